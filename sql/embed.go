@@ -1,0 +1,13 @@
+// Package sql holds the queue itself: the SQL that [github.com/gwsql/gw/pkg/migrate] puts into a database.
+//
+// functions/ is the source of truth for every function, one a file; functions/install.sql lists them in load order.
+// migrations/ is what a database has gone through: tables and data by hand, functions as frozen snapshots of functions/.
+// Both are tern templates with one key, schema: the schema's name, already quoted.
+package sql
+
+import "embed"
+
+// FS holds the directories functions and migrations.
+//
+//go:embed functions migrations
+var FS embed.FS

@@ -1,0 +1,38 @@
+-- Frees every job and queue that these workers hold, for workers that are known to be dead: a living one would see its
+-- jobs run a second time. The attempts count.
+-- Locks: job rows by id, then queue rows by id.
+create or replace function {{.schema}}.force_unlock_workers(
+  worker_ids text[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  freed bigint;
+begin
+  with held as (
+    select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids) order by j.id for update
+  )
+  update {{.schema}}._private_jobs as j
+     set attempts = least(j.attempts, j.max_attempts), locked_at = null, locked_by = null
+    from held
+   where j.id = held.id;
+  get diagnostics freed = row_count;
+
+  with held as (
+    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for update
+  )
+  update {{.schema}}._private_job_queues as q
+     set locked_at = null, locked_by = null
+    from held
+   where q.id = held.id;
+
+  if freed > 0 then
+    perform {{.schema}}._gw_wake(freed);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}.force_unlock_workers(text[]) is
+  'Frees every job and queue that these workers hold. Only for workers that are known to be dead: the jobs of a living one would run a second time.';

@@ -1,0 +1,47 @@
+-- The SQL API, in load order.
+
+-- Shared by several of the functions below; not for callers.
+{{ template "shared/_gw_job_is_refused.sql" . }}
+{{ template "shared/_gw_refuse_job.sql" . }}
+{{ template "shared/_gw_flags.sql" . }}
+{{ template "shared/_gw_names.sql" . }}
+{{ template "shared/_gw_retire.sql" . }}
+{{ template "shared/_gw_lease.sql" . }}
+{{ template "shared/_gw_wake.sql" . }}
+
+-- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
+{{ template "fleet/settings.sql" . }}
+{{ template "fleet/workers.sql" . }}
+
+-- For producers.
+{{ template "produce/_gw_add_keyed_job.sql" . }}
+{{ template "produce/_gw_add_keyed_jobs.sql" . }}
+{{ template "produce/add_job.sql" . }}
+{{ template "produce/add_jobs.sql" . }}
+{{ template "produce/remove_job.sql" . }}
+
+-- For workers.
+{{ template "work/backoff.sql" . }}
+{{ template "work/next_run_at.sql" . }}
+{{ template "work/reset_stale_locks.sql" . }}
+{{ template "work/stale_sweep.sql" . }}
+{{ template "work/_gw_lock_queues.sql" . }}
+{{ template "work/get_job_batch.sql" . }}
+{{ template "work/get_job.sql" . }}
+{{ template "work/_gw_outcomes.sql" . }}
+{{ template "work/complete_job.sql" . }}
+{{ template "work/complete_job_batch.sql" . }}
+{{ template "work/_gw_fail_jobs.sql" . }}
+{{ template "work/fail_job.sql" . }}
+{{ template "work/fail_job_batch.sql" . }}
+{{ template "work/return_job_batch.sql" . }}
+{{ template "work/return_job.sql" . }}
+{{ template "work/_gw_queue_freed.sql" . }}
+
+-- For administrators.
+{{ template "admin/complete_jobs.sql" . }}
+{{ template "admin/permanently_fail_jobs.sql" . }}
+{{ template "admin/reschedule_jobs.sql" . }}
+{{ template "admin/force_unlock_workers.sql" . }}
+{{ template "admin/_gw_collect_names.sql" . }}
+{{ template "admin/cleanup.sql" . }}

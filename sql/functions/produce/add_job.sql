@@ -1,0 +1,72 @@
+-- Adds a job and returns its row, never null. With a job_key, a job that is still waiting under that key is replaced:
+-- by job_key_mode replace (default) in everything, by preserve_run_at in everything but a first run_at, by unsafe_dedupe
+-- in nothing. A running job under the key is let go: it may end, but not run again, and the new job stands beside it.
+-- Omitted: payload {}, run_at now(), max_attempts 25, priority 0 (lower runs first).
+-- Locks: the names in use (see _gw_names), then the row under the key.
+-- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBKM; GWBKC and 40001 ask for another try.
+create or replace function {{.schema}}.add_job(
+  identifier   text,
+  payload      json        default null,
+  queue_name   text        default null,
+  run_at       timestamptz default null,
+  max_attempts integer     default null,
+  job_key      text        default null,
+  priority     integer     default null,
+  flags        text[]      default null,
+  job_key_mode text        default 'replace'
+)
+  returns {{.schema}}._private_jobs
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  added {{.schema}}._private_jobs;
+begin
+  if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags) then
+    perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
+  end if;
+  -- The mode counts only with a key; null is the default.
+  if job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
+    raise exception 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.'
+      using errcode = 'GWBKM';
+  end if;
+
+  -- _gw_hold_names for one job: no query while nobody cleans up.
+  if current_setting('transaction_isolation') <> 'read committed'
+     or not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))
+     or (queue_name is not null
+         and not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('queue', queue_name))) then
+    perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
+  end if;
+
+  if job_key is not null then
+    added := {{.schema}}._gw_add_keyed_job(
+      identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
+    if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then
+      return added;
+    end if;
+  else
+    loop
+      insert into {{.schema}}._private_jobs
+        (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
+      select q.id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
+             coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
+             case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end
+        from {{.schema}}._private_tasks as t
+        left join {{.schema}}._private_job_queues as q on q.queue_name = add_job.queue_name
+       where t.identifier = add_job.identifier
+         and (add_job.queue_name is null or q.id is not null)
+      returning * into added;
+      exit when found;
+      perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+    end loop;
+  end if;
+
+  perform pg_notify('jobs:insert', '{"count":1}');
+  return added;
+end;
+$$;
+
+comment on function {{.schema}}.add_job(text, json, text, timestamptz, integer, text, integer, text[], text) is
+  'Adds a job and returns its row. identifier: the task that runs it. payload: any JSON, {} if omitted. queue_name: jobs of one named queue run one after the other. run_at: not before this time, now if omitted. max_attempts: 1 to 32767, 25 if omitted. job_key: replaces the job that waits under this key. priority: lower runs first, 0 if omitted. flags: workers may refuse jobs by flag. job_key_mode: replace, preserve_run_at or unsafe_dedupe.';

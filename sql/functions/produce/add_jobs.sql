@@ -1,0 +1,73 @@
+-- Adds many jobs in one call, as if each spec were added in order: one result row per spec, in the order of the specs,
+-- a row that two specs share in its final state. job_key_preserve_run_at does for all keys what job_key_mode
+-- preserve_run_at does in add_job. An empty array does nothing.
+-- Locks: names sorted, rows that wait under one of the keys by id, then new keys sorted. So calls with the same names and
+-- keys in another order queue up instead of dead-locking.
+-- Raises what add_job raises; the detail names the spec.
+create or replace function {{.schema}}.add_jobs(
+  specs                   {{.schema}}.job_spec[],
+  job_key_preserve_run_at boolean default false
+)
+  returns setof {{.schema}}._private_jobs
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  spec         record;
+  identifiers  text[];
+  queue_names  text[];
+  job_keys     text[];
+  job_ids      bigint[];
+begin
+  if coalesce(cardinality(specs), 0) = 0 then
+    return;
+  end if;
+
+  select s.* into spec
+    from unnest(specs) with ordinality
+      as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+   where {{.schema}}._gw_job_is_refused(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)
+   order by s.number
+   limit 1;
+  if found then
+    perform {{.schema}}._gw_refuse_job(
+      spec.identifier, spec.queue_name, spec.max_attempts, spec.job_key, spec.priority, spec.flags, spec.number);
+  end if;
+
+  select array_agg(distinct s.identifier),
+         array_agg(distinct s.queue_name) filter (where s.queue_name is not null),
+         array_agg(distinct s.job_key) filter (where s.job_key is not null)
+    into identifiers, queue_names, job_keys
+    from unnest(specs) as s;
+  perform {{.schema}}._gw_hold_names(identifiers, queue_names);
+  perform {{.schema}}._gw_make_names(identifiers, queue_names);
+
+  if job_keys is null then
+    return query
+    insert into {{.schema}}._private_jobs
+      (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
+    select q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25),
+           coalesce(s.priority, 0), case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+      from unnest(specs) with ordinality
+        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+      join {{.schema}}._private_tasks as t on t.identifier = s.identifier
+      left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
+     order by s.number
+    returning *;
+  else
+    job_ids := {{.schema}}._gw_add_keyed_jobs(
+      specs, job_keys, case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end);
+    return query
+    select j.*
+      from unnest(job_ids) with ordinality as a (id, number)
+      join {{.schema}}._private_jobs as j on j.id = a.id
+     order by a.number;
+  end if;
+
+  perform {{.schema}}._gw_wake(cardinality(specs));
+end;
+$$;
+
+comment on function {{.schema}}.add_jobs({{.schema}}.job_spec[], boolean) is
+  'Adds many jobs in one call and returns one row per spec, in the order of the specs. Each spec takes what add_job takes; job_key_preserve_run_at keeps the first run_at of every waiting job that is replaced by its key.';

@@ -1,0 +1,34 @@
+-- Removes the job that waits under a key and returns it. A running one cannot be removed: it loses its key, will not run
+-- again, and is returned. Null when there is none.
+-- Locks: the row under the key. A key that moved to another row while we waited sends us round again.
+create or replace function {{.schema}}.remove_job(
+  job_key text
+)
+  returns {{.schema}}._private_jobs
+  language plpgsql
+  strict
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  found_job {{.schema}}._private_jobs;
+begin
+  loop
+    select j.* into found_job from {{.schema}}._private_jobs as j where j.key = job_key for update;
+    exit when found;
+    if not exists (select from {{.schema}}._private_jobs as j where j.key = job_key) then
+      return null;
+    end if;
+  end loop;
+
+  if found_job.locked_at is null or found_job.locked_at < now() - interval '4 hours' then
+    delete from {{.schema}}._private_jobs as j where j.id = found_job.id;
+    perform {{.schema}}._gw_wake(-1);
+    return found_job;
+  end if;
+  return {{.schema}}._gw_retire(found_job.id);
+end;
+$$;
+
+comment on function {{.schema}}.remove_job(text) is
+  'Removes the job that waits under this key and returns it. A running job is returned too: it loses its key and will not run again. Null when there is none.';

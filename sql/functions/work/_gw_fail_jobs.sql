@@ -1,0 +1,56 @@
+-- fail_job and fail_job_batch: arrays with one place for each job. Returns the ids it acted on.
+create or replace function {{.schema}}._gw_fail_jobs(
+  worker_id    text,
+  job_ids      bigint[],
+  leases       bigint[],
+  messages     text[],
+  retry_ats    timestamptz[],
+  payloads     json[],
+  permanent    boolean[]
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  failed    bigint[];
+  queue_ids integer[];
+  retries   bigint;
+begin
+  with failures as (
+    update {{.schema}}._private_jobs as j
+       set last_error = coalesce(o.message, 'The worker gave no reason.'),
+           run_at     = coalesce(o.retry_at, greatest(now(), j.run_at) + {{.schema}}.backoff(j.attempts)),
+           -- A retired job has one attempt more than its maximum; nobody holds it any more, so the maximum is enough.
+           attempts   = case when o.permanent then j.max_attempts else least(j.attempts, j.max_attempts) end,
+           payload    = coalesce(o.payload, j.payload),
+           locked_at  = null,
+           locked_by  = null
+      from (select u.id, u.lease, u.message, u.retry_at, u.payload, u.permanent
+              from unnest(job_ids, leases, messages, retry_ats, payloads, permanent)
+                as u (id, lease, message, retry_at, payload, permanent)
+             order by u.id) as o
+     where j.id = o.id
+       and j.locked_by = worker_id
+       and (o.lease is null or {{.schema}}._gw_lease(j.locked_at) = o.lease)
+    returning j.id, j.job_queue_id, j.is_available
+  )
+  select coalesce(array_agg(f.id), '{}'), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),
+         count(*) filter (where f.is_available)
+    into failed, queue_ids, retries
+    from failures as f;
+  if queue_ids is not null then
+    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+  end if;
+  if retries > 0 then
+    perform {{.schema}}._gw_wake(0);
+  end if;
+  return failed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_fail_jobs(text, bigint[], bigint[], text[], timestamptz[], json[], boolean[]) is
+  'Internal: fail_job and fail_job_batch.';

@@ -1,0 +1,33 @@
+-- Reports a job as done: its row goes, its queue is free for the next one.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
+-- Locks: the job row, then its queue row.
+create or replace function {{.schema}}.complete_job(
+  worker_id text,
+  job_id    bigint,
+  lease     bigint default null
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  queue_id integer;
+begin
+  delete from {{.schema}}._private_jobs as j
+   where j.id = job_id
+     and j.locked_by = worker_id
+     and (lease is null or {{.schema}}._gw_lease(j.locked_at) = lease)
+  returning j.job_queue_id into queue_id;
+  if not found then
+    return false;
+  end if;
+  if queue_id is not null then
+    perform {{.schema}}._gw_free_queues(worker_id, array[queue_id]);
+  end if;
+  return true;
+end;
+$$;
+
+comment on function {{.schema}}.complete_job(text, bigint, bigint) is
+  'Reports a job as done and deletes it. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';

@@ -1,0 +1,68 @@
+-- Reports jobs as failed, each as fail_job does. failures: an array of objects
+--   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
+-- of which only id is required; retry_in in seconds, or retry_at. Returns the ids it acted on; those that are missing
+-- were no longer held by this worker, by the lease beside them if there is one.
+-- Locks: job rows by id, then queue rows by id.
+-- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in.
+create or replace function {{.schema}}.fail_job_batch(
+  worker_id text,
+  failures  json
+)
+  returns setof bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  wrong     text;
+  job_ids   bigint[];
+  leases    bigint[];
+  messages  text[];
+  retry_ats timestamptz[];
+  payloads  json[];
+  permanent boolean[];
+begin
+  if json_typeof(failures) is distinct from 'array' then
+    raise exception 'Failures must be a JSON array of objects.' using errcode = 'GWWOB';
+  end if;
+  select f.failure::text into wrong
+    from json_array_elements(failures) as f (failure)
+   where json_typeof(f.failure) <> 'object' or json_typeof(f.failure -> 'id') is distinct from 'number'
+   limit 1;
+  if found then
+    raise exception 'A failure must be an object with a numeric id, not %.', left(wrong, 200) using errcode = 'GWWOB';
+  end if;
+  select k.name into wrong
+    from json_array_elements(failures) as f (failure)
+   cross join json_object_keys(f.failure) as k (name)
+   where k.name not in ('id', 'lease', 'message', 'retry_at', 'retry_in', 'payload', 'permanent')
+   limit 1;
+  if found then
+    raise exception 'A failure has no key ''%''.', wrong
+      using errcode = 'GWWOB', hint = 'The keys are id, lease, message, retry_at, retry_in, payload and permanent.';
+  end if;
+  select f.failure ->> 'id' into wrong
+    from json_array_elements(failures) as f (failure)
+   where f.failure ->> 'retry_at' is not null and f.failure ->> 'retry_in' is not null
+   limit 1;
+  if found then
+    raise exception 'Give retry_at or retry_in, not both: job %.', wrong using errcode = 'GWWRT';
+  end if;
+
+  select coalesce(array_agg((f.failure ->> 'id')::bigint), '{}'),
+         array_agg((f.failure ->> 'lease')::bigint),
+         array_agg(f.failure ->> 'message'),
+         array_agg(coalesce((f.failure ->> 'retry_at')::timestamptz,
+                            now() + (f.failure ->> 'retry_in')::double precision * interval '1 second')),
+         array_agg(f.failure -> 'payload'),
+         array_agg(coalesce((f.failure ->> 'permanent')::boolean, false))
+    into job_ids, leases, messages, retry_ats, payloads, permanent
+    from json_array_elements(failures) as f (failure);
+  perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+
+  return query
+  select unnest({{.schema}}._gw_fail_jobs(worker_id, job_ids, leases, messages, retry_ats, payloads, permanent));
+end;
+$$;
+
+comment on function {{.schema}}.fail_job_batch(text, json) is
+  'Reports jobs as failed. failures: an array of objects {id, lease, message, retry_at, retry_in (seconds), payload, permanent}, of which only id is required. Returns the ids it acted on: those that the worker still held.';

@@ -1,0 +1,42 @@
+-- Claims one job, as get_job_batch does. When there is none to claim it frees locks older than job_expiry, at most once a
+-- minute in the whole fleet, and looks again: so that a queue worked through SQL alone needs no keeper beside it.
+create or replace function {{.schema}}.get_job(
+  worker_id        text,
+  task_identifiers text[]      default null,
+  job_expiry       interval    default '4 hours',
+  forbidden_flags  text[]      default null,
+  now              timestamptz default now()
+)
+  returns table (
+    id              bigint,
+    task_identifier text,
+    payload         json,
+    queue_name      text,
+    priority        smallint,
+    run_at          timestamptz,
+    attempts        smallint,
+    max_attempts    smallint,
+    key             text,
+    flags           jsonb,
+    lease           bigint,
+    created_at      timestamptz,
+    last_error      text,
+    revision        integer
+  )
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  for look in 1..2 loop
+    return query
+    select b.id, b.task_identifier, b.payload, b.queue_name, b.priority, b.run_at, b.attempts, b.max_attempts, b.key,
+           b.flags, b.lease, b.created_at, b.last_error, b.revision
+      from {{.schema}}.get_job_batch(worker_id, task_identifiers, 1, forbidden_flags, get_job.now) as b;
+    exit when found or {{.schema}}.stale_sweep(job_expiry) = 0;
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}.get_job(text, text[], interval, text[], timestamptz) is
+  'Claims one due job for a worker. job_expiry: when there is nothing to claim, locks older than this are freed, at most once a minute; owners that are not registered keep four hours. The other arguments and the columns are those of get_job_batch.';

@@ -1,0 +1,64 @@
+-- What is ours beside the contract: side tables, never a new column on its tables.
+
+-- The order of jobs is priority, run_at, id. With id as a key the index alone serves it; without, one claim sorts every
+-- job that a bulk enqueue gave the same run_at (391 ms among a million, against 0.4).
+drop index {{.schema}}.jobs_main_index;
+create index jobs_main_index
+  on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
+  where is_available = true;
+
+-- Where the head job of each named queue stands. Empty, and so free of cost, for jobs without a queue.
+create index _gw_queue_heads
+  on {{.schema}}._private_jobs (job_queue_id, priority, run_at, id) include (task_id)
+  where is_available = true and job_queue_id is not null;
+
+create table {{.schema}}._gw_settings (
+  name       text        not null constraint _gw_settings_pkey primary key,
+  value      text        not null,
+  updated_at timestamptz not null default now()
+);
+
+create table {{.schema}}._gw_workers (
+  id           text        not null constraint _gw_workers_pkey primary key,
+  started_at   timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  host         text,
+  pid          integer,
+  version      text,
+  tasks        text[]      not null default '{}',
+  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
+  asleep       boolean     not null default false
+);
+
+create table {{.schema}}._gw_turns (
+  name    text        not null constraint _gw_turns_pkey primary key,
+  last_at timestamptz not null
+);
+
+insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity');
+
+alter table {{.schema}}._gw_settings enable row level security;
+alter table {{.schema}}._gw_workers  enable row level security;
+alter table {{.schema}}._gw_turns    enable row level security;
+
+comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
+
+comment on table {{.schema}}._gw_settings is 'Fleet-wide settings that differ from their default; see set_setting().';
+comment on column {{.schema}}._gw_settings.name is 'The setting.';
+comment on column {{.schema}}._gw_settings.value is 'Its value.';
+comment on column {{.schema}}._gw_settings.updated_at is 'When it was last set.';
+
+comment on table {{.schema}}._gw_workers is 'Workers that registered; those that do not, such as Node''s, are foreign.';
+comment on column {{.schema}}._gw_workers.id is 'The worker: what locked_by holds.';
+comment on column {{.schema}}._gw_workers.started_at is 'When it first registered.';
+comment on column {{.schema}}._gw_workers.last_seen_at is 'Its last heartbeat.';
+comment on column {{.schema}}._gw_workers.host is 'The host it runs on.';
+comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
+comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
+comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
+comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
+comment on column {{.schema}}._gw_workers.asleep is 'Whether it waits for work.';
+
+comment on table {{.schema}}._gw_turns is 'When work that is due once in a while for the whole fleet was last done.';
+comment on column {{.schema}}._gw_turns.name is 'The work.';
+comment on column {{.schema}}._gw_turns.last_at is 'When it was last done.';

@@ -1,0 +1,8 @@
+create trigger _gw_queue_freed
+  after update of locked_at on {{.schema}}._private_job_queues
+  for each row
+  when (old.locked_at is not null and new.locked_at is null)
+  execute function {{.schema}}._gw_queue_freed();
+
+comment on trigger _gw_queue_freed on {{.schema}}._private_job_queues is
+  'Wakes a worker when a queue becomes free and a due job waits in it.';

@@ -1,0 +1,24 @@
+-- Deletes these jobs as if they were done, and returns them. Running ones are left alone, unless their lock is older than
+-- four hours.
+-- Locks: job rows by id.
+create or replace function {{.schema}}.complete_jobs(
+  job_ids bigint[]
+)
+  returns setof {{.schema}}._private_jobs
+  language sql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+  delete from {{.schema}}._private_jobs as j
+   using (select l.id
+            from {{.schema}}._private_jobs as l
+           where l.id = any (job_ids)
+             and (l.locked_at is null or l.locked_at < now() - interval '4 hours')
+           order by l.id
+             for update) as free
+   where j.id = free.id
+  returning j.*
+$$;
+
+comment on function {{.schema}}.complete_jobs(bigint[]) is
+  'Deletes these jobs as if they were done and returns them. Running jobs are left alone, unless their lock is older than four hours.';

@@ -1,0 +1,77 @@
+-- Fleet-wide settings: what every worker and function of this schema goes by.
+
+-- The settings there are, with their defaults and bounds. Only what differs from the default has a row in _gw_settings.
+create or replace function {{.schema}}._gw_known_settings()
+  returns table (name text, default_value text, least_value interval, greatest_value interval, meaning text)
+  language sql
+  immutable
+as $$
+  values ('stale_sweep_every', '1 minute', interval '1 second', interval '1 hour',
+          'how often locks are looked through for stale ones, by whichever worker comes first'),
+         ('forget_worker_after', '1 day', interval '5 hours', interval '1 year',
+          'how long a registered worker that is not seen any more stays listed')
+$$;
+
+comment on function {{.schema}}._gw_known_settings() is
+  'Internal: the settings there are, with their defaults, bounds and meanings.';
+
+create or replace function {{.schema}}.setting(
+  name text
+)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
+                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name))
+$$;
+
+comment on function {{.schema}}.setting(text) is
+  'The value of a fleet-wide setting: as set, else its default; null if there is no such setting.';
+
+-- Sets a fleet-wide setting for all workers and functions of this schema; null brings the default back.
+-- Returns the value now in force.
+-- Raises GWSNM (unknown name), GWSVA (value out of bounds or of the wrong kind).
+create or replace function {{.schema}}.set_setting(
+  name  text,
+  value text
+)
+  returns text
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  known record;
+  valid boolean;
+begin
+  select k.* into known from {{.schema}}._gw_known_settings() as k where k.name = set_setting.name;
+  if not found then
+    raise exception 'There is no setting ''%''.', coalesce(set_setting.name, 'null')
+      using errcode = 'GWSNM',
+            hint = 'The settings are ' || (select string_agg(k.name, ', ' order by k.name) from {{.schema}}._gw_known_settings() as k) || '.';
+  end if;
+
+  if set_setting.value is null then
+    delete from {{.schema}}._gw_settings as s where s.name = set_setting.name;
+    return known.default_value;
+  end if;
+  begin
+    valid := set_setting.value::interval between known.least_value and known.greatest_value;
+  exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+    valid := false;
+  end;
+  if not valid then
+    raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
+      known.name, known.least_value, known.greatest_value, set_setting.value
+      using errcode = 'GWSVA';
+  end if;
+  insert into {{.schema}}._gw_settings as s (name, value)
+  values (set_setting.name, set_setting.value)
+      on conflict on constraint _gw_settings_pkey do update set value = excluded.value, updated_at = now();
+  return set_setting.value;
+end;
+$$;
+
+comment on function {{.schema}}.set_setting(text, text) is
+  'Sets a fleet-wide setting and returns the value in force; null brings the default back.';

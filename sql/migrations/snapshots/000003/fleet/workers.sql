@@ -1,0 +1,66 @@
+-- Workers tell the database that they live. A registered worker's dead locks can be freed before four hours are over.
+
+create or replace function {{.schema}}.register_worker(
+  worker_id   text,
+  tasks       text[]  default '{}',
+  concurrency integer default 1,
+  host        text    default null,
+  pid         integer default null,
+  version     text    default null
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if coalesce(length(worker_id), 0) not between 1 and 128 then
+    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
+  elsif coalesce(concurrency, 0) < 1 then
+    raise exception 'Concurrency must be at least 1, not %.', coalesce(concurrency::text, 'null') using errcode = 'GWWCO';
+  end if;
+  insert into {{.schema}}._gw_workers as w (id, tasks, concurrency, host, pid, version)
+  values (worker_id, coalesce(register_worker.tasks, '{}'), register_worker.concurrency, register_worker.host,
+          register_worker.pid, register_worker.version)
+      on conflict (id) do update
+     set last_seen_at = clock_timestamp(), tasks = excluded.tasks, concurrency = excluded.concurrency,
+         host = excluded.host, pid = excluded.pid, version = excluded.version, asleep = false;
+end;
+$$;
+
+comment on function {{.schema}}.register_worker(text, text[], integer, text, integer, text) is
+  'Makes a worker known: the tasks it runs, how many at once, where it runs and its version. Registering again updates them.';
+
+create or replace function {{.schema}}.heartbeat(
+  worker_id text,
+  asleep    boolean default null
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update {{.schema}}._gw_workers as w
+     set last_seen_at = clock_timestamp(), asleep = coalesce(heartbeat.asleep, w.asleep)
+   where w.id = worker_id;
+  return found;
+end;
+$$;
+
+comment on function {{.schema}}.heartbeat(text, boolean) is
+  'Says that a worker lives, and, if asleep is given, whether it waits for work. False: it is not registered (any more).';
+
+create or replace function {{.schema}}.deregister_worker(
+  worker_id text
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from {{.schema}}._gw_workers as w where w.id = worker_id;
+  return found;
+end;
+$$;
+
+comment on function {{.schema}}.deregister_worker(text) is
+  'Forgets a worker that has stopped. False: it was not registered.';

@@ -1,0 +1,86 @@
+-- Task and queue names become ids. A name may be collected by cleanup() when no job uses it, and a producer must not end
+-- up with the id of a collected name, however long its transaction stays open. So producers hold the name with a shared
+-- advisory lock before they look it up, and cleanup() collects only names that it gets exclusively, without waiting.
+-- Names share 64 locks a kind: one transaction with a million names must not fill the server's lock table.
+
+create or replace function {{.schema}}._gw_name_lock(
+  kind text,
+  name text
+)
+  returns bigint
+  language sql
+  immutable
+as $$
+  select 7239152 * 4294967296 + case kind when 'task' then 0 else 64 end + (pg_catalog.hashtext(name) & 63)
+$$;
+
+comment on function {{.schema}}._gw_name_lock(text, text) is
+  'Internal: the advisory lock under which the name of a task or queue is held.';
+
+-- Holds many names at once until the transaction ends.
+-- An older snapshot could still see a name that cleanup() has collected since: there the rows themselves are locked, and
+-- the answer to a collected one is 40001.
+create or replace function {{.schema}}._gw_hold_names(
+  identifiers text[],
+  queue_names text[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  perform pg_advisory_xact_lock_shared(l.id)
+     from (select {{.schema}}._gw_name_lock('task', n.name) as id
+             from unnest(identifiers) as n (name)
+            where n.name is not null
+            union
+           select {{.schema}}._gw_name_lock('queue', n.name)
+             from unnest(queue_names) as n (name)
+            where n.name is not null
+            order by 1) as l;
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from {{.schema}}._private_tasks as t
+      where t.identifier = any (identifiers)
+      order by t.identifier for key share;
+    perform from {{.schema}}._private_job_queues as q
+      where q.queue_name = any (queue_names)
+      order by q.queue_name for key share;
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_hold_names(text[], text[]) is
+  'Internal: keeps cleanup() from collecting these task and queue names until the transaction ends.';
+
+-- Makes the rows of names that have none yet, in sorted order, so that callers with the same new names queue up instead
+-- of dead-locking. A name that exists costs no identity value.
+create or replace function {{.schema}}._gw_make_names(
+  identifiers text[],
+  queue_names text[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  insert into {{.schema}}._private_tasks (identifier)
+  select distinct n.name
+    from unnest(identifiers) as n (name)
+   where n.name is not null
+     and not exists (select from {{.schema}}._private_tasks as t where t.identifier = n.name)
+   order by n.name
+      on conflict (identifier) do nothing;
+  insert into {{.schema}}._private_job_queues (queue_name)
+  select distinct n.name
+    from unnest(queue_names) as n (name)
+   where n.name is not null
+     and not exists (select from {{.schema}}._private_job_queues as q where q.queue_name = n.name)
+   order by n.name
+      on conflict (queue_name) do nothing;
+end;
+$$;
+
+comment on function {{.schema}}._gw_make_names(text[], text[]) is
+  'Internal: makes the rows of task and queue names that have none yet.';

@@ -1,0 +1,52 @@
+-- Raises the error that says why a job with these attributes is refused. The CHECK constraints below say the same to raw
+-- writes; here the message comes first, with a code that clients can switch on and the constraint's name beside it.
+create or replace function {{.schema}}._gw_refuse_job(
+  identifier   text,
+  queue_name   text,
+  max_attempts integer,
+  job_key      text,
+  priority     integer,
+  flags        text[],
+  spec_number  bigint default null
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  code     text;
+  reason   text;
+  violated text := '';
+begin
+  if identifier is null then
+    code := 'GWBNI'; reason := 'Task identifier must not be null.';
+  elsif length(identifier) > 128 then
+    code := 'GWBID'; reason := 'Task identifier is too long (max length: 128).'; violated := 'tasks_identifier_check';
+  elsif length(queue_name) > 128 then
+    code := 'GWBQN'; reason := 'Job queue name is too long (max length: 128).'; violated := 'job_queues_queue_name_check';
+  elsif length(job_key) = 0 then
+    code := 'GWBJK'; reason := 'Job key must not be empty; pass null for a job without one.'; violated := 'jobs_key_check';
+  elsif length(job_key) > 512 then
+    code := 'GWBJK'; reason := 'Job key is too long (max length: 512).'; violated := 'jobs_key_check';
+  elsif max_attempts < 1 then
+    code := 'GWBMA'; reason := 'Job maximum attempts must be at least 1.'; violated := 'jobs_max_attempts_check';
+  elsif max_attempts > 32767 then
+    code := 'GWBMR'; reason := 'Job maximum attempts must be at most 32767, not ' || max_attempts || '.';
+  elsif priority not between -32768 and 32767 then
+    code := 'GWBPR'; reason := 'Job priority must be between -32768 and 32767, not ' || priority || '.';
+  elsif array_position(flags, null) is not null then
+    code := 'GWBNF'; reason := 'Job flags must not contain null.';
+  else
+    return;
+  end if;
+
+  if spec_number is null then
+    raise exception '%', reason using errcode = code, constraint = violated;
+  end if;
+  raise exception '%', reason
+    using errcode = code, constraint = violated, detail = 'It is spec ' || spec_number || ' of the call.';
+end;
+$$;
+
+comment on function {{.schema}}._gw_refuse_job(text, text, integer, text, integer, text[], bigint) is
+  'Internal: raises the GWB error that says why a job with these attributes is refused.';

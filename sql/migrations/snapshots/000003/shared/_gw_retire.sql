@@ -1,0 +1,24 @@
+-- Takes the key from a job and makes sure that it never runs again.
+-- A running job may still be handed back by its worker, ours or Node's, which lowers attempts by one. So a running one
+-- gets one attempt more than its maximum: a single refund leaves it dead, and a second cannot follow, because only a
+-- claim makes another possible. (32767 has no successor in a smallint; there the maximum goes down instead.)
+-- The caller holds the row's lock.
+create or replace function {{.schema}}._gw_retire(
+  job_id bigint
+)
+  returns {{.schema}}._private_jobs
+  language sql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+  update {{.schema}}._private_jobs as j
+     set key          = null,
+         max_attempts = least(j.max_attempts, 32766),
+         attempts     = least(j.max_attempts, 32766) + case when j.locked_at is null then 0 else 1 end,
+         updated_at   = now()
+   where j.id = job_id
+  returning j.*
+$$;
+
+comment on function {{.schema}}._gw_retire(bigint) is
+  'Internal: takes the key from a job and makes sure that it never runs again.';

@@ -1,0 +1,32 @@
+-- Reports a job as failed. It runs again at retry_at, or retry_in from now, or by default after a back-off that grows with
+-- its attempts; when they are used up, or with permanent, it stays as permanently failed until an admin acts.
+-- replacement_payload: what is left to do, for a job of which a part is done.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
+-- Locks: the job row, then its queue row.
+-- Raises GWWRT when both retry_at and retry_in are given.
+create or replace function {{.schema}}.fail_job(
+  worker_id           text,
+  job_id              bigint,
+  error_message       text,
+  lease               bigint      default null,
+  retry_at            timestamptz default null,
+  replacement_payload json        default null,
+  retry_in            interval    default null,
+  permanent           boolean     default false
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if retry_at is not null and retry_in is not null then
+    raise exception 'Give retry_at or retry_in, not both.' using errcode = 'GWWRT';
+  end if;
+  return {{.schema}}._gw_fail_jobs(
+    worker_id, array[job_id], array[lease], array[error_message], array[coalesce(retry_at, now() + retry_in)],
+    array[replacement_payload], array[permanent]) <> '{}';
+end;
+$$;
+
+comment on function {{.schema}}.fail_job(text, bigint, text, bigint, timestamptz, json, interval, boolean) is
+  'Reports a job as failed. retry_at, retry_in: when to try again, instead of the usual back-off. replacement_payload: replaces the payload. permanent: do not try again. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';

@@ -1,0 +1,28 @@
+-- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet, and
+-- forgets workers that were not seen for setting forget_worker_after. Returns how many jobs it freed, 0 out of turn.
+-- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
+create or replace function {{.schema}}.stale_sweep(
+  expiry interval default '4 hours'
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform from {{.schema}}._gw_turns as t
+    where t.name = 'stale_sweep'
+      and t.last_at <= clock_timestamp() - {{.schema}}.setting('stale_sweep_every')::interval
+      for update skip locked;
+  if not found then
+    return 0;
+  end if;
+  update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'stale_sweep';
+
+  delete from {{.schema}}._gw_workers as w
+   where w.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval;
+  return {{.schema}}.reset_stale_locks(expiry);
+end;
+$$;
+
+comment on function {{.schema}}.stale_sweep(interval) is
+  'Runs reset_stale_locks when it is time, at most once per setting stale_sweep_every in the whole fleet. Returns how many jobs were freed, 0 when it was not time.';
