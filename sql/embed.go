@@ -9,5 +9,5 @@ import "embed"
 
 // FS holds the directories functions and migrations.
 //
-//go:embed functions migrations
+//go:embed all:functions all:migrations
 var FS embed.FS

@@ -24,19 +24,32 @@ as $$
 declare
   found_job {{.schema}}._private_jobs;
   added     {{.schema}}._private_jobs;
+  must_wait boolean := false;
 begin
   for round in 1..100 loop
-    if job_key_mode = 'unsafe_dedupe' then
-      update {{.schema}}._private_jobs as j
-         set revision = j.revision + 1, updated_at = now()
-       where j.key = job_key
-      returning j.* into added;
-      if found then
-        return added;
-      end if;
+    if not must_wait then
+      select j.* into found_job from {{.schema}}._private_jobs as j where j.key = job_key for update skip locked;
     else
-      select j.* into found_job from {{.schema}}._private_jobs as j where j.key = job_key for update;
-      if found and found_job.is_available then
+      -- A row that loses the key while we wait stays locked by us though it is not found. We must not hold it while we
+      -- wait for the next one; only to undo a block gives its lock back.
+      begin
+        select j.* into found_job from {{.schema}}._private_jobs as j where j.key = job_key for update;
+        if not found then
+          raise exception using errcode = 'GWBKC';
+        end if;
+      exception when sqlstate 'GWBKC' then
+        found_job := null;
+      end;
+    end if;
+
+    if found_job.id is not null then
+      if job_key_mode = 'unsafe_dedupe' then
+        update {{.schema}}._private_jobs as j
+           set revision = j.revision + 1, updated_at = now()
+         where j.id = found_job.id
+        returning j.* into added;
+        return added;
+      elsif found_job.is_available then
         update {{.schema}}._private_jobs as j
            set job_queue_id = q.id,
                task_id      = t.id,
@@ -62,7 +75,7 @@ begin
         if found then
           return added;
         end if;
-      elsif found then
+      else
         -- Running, or failed for good: it keeps its row and loses its key.
         perform {{.schema}}._gw_retire(found_job.id);
       end if;
@@ -78,12 +91,14 @@ begin
       left join {{.schema}}._private_job_queues as q on q.queue_name = _gw_add_keyed_job.queue_name
      where t.identifier = _gw_add_keyed_job.identifier
        and (_gw_add_keyed_job.queue_name is null or q.id is not null)
+       and not exists (select from {{.schema}}._private_jobs as j where j.key = job_key)
         on conflict (key) do nothing
     returning * into added;
     if found then
       return added;
     end if;
     perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+    must_wait := true;
   end loop;
 
   raise exception 'Job key ''%'' changed hands 100 times during this call.', job_key

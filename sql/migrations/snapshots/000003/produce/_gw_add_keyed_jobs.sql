@@ -1,5 +1,9 @@
 -- add_jobs when at least one spec has a key: returns the ids, one for each spec in their order.
 -- The caller has checked the specs, holds their names and has made them.
+-- So that no two calls wait for each other, none waits for a row while it holds a new key, nor for a key while it holds a
+-- row: keys without a row are inserted first, in sorted order; then the rows under all keys are locked by id, the order in
+-- which outcomes lock them, and where a key was inserted, without waiting. If that yields not every row, all is undone,
+-- locks included; we wait with empty hands and begin again.
 create or replace function {{.schema}}._gw_add_keyed_jobs(
   specs        {{.schema}}.job_spec[],
   job_keys     text[],
@@ -11,53 +15,83 @@ create or replace function {{.schema}}._gw_add_keyed_jobs(
   set enable_seqscan = off
 as $$
 declare
-  spec    record;
-  added   {{.schema}}._private_jobs;
-  job_ids bigint[];
+  spec     record;
+  added    {{.schema}}._private_jobs;
+  job_ids  bigint[];
+  inserted bigint[];
+  held     bigint;
 begin
-  -- Rows that exist are locked by id: the order in which outcomes lock them.
-  perform from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update;
+  for round in 1..100 loop
+    begin
+      -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now. A spec whose
+      -- job waits already draws none, nor does the second spec with one key.
+      select array_agg(n.id)
+        into job_ids
+        from (select case when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
+                from (select u.job_key is null
+                             or (row_number() over (partition by u.job_key order by u.number) = 1
+                                 and not exists (select from {{.schema}}._private_jobs as j
+                                                  where j.key = u.job_key and j.is_available)) as is_new
+                        from unnest(specs) with ordinality
+                          as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+                       order by u.number) as s) as n;
 
-  -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now. A spec whose job
-  -- waits already draws none, nor does the second spec with one key.
-  select array_agg(n.id)
-    into job_ids
-    from (select case when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
-            from (select u.job_key is null
-                         or (row_number() over (partition by u.job_key order by u.number) = 1
-                             and not exists (select from {{.schema}}._private_jobs as j
-                                              where j.key = u.job_key and j.is_available)) as is_new
-                    from unnest(specs) with ordinality
-                      as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-                   order by u.number) as s) as n;
+      with i as (
+        insert into {{.schema}}._private_jobs
+          (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
+        overriding system value
+        select job_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
+               coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
+               case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+          from unnest(specs) with ordinality
+            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+          join {{.schema}}._private_tasks as t on t.identifier = s.identifier
+          left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
+         where job_ids[s.number::integer] is not null
+           and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
+         order by s.job_key, s.number
+            on conflict (key) do nothing
+        returning id, key
+      )
+      select array_agg(i.id) filter (where i.key is not null) into inserted from i;
 
-  insert into {{.schema}}._private_jobs
-    (id, job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-  overriding system value
-  select job_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
-         coalesce(s.max_attempts, 25), coalesce(s.priority, 0),
-         case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
-    from unnest(specs) with ordinality
-      as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-    join {{.schema}}._private_tasks as t on t.identifier = s.identifier
-    left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
-   where s.job_key is null
-   order by s.number;
+      if inserted is null then
+        select count(*) into held
+          from (select from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update) as l;
+      else
+        select count(*) into held
+          from (select from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update skip locked) as l;
+      end if;
+      if held < cardinality(job_keys) then
+        raise exception using errcode = 'GWBKC';
+      end if;
 
-  for spec in
-    select s.*
-      from unnest(specs) with ordinality
-        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-     where s.job_key is not null
-     order by s.job_key, s.number
-  loop
-    added := {{.schema}}._gw_add_keyed_job(
-      spec.identifier, spec.payload, spec.queue_name, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
-      spec.flags, job_key_mode, job_ids[spec.number::integer]);
-    job_ids[spec.number::integer] := added.id;
+      for spec in
+        select s.*
+          from unnest(specs) with ordinality
+            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+         where s.job_key is not null
+           and not exists (select from unnest(inserted) as i (id) where i.id = job_ids[s.number::integer])
+         order by s.number
+      loop
+        added := {{.schema}}._gw_add_keyed_job(
+          spec.identifier, spec.payload, spec.queue_name, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
+          spec.flags, job_key_mode, job_ids[spec.number::integer]);
+        job_ids[spec.number::integer] := added.id;
+      end loop;
+      return job_ids;
+    exception when sqlstate 'GWBKC' then
+      begin
+        perform from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update;
+        raise exception using errcode = 'GWBKC';
+      exception when sqlstate 'GWBKC' then
+        null;
+      end;
+    end;
   end loop;
 
-  return job_ids;
+  raise exception 'Job keys changed hands 100 times during this call.'
+    using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;
 

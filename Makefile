@@ -1,0 +1,24 @@
+.DEFAULT_GOAL := help
+.PHONY: help test lint deps demo snapshot
+
+# The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
+testserver := go run ./tests/go/testserver --
+
+help: ## List the targets
+	@sed -En 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST)
+
+test: deps ## Run the pgTAP and the Go tests
+	$(testserver) scripts/test.sh
+
+lint: deps ## Check the form of the Go code and every PL/pgSQL function
+	$(testserver) scripts/lint.sh
+
+deps: ## Install what the tests need (apt, as root or in CI), or say what that is
+	@scripts/deps.sh
+
+demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
+	go run ./cmd/gw-run demo
+
+snapshot: ## Freeze sql/functions into the migration that installs them
+	rm -rf sql/migrations/snapshots/000003
+	cp -R sql/functions sql/migrations/snapshots/000003

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+// The exit codes of gw-migrate, as its help lists them.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitBehind = 3
+	exitNewer  = 4
+)
+
+// exitError is an error with the exit code it leads to.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// run is the whole command: it runs what args say and returns the exit code. Data goes to stdout, all else to stderr.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	c := &command{getenv: getenv, stdout: stdout, stderr: stderr}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	fmt.Fprintf(stderr, "gw-migrate: %v\n", err)
+	if code == exitUsage {
+		fmt.Fprintln(stderr, "Run 'gw-migrate --help' for usage.")
+	}
+	return code
+}
+
+// exitCode takes for wrong usage what no subcommand has marked as something else: those are the errors of the flags.
+func exitCode(err error) int {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return exit.code
+	}
+	return exitUsage
+}
+
+// failed marks an error of the work itself.
+func failed(err error) error {
+	var refusal *migrate.Refusal
+	if errors.As(err, &refusal) && refusal.Reason == migrate.ReasonNewer {
+		return &exitError{exitNewer, err}
+	}
+	return &exitError{exitFailed, err}
+}

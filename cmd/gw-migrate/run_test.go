@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// outcome is what a call of gw-migrate leaves behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// gwMigrate runs the command with nothing in its environment but vars.
+func gwMigrate(t *testing.T, vars map[string]string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, func(name string) string { return vars[name] }, &stdout, &stderr)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+func (o outcome) expect(t *testing.T, code int, stdout, stderr string) {
+	t.Helper()
+	if o.code != code || !strings.Contains(o.stdout, stdout) || !strings.Contains(o.stderr, stderr) {
+		t.Errorf("want exit %d, %q on stdout and %q on stderr, got %+v", code, stdout, stderr, o)
+	}
+}
+
+func TestALifeOfASchema(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	vars := map[string]string{"DATABASE_URL": database}
+	latest := latestVersion(t)
+	current := fmt.Sprintf("state      current\ninstalled  %[1]d\navailable  %[1]d\n", latest)
+	const plan = "would create schema \"graphile_worker\"\nwould apply 000001_contract.sql\n"
+
+	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent", fmt.Sprintf("at version 0 of %d", latest))
+	gwMigrate(t, vars, "--dry-run").expect(t, exitOK, plan, "")
+	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent", "")
+
+	gwMigrate(t, vars).expect(t, exitOK, "", "create schema \"graphile_worker\"\napply 000001_contract.sql\n")
+	gwMigrate(t, vars, "up").expect(t, exitOK, "", fmt.Sprintf("up to date at version %d", latest))
+	gwMigrate(t, vars, "up", "--dry-run").expect(t, exitOK, "nothing to do", "")
+	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, current, "")
+
+	setVersion(t, database, latest-1)
+	behind := gwMigrate(t, vars, "status", "--check", "--json")
+	behind.expect(t, exitBehind, fmt.Sprintf(`"pending":["%06d_`, latest), fmt.Sprintf("version %d of %d", latest-1, latest))
+	if !json.Valid([]byte(behind.stdout)) {
+		t.Errorf("no JSON: %s", behind.stdout)
+	}
+	setVersion(t, database, latest+1)
+	gwMigrate(t, vars, "status", "--check").expect(t, exitNewer, "state      newer", "use the release that made it")
+	gwMigrate(t, vars, "status").expect(t, exitOK, "way out    use the release that made it", "")
+	gwMigrate(t, vars).expect(t, exitNewer, "", fmt.Sprintf("is at version %d", latest+1))
+	gwMigrate(t, vars, "--dry-run").expect(t, exitNewer, "", fmt.Sprintf("is at version %d", latest+1))
+}
+
+func TestTheSchemaComesFromTheFlagElseFromTheEnvironment(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	vars := map[string]string{"DATABASE_URL": database, "GRAPHILE_WORKER_SCHEMA": "from_env"}
+	gwMigrate(t, vars).expect(t, exitOK, "", `schema "from_env" is now at version `)
+	gwMigrate(t, vars, "-s", `from "flag"`).expect(t, exitOK, "", `create schema "from ""flag"""`)
+	long := strings.Repeat("x", 33)
+	gwMigrate(t, vars, "-s", long).expect(t, exitOK, "", "warning: schema name")
+	gwMigrate(t, vars, "status", "--check", "-s", "graphile_worker").expect(t, exitBehind, "absent", "")
+}
+
+func TestABareNameIsADatabaseOfTheServerInThePGVariables(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGUSER", u.User.Username())
+	if password, ok := u.User.Password(); ok {
+		t.Setenv("PGPASSWORD", password)
+	}
+	t.Setenv("PGPORT", u.Port())
+	t.Setenv("PGHOST", u.Hostname())
+	if socket := u.Query().Get("host"); socket != "" {
+		t.Setenv("PGHOST", socket)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+
+	gwMigrate(t, nil, "-c", name).expect(t, exitOK, "", "now at version")
+	gwMigrate(t, nil, "status", "-c", "dbname="+name).expect(t, exitOK, "state      current", "")
+	t.Setenv("PGDATABASE", name)
+	gwMigrate(t, map[string]string{"PGDATABASE": name}, "status").expect(t, exitOK, "state      current", "")
+}
+
+func TestWhatIsRefusedExitsWithOneAndTheWayOut(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	execute(t, database, "create schema graphile_worker; create table graphile_worker.mine ()")
+	vars := map[string]string{"DATABASE_URL": database}
+	const message = "holds something else: table graphile_worker.mine; choose another schema"
+	gwMigrate(t, vars).expect(t, exitFailed, "", message)
+	gwMigrate(t, vars, "--dry-run").expect(t, exitFailed, "", message)
+	gwMigrate(t, vars, "status", "--check").expect(t, exitFailed, "state      foreign", message)
+	gwMigrate(t, vars, "-c", "host=/nowhere dbname=x password=s3cret").expect(t, exitFailed, "", "connect: ")
+}
+
+func TestWrongUsageExitsWithTwoAndSaysWhatIsWrong(t *testing.T) {
+	vars := map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"down"}, `unknown command "down"`},
+		{[]string{"up", "extra"}, `unknown command "extra"`},
+		{[]string{"--lock-timeout", "soon"}, "invalid argument"},
+		{[]string{"--lock-timeout", "0"}, "it has to be above zero"},
+		{[]string{"-s", ""}, "--schema: the name is empty"},
+		{[]string{"-s", "pg_jobs"}, "start with pg_"},
+		{[]string{"print", "-s", "pg_jobs"}, "start with pg_"},
+		{[]string{"-c", "postgres://u:s3cret%zz@h/db"}, "neither a URL"},
+	} {
+		got := gwMigrate(t, vars, c.args...)
+		got.expect(t, exitUsage, "", c.want)
+		if strings.Contains(got.stderr, "s3cret") {
+			t.Errorf("%q shows the password: %s", c.args, got.stderr)
+		}
+	}
+	gwMigrate(t, nil).expect(t, exitUsage, "", "set DATABASE_URL")
+}
+
+func TestPrintNeedsNoDatabaseAndIsForPsql(t *testing.T) {
+	printed := gwMigrate(t, nil, "print", "-s", "my jobs")
+	printed.expect(t, exitOK, `create schema if not exists "my jobs"`, "")
+	database := pgtest.EmptyDatabase(t)
+	psql := exec.Command("psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1", database)
+	psql.Stdin = strings.NewReader(printed.stdout)
+	if output, err := psql.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, output)
+	}
+	gwMigrate(t, nil, "status", "--check", "-s", "my jobs", "-c", database).expect(t, exitOK, "current", "")
+}
+
+func TestVersionNamesProgramAndSchema(t *testing.T) {
+	gwMigrate(t, nil, "version").expect(t, exitOK, fmt.Sprintf("schema version %d\n", latestVersion(t)), "")
+}
+
+func latestVersion(t *testing.T) int32 {
+	t.Helper()
+	version, err := migrate.Available()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+func setVersion(t *testing.T, database string, version int32) {
+	t.Helper()
+	execute(t, database, fmt.Sprintf("update graphile_worker._gw_schema_version set version = %d", version))
+}
+
+func execute(t *testing.T, database, statements string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := conn.Exec(t.Context(), statements); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,36 @@
+package pgtemp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+)
+
+// owner is the user that a server runs as when that is not the current one.
+type owner struct{ uid, gid int }
+
+// serverOwner returns nil for the current user. PostgreSQL refuses to run as root, so root hands over to postgres, whom
+// most packages create, else to nobody.
+func serverOwner() (*owner, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.Atoi(u.Uid)
+		if err != nil {
+			return nil, fmt.Errorf("read the user id of %s: %w", name, err)
+		}
+		gid, err := strconv.Atoi(u.Gid)
+		if err != nil {
+			return nil, fmt.Errorf("read the group id of %s: %w", name, err)
+		}
+		return &owner{uid, gid}, nil
+	}
+	return nil, errors.New("drop root's rights: there is neither a user postgres nor nobody to run the server as")
+}

@@ -1,0 +1,168 @@
+// Package pgtest gives every test a PostgreSQL database of its own.
+//
+// A test package calls [Main] from its TestMain. The server is the one that GW_TEST_DATABASE_URL names, of which the
+// databases of the tests are made and dropped, else a private one from local binaries that ends with the tests.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtemp"
+	"github.com/gwsql/gw/sql"
+)
+
+const (
+	// serverVariable names the environment variable with the URL of a server whose role may create databases.
+	// It is also how Main tells the tests, and the programs that they start, about the server it started.
+	serverVariable = "GW_TEST_DATABASE_URL"
+
+	// timeout limits each step of making and dropping a database.
+	timeout = time.Minute
+)
+
+// Main runs the tests of a package and exits with their result. Without a server it says what to do and exits with 1.
+func Main(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	if os.Getenv(serverVariable) != "" {
+		return m.Run()
+	}
+	server, err := pgtemp.Start(context.Background(), pgtemp.Options{
+		LocalOnly: true,
+		Settings:  map[string]string{"max_connections": "300"},
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%v\nor run all tests by `make test`, or set %s to the URL of a role that may create databases\n", err, serverVariable)
+		return 1
+	}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	if err := os.Setenv(serverVariable, server.URL("postgres")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// Database returns the URL of a fresh database with the schema graphile_worker as pkg/migrate installs it. It is dropped
+// after the test, whoever is still connected.
+func Database(t testing.TB) string {
+	t.Helper()
+	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+		template, err := templateName(sql.FS)
+		if err != nil {
+			return err
+		}
+		if err := ensureTemplate(ctx, admin, template); err != nil {
+			return err
+		}
+		return exec(ctx, admin, "create database %s template %s", name, template)
+	})
+}
+
+// EmptyDatabase returns the URL of a fresh database with nothing in it. It is dropped after the test as by [Database].
+func EmptyDatabase(t testing.TB) string {
+	t.Helper()
+	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+		return exec(ctx, admin, "create database %s template %s", name, "template0")
+	})
+}
+
+// Pool returns a pool of connections to a database, closed after the test.
+func Pool(t testing.TB, databaseURL string) *pgxpool.Pool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	pool, err := pgxpool.New(ctx, databaseURL)
+	if err != nil {
+		t.Fatalf("open a pool for the test: %v", err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func create(t testing.TB, create func(ctx context.Context, admin *pgx.Conn, name string) error) string {
+	t.Helper()
+	server := os.Getenv(serverVariable)
+	if server == "" {
+		t.Fatalf("%s is empty: the package needs func TestMain(m *testing.M) { pgtest.Main(m) }", serverVariable)
+	}
+	name := "gw_test_" + strings.ToLower(rand.Text())
+	err := withAdmin(server, func(ctx context.Context, admin *pgx.Conn) error { return create(ctx, admin, name) })
+	if err != nil {
+		t.Fatalf("make a database for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		err := withAdmin(server, func(ctx context.Context, admin *pgx.Conn) error { return drop(ctx, admin, name) })
+		if err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+	databaseURL, err := withDatabase(server, name)
+	if err != nil {
+		t.Fatalf("make a database for the test: %v", err)
+	}
+	return databaseURL
+}
+
+// withAdmin calls do with a connection to the server.
+func withAdmin(server string, do func(ctx context.Context, admin *pgx.Conn) error) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	admin, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", serverVariable, err)
+	}
+	defer func() { err = errors.Join(err, admin.Close(ctx)) }()
+	return do(ctx, admin)
+}
+
+// drop ends the sessions itself: `with (force)` came with PostgreSQL 13.
+func drop(ctx context.Context, admin *pgx.Conn, name string) error {
+	if err := exec(ctx, admin, "alter database %s allow_connections false", name); err != nil {
+		return err
+	}
+	_, err := admin.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+	if err != nil {
+		return fmt.Errorf("end the sessions of %s: %w", name, err)
+	}
+	return exec(ctx, admin, "drop database %s", name)
+}
+
+// exec runs a statement with the names quoted into it.
+func exec(ctx context.Context, conn *pgx.Conn, format string, names ...string) error {
+	quoted := make([]any, len(names))
+	for i, name := range names {
+		quoted[i] = pgx.Identifier{name}.Sanitize()
+	}
+	statement := fmt.Sprintf(format, quoted...)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+// withDatabase returns the URL of another database of the same server.
+func withDatabase(server, name string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "" {
+		return "", fmt.Errorf("read %s: want a URL such as postgres://postgres@localhost:5432/postgres", serverVariable)
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}

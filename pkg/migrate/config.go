@@ -1,0 +1,77 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// DefaultSchema is the schema's name unless [Config.Schema] says otherwise.
+const DefaultSchema = "graphile_worker"
+
+const (
+	defaultLockTimeout = 5 * time.Second
+
+	// PostgreSQL cuts longer identifiers off, silently.
+	maxSchemaBytes = 63
+
+	// Graphile Worker builds names of prepared statements from the schema's; beyond this they are cut off in turn.
+	maxSchemaLengthForNode = 32
+)
+
+// Config says what to migrate and how.
+type Config struct {
+	// Schema is the name of the schema, not quoted. Any name that PostgreSQL can quote works. Default: graphile_worker.
+	// Change it to keep several queues in one database, and tell every producer and worker the same.
+	Schema string
+
+	// LockTimeout is how long one try of a migration waits for a lock that the application holds; as long as it waits,
+	// others wait behind it. Then it is tried again, up to ten times. Rounded up to milliseconds. Default: 5 s. Lower it
+	// where a pause of that length hurts, raise it where transactions are long and pauses do not matter.
+	LockTimeout time.Duration
+
+	// OnStep is told what Up is about to do, from the goroutine that called Up. Default: nobody is told. Set it to show
+	// progress.
+	OnStep func(Step)
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Schema == "" {
+		c.Schema = DefaultSchema
+	}
+	if err := checkSchema(c.Schema); err != nil {
+		return Config{}, err
+	}
+	if c.LockTimeout < 0 {
+		return Config{}, fmt.Errorf("lock timeout %s: it cannot be negative", c.LockTimeout)
+	}
+	if c.LockTimeout == 0 {
+		c.LockTimeout = defaultLockTimeout
+	}
+	return c, nil
+}
+
+func checkSchema(name string) error {
+	switch {
+	case name == "":
+		return errors.New("schema name: it is empty")
+	case len(name) > maxSchemaBytes:
+		return fmt.Errorf("schema name %q: it has %d bytes, PostgreSQL keeps %d", name, len(name), maxSchemaBytes)
+	case strings.HasPrefix(name, "pg_"):
+		return fmt.Errorf("schema name %q: PostgreSQL keeps names that start with pg_ to itself", name)
+	case strings.ContainsRune(name, 0) || !utf8.ValidString(name):
+		return fmt.Errorf("schema name %q: it is not text that PostgreSQL can store", name)
+	}
+	return nil
+}
+
+// Warnings says what is unwise about a schema's name, though it works; usually nothing.
+func Warnings(schema string) []string {
+	if utf8.RuneCountInString(schema) > maxSchemaLengthForNode {
+		return []string{fmt.Sprintf("schema name %q is longer than %d characters: Graphile Worker's Node worker, if one is to "+
+			"work here too, needs --no-prepared-statements", schema, maxSchemaLengthForNode)}
+	}
+	return nil
+}

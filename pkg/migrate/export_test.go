@@ -1,0 +1,19 @@
+package migrate
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// NewFrom is New with other files than the embedded ones.
+func NewFrom(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, error) {
+	return newMigrator(conn, cfg, files)
+}
+
+// TryLocks makes m give up after so many tries, with hardly a pause between them.
+func (m *Migrator) TryLocks(tries int) {
+	m.locks.tries = tries
+	m.locks.pause = func(int) time.Duration { return time.Millisecond }
+}

@@ -1,0 +1,158 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/sql"
+)
+
+// disconnectTimeout bounds the farewell to a server that may be gone.
+const disconnectTimeout = 5 * time.Second
+
+// A Migrator migrates one schema of one database. It holds no connection between calls.
+type Migrator struct {
+	config     *pgx.ConnConfig
+	schema     string
+	migrations []Migration
+	locks      lockPolicy
+	onStep     func(Step)
+}
+
+// Result is what Up has done.
+type Result struct {
+	Before  int32       // the version found; 0 for a fresh install
+	After   int32       // the version now
+	Applied []Migration // what this call applied; others may have applied the rest at the same time
+}
+
+// New returns a Migrator for the database that conn describes. conn is copied; nothing is connected to yet.
+func New(conn *pgx.ConnConfig, cfg Config) (*Migrator, error) {
+	return newMigrator(conn, cfg, sql.FS)
+}
+
+func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	migrations, err := loadMigrations(files, cfg.Schema)
+	if err != nil {
+		return nil, err
+	}
+	onStep := cfg.OnStep
+	if onStep == nil {
+		onStep = func(Step) {}
+	}
+
+	conn = conn.Copy()
+	// Nothing is prepared, so that a pooler lives to be recognized and no plan outlives the tables it was made for.
+	conn.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if conn.RuntimeParams["application_name"] == "" {
+		conn.RuntimeParams["application_name"] = "gw-migrate"
+	}
+	return &Migrator{
+		config:     conn,
+		schema:     cfg.Schema,
+		migrations: migrations,
+		locks:      newLockPolicy(cfg.LockTimeout),
+		onStep:     onStep,
+	}, nil
+}
+
+// Status looks at the schema and changes nothing. Its Refusal is about the schema only; [Migrator.Check] looks at
+// everything.
+func (m *Migrator) Status(ctx context.Context) (Status, error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	defer m.disconnect(ctx, conn)
+	return m.inspect(ctx, conn)
+}
+
+// Check makes all the checks that Up makes and changes nothing.
+func (m *Migrator) Check(ctx context.Context) (Status, error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	defer m.disconnect(ctx, conn)
+	return m.check(ctx, conn)
+}
+
+// Up brings the schema to this program's version. Its error is a [*Refusal] if it has touched nothing, and a
+// [*PartialError] once it has begun.
+func (m *Migrator) Up(ctx context.Context) (Result, error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer m.disconnect(ctx, conn)
+
+	status, err := m.check(ctx, conn)
+	if err == nil && status.Refusal == nil && status.State == Absent {
+		status, err = m.createSchema(ctx, conn)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if status.Refusal != nil {
+		return Result{}, status.Refusal
+	}
+	result := Result{Before: status.Installed, After: status.Available}
+	if status.State == Current {
+		return result, nil
+	}
+	result.Applied, err = m.apply(ctx, conn)
+	if err != nil {
+		return Result{}, err
+	}
+	return result, nil
+}
+
+func (m *Migrator) check(ctx context.Context, conn *pgx.Conn) (Status, error) {
+	status, err := m.inspect(ctx, conn)
+	if err != nil || status.Refusal != nil || status.State == Current {
+		return status, err
+	}
+	status.Refusal, err = m.preflight(ctx, conn, status.State)
+	return status, err
+}
+
+// createSchema creates the schema and returns the status after that. Plain, because "if not exists" asks for the right
+// to create even where the schema is there. Somebody else may be quicker: then it is theirs that is looked at.
+func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, error) {
+	m.onStep(Step{Action: CreateSchema, Schema: m.schema})
+	_, err := conn.Exec(ctx, "create schema "+m.quoted())
+	if err != nil && !isCode(err, "42P06") && !isCode(err, "23505") {
+		return Status{}, fmt.Errorf("create schema %s: %w", m.quoted(), err)
+	}
+	return m.inspect(ctx, conn)
+}
+
+func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, m.config)
+	if err != nil {
+		if refusal := poolerRefusal(err); refusal != nil {
+			return nil, refusal
+		}
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return conn, nil
+}
+
+func (m *Migrator) disconnect(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disconnectTimeout)
+	defer cancel()
+	// Nothing is lost with the connection: all work is committed or given up by now.
+	_ = conn.Close(ctx)
+}
+
+func (m *Migrator) quoted() string { return quote(m.schema) }
+
+func (m *Migrator) qualified(table string) string { return pgx.Identifier{m.schema, table}.Sanitize() }

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Checks the Go code without running it, and every PL/pgSQL function in a migrated database on the server that
+# GW_TEST_DATABASE_URL names.
+set -euo pipefail
+
+unformatted=$(gofmt -l .)
+if [ -n "$unformatted" ]; then
+  printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
+  exit 1
+fi
+go vet ./...
+go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+scripts/with-database.sh scripts/check-functions.sh

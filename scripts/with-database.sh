@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# with-database.sh COMMAND [ARGUMENT]... runs a command with DATABASE_URL set to a fresh database, migrated by gw-migrate
+# and dropped afterwards, on the server that GW_TEST_DATABASE_URL names.
+set -euo pipefail
+
+: "${GW_TEST_DATABASE_URL:?run this by: go run ./tests/go/testserver -- $0 COMMAND}"
+
+name="gw_test_script_$$"
+DATABASE_URL=$(sed -E "s#^(postgres(ql)?://[^/?]*)(/[^?]*)?#\1/$name#" <<<"$GW_TEST_DATABASE_URL")
+export DATABASE_URL
+
+admin() {
+  DATABASE_URL=$GW_TEST_DATABASE_URL scripts/psql.sh --command "$1"
+}
+
+admin "create database $name template template0"
+trap 'admin "drop database $name"' EXIT
+go run ./cmd/gw-migrate --connection "$DATABASE_URL"
+"$@"

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/gwsql/gw/internal/pgtemp"
+)
+
+// serverVariable names the environment variable with the URL of the server, for us and for the command.
+const serverVariable = "GW_TEST_DATABASE_URL"
+
+// settings are what tests need of a server that we start: a package at a time on each core, with pools in every test.
+func settings() map[string]string {
+	return map[string]string{"max_connections": "300"}
+}
+
+// A server is what the command is given.
+type server struct {
+	url  string
+	stop func() error
+}
+
+// A source starts a server, or says why it cannot.
+type source func(context.Context) (server, error)
+
+// find returns the server that the environment names, else that of the first source that has one.
+func find(ctx context.Context, getenv func(string) string, sources ...source) (server, error) {
+	if given := getenv(serverVariable); given != "" {
+		return server{url: given, stop: func() error { return nil }}, nil
+	}
+	var missing error
+	for _, start := range sources {
+		found, err := start(ctx)
+		if err == nil {
+			return found, nil
+		}
+		missing = errors.Join(missing, err)
+	}
+	return server{}, fmt.Errorf("find a PostgreSQL server for the tests: %w\nrun `make deps`, start Docker, or set %s to the URL of a superuser",
+		missing, serverVariable)
+}
+
+func localServer(log io.Writer) source {
+	return func(ctx context.Context) (server, error) {
+		local, err := pgtemp.Start(ctx, pgtemp.Options{LocalOnly: true, Settings: settings(), Log: log})
+		if err != nil {
+			return server{}, err
+		}
+		return server{url: local.URL("postgres"), stop: local.Stop}, nil
+	}
+}
+
+// settingArguments writes the settings as arguments of postgres, in a stable order.
+func settingArguments() []string {
+	var args []string
+	all := settings()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		args = append(args, "-c", name+"="+all[name])
+	}
+	return args
+}
