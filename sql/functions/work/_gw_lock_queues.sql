@@ -4,11 +4,13 @@
 --
 -- The read walks the index from its front, a little further than the batch. That finds the batch at once unless busy
 -- queues stand in front with long backlogs; then a second read steps from queue to queue instead.
+-- queues_only: as if there were no jobs without a queue.
 create or replace function {{.schema}}._gw_lock_queues(
   task_identifiers text[],
-  batch_size       integer,
+  batch_size       bigint,
   forbidden_flags  text[],
-  due              timestamptz
+  due              timestamptz,
+  queues_only      boolean
 )
   returns integer[]
   language plpgsql
@@ -24,33 +26,35 @@ declare
   spare      integer   := 64;
   candidates integer[];
   wanted     integer;
-  complete   boolean;
+  complete   boolean   := false;
 begin
-  with walked as (
-    select j.id, j.job_queue_id, row_number() over (order by j.priority, j.run_at, j.id) as place
-      from {{.schema}}._private_jobs as j
-     where j.is_available
-       and j.run_at <= due
-       and (task_identifiers is null or j.task_id = any (task_ids))
-       and (forbidden_flags is null or (j.flags ?| forbidden_flags) is not true)
-     order by j.priority, j.run_at, j.id
-     limit batch_size + walk
-  ), claimable as (
-    select w.job_queue_id, min(w.place) as place
-      from walked as w
-      left join {{.schema}}._private_job_queues as q on q.id = w.job_queue_id
-     where w.job_queue_id is null or q.locked_at is null
-     group by w.job_queue_id, case when w.job_queue_id is null then w.id end
-     order by 2
-     limit batch_size + spare
-  ), ranked as (
-    select c.job_queue_id, c.place, row_number() over (order by c.place) as rank from claimable as c
-  )
-  select array_agg(r.job_queue_id order by r.place) filter (where r.job_queue_id is not null),
-         count(r.job_queue_id) filter (where r.rank <= batch_size),
-         count(*) >= batch_size or (select count(*) from walked) < batch_size + walk
-    into candidates, wanted, complete
-    from ranked as r;
+  if not queues_only then
+    with walked as (
+      select j.id, j.job_queue_id, row_number() over (order by j.priority, j.run_at, j.id) as place
+        from {{.schema}}._private_jobs as j
+       where j.is_available
+         and j.run_at <= due
+         and (task_identifiers is null or j.task_id = any (task_ids))
+         and (forbidden_flags is null or (j.flags ?| forbidden_flags) is not true)
+       order by j.priority, j.run_at, j.id
+       limit batch_size + walk
+    ), claimable as (
+      select w.job_queue_id, min(w.place) as place
+        from walked as w
+        left join {{.schema}}._private_job_queues as q on q.id = w.job_queue_id
+       where w.job_queue_id is null or q.locked_at is null
+       group by w.job_queue_id, case when w.job_queue_id is null then w.id end
+       order by 2
+       limit batch_size + spare
+    ), ranked as (
+      select c.job_queue_id, c.place, row_number() over (order by c.place) as rank from claimable as c
+    )
+    select array_agg(r.job_queue_id order by r.place) filter (where r.job_queue_id is not null),
+           count(r.job_queue_id) filter (where r.rank <= batch_size),
+           count(*) >= batch_size or (select count(*) from walked) < batch_size + walk
+      into candidates, wanted, complete
+      from ranked as r;
+  end if;
 
   if not complete then
     with recursive queues (id) as (
@@ -84,7 +88,8 @@ begin
       union all
       (select null, j.priority, j.run_at, j.id
          from {{.schema}}._private_jobs as j
-        where j.is_available
+        where not queues_only
+          and j.is_available
           and j.job_queue_id is null
           and j.run_at <= due
           and (task_identifiers is null or j.task_id = any (task_ids))
@@ -115,5 +120,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_queues(text[], integer, text[], timestamptz) is
+comment on function {{.schema}}._gw_lock_queues(text[], bigint, text[], timestamptz, boolean) is
   'Internal: locks the named queues whose head jobs belong into the next batch and returns their ids.';

@@ -3,7 +3,8 @@
 -- of which only id is required; retry_in in seconds, or retry_at. Returns the ids it acted on; those that are missing
 -- were no longer held by this worker, by the lease beside them if there is one.
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in.
+-- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, and what the
+-- cast raises (22P02 and others of class 22) for a value that is not of its kind.
 create or replace function {{.schema}}.fail_job_batch(
   worker_id text,
   failures  json

@@ -1,0 +1,78 @@
+package docs_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// The SQL of a document, but for what is tested elsewhere, is one psql session from top to bottom, in a database where the
+// queue is installed.
+func TestTheSQLOfEachDocumentRuns(t *testing.T) {
+	for _, path := range documents(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			psql := exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1",
+				"--file", "-", pgtest.Database(t))
+			psql.Stdin = strings.NewReader(session(t, path))
+			if output, err := psql.CombinedOutput(); err != nil {
+				t.Errorf("psql counts the lines of %s: %v\n%s", path, err, output)
+			}
+		})
+	}
+}
+
+// session returns the SQL of a document, each statement on the line where it stands there, so that psql's complaints
+// point into the document.
+func session(t *testing.T, path string) string {
+	t.Helper()
+	var b strings.Builder
+	line := 1
+	for _, block := range blocks(t, path) {
+		if block.language == "sql" && block.source == "" {
+			b.WriteString(strings.Repeat("\n", block.line-line) + block.code)
+			line = block.line + strings.Count(block.code, "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestCodeThatIsTestedElsewhereStandsThereWordForWord(t *testing.T) {
+	for _, path := range documents(t) {
+		for _, block := range blocks(t, path) {
+			if block.source != "" && !strings.Contains(read(t, filepath.Join(root, block.source)), block.code) {
+				t.Errorf("%s:%d: this code is not in %s", path, block.line, block.source)
+			}
+		}
+	}
+}
+
+func TestGoCodeIsTakenFromWhatCompiles(t *testing.T) {
+	for _, path := range documents(t) {
+		for _, block := range blocks(t, path) {
+			if block.language == "go" && filepath.Ext(block.source) != ".go" {
+				t.Errorf("%s:%d: this code says no Go file that it is taken from", path, block.line)
+			}
+		}
+	}
+}
+
+// The examples are there to be read: one that no document shows, nobody finds.
+func TestEveryExampleInSQLIsShown(t *testing.T) {
+	examples, err := filepath.Glob(filepath.Join(root, "tests/sql/examples/*.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, block := range blocks(t, "sql.md") {
+		shown = append(shown, filepath.Base(block.source))
+	}
+	for _, example := range examples {
+		if !slices.Contains(shown, filepath.Base(example)) {
+			t.Errorf("docs/sql.md does not show %s", example)
+		}
+	}
+}

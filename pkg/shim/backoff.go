@@ -1,0 +1,40 @@
+package shim
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstRetryDelay = 100 * time.Millisecond
+	lastRetryDelay  = 30 * time.Second
+)
+
+// backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 30 s, each between half and all of
+// that so that a fleet does not come back in one instant. Its zero value is ready.
+type backoff struct{ ceiling time.Duration }
+
+func (b *backoff) next() time.Duration {
+	b.ceiling = min(max(2*b.ceiling, firstRetryDelay), lastRetryDelay)
+	return b.ceiling/2 + rand.N(b.ceiling/2+1)
+}
+
+func (b *backoff) reset() { b.ceiling = 0 }
+
+// wait waits for the next attempt; it returns false if ctx ended first.
+func (b *backoff) wait(ctx context.Context) bool {
+	timer := time.NewTimer(b.next())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// jittered returns d give or take a tenth.
+func jittered(d time.Duration) time.Duration {
+	return d - d/10 + rand.N(d/5+1)
+}

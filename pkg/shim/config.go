@@ -1,0 +1,91 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Config says how a worker works. Its zero value is a good start: one job at a time, from the schema graphile_worker.
+type Config struct {
+	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker". Set it when gw-migrate was given
+	// another one.
+	Schema string
+
+	// Concurrency is the number of handlers that run at once. Default: 1. Raise it until the machine, or whatever the
+	// handlers wait for, is busy; handlers that use the pool need about one connection each.
+	Concurrency int
+
+	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to.
+	// Default: 2 s. New jobs announce themselves and due times are known beforehand, so raising it costs no latency while
+	// the listening connection lives; with PollOnly it is the latency.
+	PollInterval time.Duration
+
+	// Grace is how long running handlers may go on after the worker was told to stop, before their contexts end.
+	// Default: 30 s. A negative Grace ends them at once. Keep it below the patience of whatever stops the process.
+	Grace time.Duration
+
+	// WorkerID names the worker in locked_by and in logs: 1 to 128 characters, different for every running worker.
+	// Default: "gw-" and 18 random hexadecimal digits, new for each Worker. Set it to recognise a worker by its name.
+	WorkerID string
+
+	// PollOnly makes the worker do without its listening connection. Default: false. Set it where LISTEN cannot work,
+	// as behind a pooler in transaction mode without a direct way to the server.
+	PollOnly bool
+
+	// ListenConfig is where the listening connection goes. Default: where the pool's connections go. Set it to the
+	// server's own address when the pool goes through a pooler in transaction mode.
+	ListenConfig *pgx.ConnConfig
+
+	// Logger receives what the worker has to say. Default: slog.Default().
+	Logger *slog.Logger
+
+	// QuietSuccess drops the log line of each job that went well. Default: false. Set it on busy queues.
+	QuietSuccess bool
+}
+
+const (
+	defaultSchema       = "graphile_worker"
+	defaultPollInterval = 2 * time.Second
+	defaultGrace        = 30 * time.Second
+	maxWorkerIDLength   = 128
+)
+
+// completed returns c with its defaults filled in, or everything that is wrong with it.
+func (c Config) completed() (Config, error) {
+	var problems []error
+	if c.Concurrency < 0 {
+		problems = append(problems, fmt.Errorf("concurrency is %d, must be at least 1", c.Concurrency))
+	}
+	if c.PollInterval < 0 {
+		problems = append(problems, fmt.Errorf("poll interval is %s, must be positive", c.PollInterval))
+	}
+	if n := len([]rune(c.WorkerID)); n > maxWorkerIDLength {
+		problems = append(problems, fmt.Errorf("worker id has %d characters, must have at most %d", n, maxWorkerIDLength))
+	}
+	if c.PollOnly && c.ListenConfig != nil {
+		problems = append(problems, errors.New("poll only and a listen config exclude each other"))
+	}
+	if c.Schema == "" {
+		c.Schema = defaultSchema
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 1
+	}
+	if c.PollInterval == 0 {
+		c.PollInterval = defaultPollInterval
+	}
+	if c.Grace == 0 {
+		c.Grace = defaultGrace
+	}
+	if c.WorkerID == "" {
+		c.WorkerID = newWorkerID()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c, errors.Join(problems...)
+}

@@ -1,0 +1,35 @@
+// Package shim is what a Go program imports to work the jobs of a PostgreSQL queue.
+//
+// The rules of the queue live in the database: what is runnable, in which order, when a failed attempt is tried again.
+// A [Worker] only claims jobs, runs a handler for each, and reports how it went:
+//
+//	worker, err := shim.New(pool, shim.Config{Concurrency: 10})
+//	if err != nil {
+//		return err
+//	}
+//	shim.Handle(worker, "send_email", func(ctx context.Context, email Email, job *shim.Job) error {
+//		return send(ctx, email)
+//	})
+//	return worker.Run(ctx)
+//
+// The schema must be there before a worker starts; gw-migrate or [github.com/gwsql/gw/pkg/migrate] installs it.
+//
+// # At least once
+//
+// A job whose handler returned nil is done and gone. It may run again if the worker dies, or loses the database, before
+// that was written, so handlers must bear being repeated. An error, or a panic, fails the attempt: the database tries the
+// job again after a growing delay until its max_attempts are used up.
+//
+// # Leaving
+//
+// When the context of [Worker.Run] ends, or on [Worker.Stop], the worker claims nothing more, returns what has not
+// started and waits for the handlers that run. After Config.Grace, or on [Worker.Kill], their contexts end with the cause
+// [ErrShutdown]; a handler that then returns an error is interrupted: its job goes back to the queue with the attempt not
+// counted. A process needs Config.Grace and at most a minute more to leave.
+//
+// # Connections
+//
+// A worker holds one connection of its own for LISTEN, outside the pool, and uses the pool for one statement at a time
+// when it claims, when it reports and when it sends its heartbeat: allow three connections beside those that handlers
+// use.
+package shim

@@ -1,0 +1,49 @@
+package shim
+
+import (
+	"context"
+	"time"
+)
+
+// executor runs handlers, one after the other. A worker has as many as its concurrency.
+type executor struct {
+	handlers map[string]Handler
+	jobs     <-chan *Job
+	outcomes chan<- outcome
+	finished chan<- time.Duration
+
+	// handlers run under this context; it ends with the grace time.
+	handling context.Context
+	// abandoned is closed when handlers that ignored the end of their context had their time, too.
+	abandoned <-chan struct{}
+}
+
+// run runs until jobs is closed and the last handler has returned.
+func (e *executor) run() {
+	for job := range e.jobs {
+		o := e.execute(job)
+		e.outcomes <- o
+		e.finished <- o.duration
+	}
+}
+
+func (e *executor) execute(job *Job) outcome {
+	started := time.Now()
+	result := e.handlers[job.TaskIdentifier].start(e.handling, job)
+	o := outcome{job: job}
+	select {
+	case err := <-result:
+		switch {
+		case err == nil:
+			o.verdict = completed
+		case e.handling.Err() != nil:
+			o.verdict, o.interrupted, o.message = returned, true, err.Error()
+		default:
+			o.verdict, o.message = failed, cleanMessage(err.Error())
+		}
+	case <-e.abandoned:
+		o.verdict, o.interrupted, o.message = returned, true, "handler ignored the end of its context"
+	}
+	o.duration = time.Since(started)
+	return o
+}

@@ -1,0 +1,165 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+)
+
+// maxBatch bounds the outcomes written by one statement.
+const maxBatch = 500
+
+// verdict says what becomes of a job.
+type verdict int
+
+const (
+	completed verdict = iota
+	failed
+	returned
+)
+
+// outcome is how a claim ended. It belongs to the claim's lease: whatever happens to the job later, it touches nothing
+// else.
+type outcome struct {
+	job         *Job
+	verdict     verdict
+	interrupted bool   // of a returned job: its handler had started
+	message     string // what a handler that did not complete its job said
+	duration    time.Duration
+}
+
+// finisher writes outcomes back. A flush takes whatever came in while the one before was under way, so that a lone
+// outcome is written at once and a flood in large statements.
+type finisher struct {
+	queries *queries
+	logger  *slog.Logger
+	quiet   bool
+	fail    func(error) // ends the worker
+
+	outcomes <-chan outcome
+	settled  chan<- settlement
+
+	interrupted int // jobs returned that had started
+	unwritten   int // outcomes that the database never took
+}
+
+// run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
+func (f *finisher) run(ctx context.Context) {
+	for first := range f.outcomes {
+		batch := f.gather(first)
+		var byVerdict [returned + 1][]outcome
+		note := settlement{jobs: len(batch)}
+		for _, o := range batch {
+			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
+			note.queue = note.queue || o.job.QueueName != ""
+			if o.interrupted {
+				f.interrupted++
+			}
+		}
+		f.write(ctx, "complete", byVerdict[completed], f.queries.complete)
+		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
+		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
+		f.settled <- note
+	}
+}
+
+func (f *finisher) gather(first outcome) []outcome {
+	batch := []outcome{first}
+	for len(batch) < maxBatch {
+		select {
+		case o, open := <-f.outcomes:
+			if !open {
+				return batch
+			}
+			batch = append(batch, o)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+type writeFunc func(context.Context, []outcome) (applied, error)
+
+// write writes outcomes of one kind and logs what became of them.
+func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call writeFunc) {
+	if len(batch) == 0 {
+		return
+	}
+	done, tries, err := f.persist(ctx, verb, batch, call)
+	if isRefusal(err) && len(batch) > 1 {
+		// One outcome that the database refuses must not keep back the others.
+		for i := range batch {
+			f.write(ctx, verb, batch[i:i+1], call)
+		}
+		return
+	}
+	if isRefusal(err) {
+		// The database's encoding may lack a character of the message.
+		batch[0].message = strconv.QuoteToASCII(batch[0].message)
+		done, tries, err = f.persist(ctx, verb, batch, call)
+	}
+	if err != nil {
+		f.unwritten += len(batch)
+		err = fmt.Errorf("%s %d jobs: %w", verb, len(batch), err)
+		if isMistake(err) {
+			f.fail(err)
+		}
+		f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
+		return
+	}
+	f.report(batch, done, tries)
+}
+
+// persist calls until the database answers, and returns how often it did. What cannot get better is not tried
+// again.
+func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, call writeFunc) (applied, int, error) {
+	var retry backoff
+	for tries := 1; ; tries++ {
+		done, err := call(ctx, batch)
+		if err == nil || isMistake(err) || isRefusal(err) {
+			return done, tries, err
+		}
+		f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
+		if !retry.wait(ctx) {
+			return nil, tries, err
+		}
+	}
+}
+
+// report logs each outcome as the database took it.
+func (f *finisher) report(batch []outcome, done applied, tries int) {
+	unstarted := 0
+	for _, o := range batch {
+		retryIn, written := done[o.job.ID]
+		if written && o.verdict == completed && f.quiet {
+			continue
+		}
+		logger := f.logger.With("task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID)
+		switch {
+		case !written && tries > 1:
+			logger.Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
+		case !written:
+			logger.Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.Lease)
+		case o.verdict == completed:
+			logger.Info("job completed", "duration_ms", milliseconds(o.duration))
+		case o.verdict == failed && o.job.Attempts >= o.job.MaxAttempts:
+			logger.Warn("job permanently failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
+				"duration_ms", milliseconds(o.duration), "error", o.message)
+		case o.verdict == failed:
+			logger.Warn("job failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
+				"duration_ms", milliseconds(o.duration), "retry_in_ms", milliseconds(retryIn), "error", o.message)
+		case o.interrupted:
+			logger.Warn("job interrupted and returned", "duration_ms", milliseconds(o.duration), "error", o.message)
+		default:
+			unstarted++
+		}
+	}
+	if unstarted > 0 {
+		f.logger.Info("jobs returned that had not started", "jobs", unstarted)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,124 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+const (
+	beatInterval  = 5 * time.Second
+	sweepInterval = time.Minute
+
+	// contractRevision is the newest revision of the shared tables that this worker knows.
+	contractRevision = 20
+)
+
+// keeper tells the fleet that the worker lives, frees what dead ones left behind, and watches the schema's revision.
+type keeper struct {
+	queries  *queries
+	me       identity
+	migrated signal // the schema may have been migrated
+	logger   *slog.Logger
+	fail     func(error) // ends the worker
+}
+
+// start checks that the worker fits the schema and registers it.
+func (k *keeper) start(ctx context.Context) error {
+	err := k.checkRevision(ctx)
+	switch sqlState(err) {
+	case "42P01", "3F000":
+		return fmt.Errorf("schema %s is not installed, run gw-migrate first: %w", k.queries.schema, err)
+	}
+	if err != nil {
+		return err
+	}
+	return k.register(ctx)
+}
+
+// run ends with ctx. What fails is tried again at the next turn.
+func (k *keeper) run(ctx context.Context) {
+	beat := time.NewTicker(beatInterval)
+	defer beat.Stop()
+	sweep := time.NewTimer(0)
+	defer sweep.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			err = k.beat(ctx)
+		case <-k.migrated:
+			err = k.checkRevision(ctx)
+		case <-sweep.C:
+			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nobody else asks for the check
+			sweep.Reset(jittered(sweepInterval))
+		}
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
+			k.fail(err)
+		default:
+			k.logger.Warn("cannot reach the database, will try again", "error", err)
+		}
+	}
+}
+
+func (k *keeper) register(ctx context.Context) error {
+	if err := k.queries.register(ctx, k.me); err != nil {
+		return fmt.Errorf("register worker: %w", err)
+	}
+	return nil
+}
+
+func (k *keeper) beat(ctx context.Context) error {
+	registered, err := k.queries.heartbeat(ctx)
+	if err != nil {
+		return fmt.Errorf("send heartbeat: %w", err)
+	}
+	if !registered {
+		k.logger.Warn("worker was not registered any more, registers again")
+		return k.register(ctx)
+	}
+	return nil
+}
+
+func (k *keeper) sweep(ctx context.Context) error {
+	freed, err := k.queries.staleSweep(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep stale locks: %w", err)
+	}
+	if freed > 0 {
+		k.logger.Warn("freed jobs of workers that are gone", "jobs", freed)
+	}
+	return nil
+}
+
+func (k *keeper) checkRevision(ctx context.Context) error {
+	revision, err := k.queries.breakingRevision(ctx)
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if revision > contractRevision {
+		return fmt.Errorf("%w: the schema is at revision %d, this worker knows revisions up to %d, upgrade it",
+			ErrBreakingMigration, revision, contractRevision)
+	}
+	return nil
+}
+
+// identify says who this process is.
+func identify(tasks []string, concurrency int) identity {
+	me := identity{tasks: tasks, concurrency: concurrency, pid: os.Getpid()}
+	if host, err := os.Hostname(); err == nil {
+		me.host = host
+	}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		me.version = build.Main.Path + "@" + build.Main.Version
+	}
+	return me
+}

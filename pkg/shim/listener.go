@@ -1,0 +1,113 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	pingTimeout    = 5 * time.Second
+	// silence is how long no notification may come before the connection is tested.
+	silence = 30 * time.Second
+	// healthy is how long a connection must have lived for the next loss to count as the first.
+	healthy = time.Minute
+)
+
+// listener passes notifications on. It has a connection of its own, which does nothing else, so that it is always
+// drained.
+type listener struct {
+	connect  func(context.Context) (*pgx.Conn, error)
+	inserted signal // "jobs:insert", or it may have been missed
+	migrated signal // "worker:migrate", or it may have been missed
+	logger   *slog.Logger
+}
+
+// run listens until ctx ends. A lost connection is made anew.
+func (l *listener) run(ctx context.Context) {
+	var retry backoff
+	for {
+		connected, err := l.listen(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.logger.Warn("cannot listen, will connect again", "error", err)
+		if connected >= healthy {
+			retry.reset()
+		}
+		if !retry.wait(ctx) {
+			return
+		}
+	}
+}
+
+// listen makes a connection and uses it until it breaks, and returns how long it lived.
+func (l *listener) listen(ctx context.Context) (time.Duration, error) {
+	conn, err := l.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	started := time.Now()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
+		defer cancel()
+		_ = conn.Close(ctx) // it is broken or not needed any more
+	}()
+
+	// What was announced while nobody listened is found by looking.
+	l.inserted.set()
+	l.migrated.set()
+	for {
+		channel, err := waitForNotification(ctx, conn)
+		if err != nil {
+			return time.Since(started), err
+		}
+		switch channel {
+		case "jobs:insert":
+			l.inserted.set()
+		case "worker:migrate":
+			l.migrated.set()
+		}
+	}
+}
+
+func (l *listener) open(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := l.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, `listen "jobs:insert"; listen "worker:migrate"`); err != nil {
+		_ = conn.Close(ctx)
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return conn, nil
+}
+
+// waitForNotification returns the channel of the next notification. A connection that says nothing for long is pinged:
+// the other end may be gone without a word.
+func waitForNotification(ctx context.Context, conn *pgx.Conn) (string, error) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, silence)
+		notification, err := conn.WaitForNotification(waiting)
+		cancel()
+		if err == nil {
+			return notification.Channel, nil
+		}
+		if ctx.Err() != nil || !pgconn.Timeout(err) {
+			return "", fmt.Errorf("wait for notification: %w", err)
+		}
+		pinging, cancel := context.WithTimeout(ctx, pingTimeout)
+		err = conn.Ping(pinging)
+		cancel()
+		if err != nil {
+			return "", fmt.Errorf("ping: %w", err)
+		}
+	}
+}

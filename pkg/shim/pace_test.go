@@ -1,0 +1,73 @@
+package shim
+
+import (
+	"testing"
+	"time"
+)
+
+// learned returns a pace after many handlers of one duration, with claims that were always filled.
+func learned(concurrency int, d time.Duration) *pace {
+	p := &pace{concurrency: concurrency}
+	for range 100 {
+		p.finished(d)
+		p.filled()
+	}
+	return p
+}
+
+func TestAheadOfTheExecutorsIsWorkForAFifthOfASecond(t *testing.T) {
+	for _, c := range []struct {
+		concurrency int
+		duration    time.Duration
+		ahead       int
+	}{
+		{1, time.Microsecond, 500},
+		{1, 10 * time.Millisecond, 20},
+		{10, 10 * time.Millisecond, 200},
+		{100, 10 * time.Millisecond, 500},
+		{10, 50 * time.Millisecond, 0},
+		{10, time.Hour, 0},
+	} {
+		if got := learned(c.concurrency, c.duration).ahead; got != c.ahead {
+			t.Errorf("%d executors, handlers of %s: %d ahead, want %d", c.concurrency, c.duration, got, c.ahead)
+		}
+	}
+}
+
+func TestNothingIsClaimedAheadBeforeHandlersAreKnownToBeShort(t *testing.T) {
+	p := &pace{concurrency: 4}
+	p.filled()
+	if got := p.want(0); got != 4 {
+		t.Errorf("the first claims are of %d jobs, want 4", got)
+	}
+	p.finished(time.Microsecond)
+	for _, want := range []int{4, 8, 16} {
+		p.filled()
+		if p.ahead != want {
+			t.Errorf("%d ahead after another filled claim, want %d", p.ahead, want)
+		}
+	}
+}
+
+func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
+	p := learned(1, time.Millisecond)
+	p.finished(time.Second)
+	if p.ahead != 0 || p.want(1) != 0 || p.want(0) != 1 {
+		t.Errorf("%d ahead", p.ahead)
+	}
+	p = learned(1, time.Millisecond)
+	p.stalled()
+	p.filled()
+	if p.ahead != 0 {
+		t.Errorf("%d ahead after a stall", p.ahead)
+	}
+}
+
+func TestClaimsOfShortJobsWaitUntilTheyAreLarge(t *testing.T) {
+	p := learned(1, 10*time.Millisecond) // 20 ahead
+	for busy, want := range map[int]int{21: 0, 12: 0, 11: 10, 1: 20, 0: 21} {
+		if got := p.want(busy); got != want {
+			t.Errorf("with %d busy, %d are wanted, want %d", busy, got, want)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// callTimeout bounds every call of the database, the wait for a connection included.
+const callTimeout = 30 * time.Second
+
+// queries are the calls of the SQL core. Every parameter is cast and JSON goes as a string, so that they mean the same
+// in each of pgx's query modes.
+type queries struct {
+	pool     *pgxpool.Pool
+	schema   string // quoted
+	workerID string
+	logger   *slog.Logger // given to the jobs
+}
+
+// call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
+// is tried again on the same one.
+func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		err := fn(ctx, conn.Conn())
+		if sqlState(err) == "0A000" {
+			err = fn(ctx, conn.Conn())
+		}
+		return err
+	})
+}
+
+// row calls a statement that returns one row and scans it into dst. S in sql stands for the schema.
+func (q *queries) row(ctx context.Context, dst any, sql string, args ...any) error {
+	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, q.text(sql), args...).Scan(dst)
+	})
+}
+
+func (q *queries) exec(ctx context.Context, sql string, args ...any) error {
+	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, q.text(sql), args...)
+		return err
+	})
+}
+
+func (q *queries) text(sql string) string { return strings.ReplaceAll(sql, "S.", q.schema+".") }
+
+// breakingRevision returns the newest breaking revision the schema went through, 0 if none.
+func (q *queries) breakingRevision(ctx context.Context) (revision int, err error) {
+	err = q.row(ctx, &revision, `select coalesce(max(m.id), 0) from S.migrations as m where m.breaking`)
+	return revision, err
+}
+
+// identity is what a worker tells the fleet about itself.
+type identity struct {
+	tasks       []string
+	concurrency int
+	host        string
+	pid         int
+	version     string
+}
+
+func (q *queries) register(ctx context.Context, me identity) error {
+	return q.exec(ctx,
+		`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`,
+		q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
+}
+
+// heartbeat returns whether the worker is still registered.
+func (q *queries) heartbeat(ctx context.Context) (registered bool, err error) {
+	err = q.row(ctx, &registered, `select S.heartbeat($1::text)`, q.workerID)
+	return registered, err
+}
+
+func (q *queries) deregister(ctx context.Context) error {
+	return q.exec(ctx, `select S.deregister_worker($1::text)`, q.workerID)
+}
+
+// staleSweep returns the number of jobs it freed.
+func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
+	err = q.row(ctx, &freed, `select S.stale_sweep()`)
+	return freed, err
+}
+
+// unlock frees everything that is locked in this worker's name.
+func (q *queries) unlock(ctx context.Context) error {
+	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)
+}
+
+// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
+type claimed struct {
+	jobs  []*Job
+	dueIn *time.Duration // only without jobs: until the next known run_at, nil if none is known
+}
+
+// claim takes up to limit jobs. The due time is read by the same statement, whose single now() leaves no instant between
+// "nothing is due" and "due after now" for a job to slip through; it comes as a delay, so that this machine's clock does
+// not matter.
+func (q *queries) claim(ctx context.Context, tasks []string, limit int) (answer claimed, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		answer = claimed{}
+		rows, err := conn.Query(ctx, q.text(`
+			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
+			       case when j.id is null
+			            then extract(epoch from S.next_run_at($2::text[]) - clock_timestamp())::float8
+			       end as due_in
+			  from (values (1)) as always (one)
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer) as j on true
+			 order by j.priority, j.run_at, j.id`),
+			q.workerID, tasks, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			job, dueIn, err := scanJob(rows)
+			if err != nil {
+				return err
+			}
+			if job == nil {
+				answer.dueIn = dueIn
+				continue
+			}
+			job.logger = q.logger
+			answer.jobs = append(answer.jobs, job)
+		}
+		return rows.Err()
+	})
+	return answer, err
+}
+
+// scanJob reads one row of a claim: a job, or else the due time.
+func scanJob(rows pgx.Rows) (*Job, *time.Duration, error) {
+	var (
+		job                             Job
+		priority, attempts, maxAttempts zeronull.Int2
+		revision                        zeronull.Int4
+		flags                           []byte
+		dueIn                           *float64
+	)
+	err := rows.Scan((*zeronull.Int8)(&job.ID), (*zeronull.Text)(&job.TaskIdentifier), (*[]byte)(&job.Payload),
+		(*zeronull.Text)(&job.QueueName), &priority, (*zeronull.Timestamptz)(&job.RunAt), &attempts, &maxAttempts,
+		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), (*zeronull.Timestamptz)(&job.CreatedAt),
+		(*zeronull.Text)(&job.LastError), &revision, &dueIn)
+	if err != nil {
+		return nil, nil, err
+	}
+	if job.ID == 0 {
+		if dueIn == nil {
+			return nil, nil, nil
+		}
+		delay := time.Duration(*dueIn * float64(time.Second))
+		return nil, &delay, nil
+	}
+	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
+	job.Revision = int(revision)
+	if flags != nil {
+		var set map[string]any
+		if err := json.Unmarshal(flags, &set); err != nil {
+			return nil, nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
+		}
+		job.Flags = slices.Sorted(maps.Keys(set))
+	}
+	return &job, nil, nil
+}
+
+// applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next
+// try. An id that is missing belongs to a lease that was lost.
+type applied map[int64]time.Duration
+
+func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
+	ids, leases := leasesOf(outcomes)
+	return q.apply(ctx,
+		`select c.id, 0::float8 from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
+		q.workerID, ids, leases)
+}
+
+func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
+	ids, leases := leasesOf(outcomes)
+	return q.apply(ctx,
+		`select r.id, 0::float8 from S.return_job_batch($1::text, $2::bigint[], $3::bigint[]) as r (id)`,
+		q.workerID, ids, leases)
+}
+
+func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
+	type failure struct {
+		ID      int64  `json:"id"`
+		Lease   int64  `json:"lease"`
+		Message string `json:"message"`
+	}
+	failures := make([]failure, len(outcomes))
+	attempts := make([]int32, len(outcomes))
+	for i, o := range outcomes {
+		failures[i] = failure{ID: o.job.ID, Lease: o.job.Lease, Message: o.message}
+		attempts[i] = int32(o.job.Attempts)
+	}
+	list, err := json.Marshal(failures)
+	if err != nil {
+		return nil, fmt.Errorf("encode failures: %w", err)
+	}
+	ids, _ := leasesOf(outcomes)
+	return q.apply(ctx, `
+		select f.id, extract(epoch from S.backoff(a.attempts))::float8
+		  from S.fail_job_batch($1::text, $2::json) as f (id)
+		  join unnest($3::bigint[], $4::integer[]) as a (id, attempts) on a.id = f.id`,
+		q.workerID, string(list), ids, attempts)
+}
+
+func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		done = make(applied)
+		rows, err := conn.Query(ctx, q.text(sql), args...)
+		if err != nil {
+			return err
+		}
+		var id int64
+		var seconds float64
+		_, err = pgx.ForEachRow(rows, []any{&id, &seconds}, func() error {
+			done[id] = time.Duration(seconds * float64(time.Second))
+			return nil
+		})
+		return err
+	})
+	return done, err
+}
+
+func leasesOf(outcomes []outcome) (ids, leases []int64) {
+	ids = make([]int64, len(outcomes))
+	leases = make([]int64, len(outcomes))
+	for i, o := range outcomes {
+		ids[i], leases[i] = o.job.ID, o.job.Lease
+	}
+	return ids, leases
+}
+
+func sqlState(err error) string {
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) {
+		return refusal.Code
+	}
+	return ""
+}
+
+// isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
+// schema (3F), or a plan that fits (0A). Trying again mends none of them.
+func isMistake(err error) bool { return inClass(err, "42", "3F", "0A") }
+
+// isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
+func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }
+
+// Errors of no such class, above all lost connections, are weather: they pass.
+func inClass(err error, classes ...string) bool {
+	state := sqlState(err)
+	return len(state) == 5 && slices.Contains(classes, state[:2])
+}

@@ -1,0 +1,120 @@
+package shim
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func newQueries(t *testing.T, mode pgx.QueryExecMode) *queries {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 1
+	config.ConnConfig.DefaultQueryExecMode = mode
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return &queries{pool: pool, schema: `"graphile_worker"`, workerID: "gw-test"}
+}
+
+func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			q := newQueries(t, mode)
+			check := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			revision, err := q.breakingRevision(ctx)
+			check(err)
+			if revision != 19 {
+				t.Errorf("breaking revision is %d", revision)
+			}
+			check(q.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
+			registered, err := q.heartbeat(ctx)
+			check(err)
+			if !registered {
+				t.Error("is not registered")
+			}
+			_, err = q.staleSweep(ctx)
+			check(err)
+
+			check(q.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
+			check(q.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
+			answer, err := q.claim(ctx, []string{"a", "b"}, 10)
+			check(err)
+			if len(answer.jobs) != 3 || answer.dueIn != nil {
+				t.Fatalf("claimed %+v", answer)
+			}
+			first := answer.jobs[0]
+			if string(first.Payload) != `{"n": 9007199254740993}` || first.QueueName != "q" || first.Priority != -3 ||
+				first.MaxAttempts != 5 || first.Key != "k" || !slices.Equal(first.Flags, []string{"f"}) || first.Attempts != 1 {
+				t.Errorf("first job is %+v", first)
+			}
+			empty, err := q.claim(ctx, []string{"a", "b"}, 10)
+			check(err)
+			if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute {
+				t.Errorf("with one job due in a minute, the answer is %+v", empty)
+			}
+
+			done, err := q.complete(ctx, []outcome{{job: first}})
+			check(err)
+			if _, ok := done[first.ID]; !ok || len(done) != 1 {
+				t.Errorf("completed %v", done)
+			}
+			if done, err = q.complete(ctx, []outcome{{job: first}}); err != nil || len(done) != 0 {
+				t.Errorf("completed again %v, %v", done, err)
+			}
+			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], message: `"quoted" 'and' \ →`}})
+			check(err)
+			if delay := done[answer.jobs[1].ID]; delay.Round(time.Millisecond) != 2718*time.Millisecond {
+				t.Errorf("failed %v", done)
+			}
+			done, err = q.giveBack(ctx, []outcome{{job: answer.jobs[2]}})
+			check(err)
+			if len(done) != 1 {
+				t.Errorf("returned %v", done)
+			}
+			check(q.unlock(ctx))
+			check(q.deregister(ctx))
+		})
+	}
+}
+
+func TestAPlanOutdatedByAMigrationIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	q := newQueries(t, pgx.QueryExecModeCacheStatement)
+	ctx := t.Context()
+	steps := []string{`create table S.probe (v integer)`, `insert into S.probe values (1)`}
+	for _, sql := range steps {
+		if err := q.exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, change := range []string{``, `alter table S.probe alter column v type bigint`} {
+		if err := q.exec(ctx, change); err != nil {
+			t.Fatal(err)
+		}
+		var v int
+		if err := q.row(ctx, &v, `select p.v from S.probe as p`); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

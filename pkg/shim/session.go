@@ -1,0 +1,249 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// abandonTime is how long handlers may go on after their contexts ended before their jobs are returned without them.
+	abandonTime = 10 * time.Second
+	// lastWords is how long a worker that leaves tries to write the last outcomes.
+	lastWords = 15 * time.Second
+	// farewell is how long it tries to take itself off the books.
+	farewell = 5 * time.Second
+)
+
+// errStopped ends a session that nothing is wrong with.
+var errStopped = errors.New("stopped")
+
+// session is one run of a worker: its loops and the channels between them.
+//
+//	listener ──wake──▶ fetcher ──jobs──▶ executors ──outcomes──▶ finisher
+//	                      ▲ ▲─────finished──────┘                    │
+//	                      └────────────────settled───────────────────┘
+//
+// The fetcher counts what is on its way and claims no more than fits any of these channels, so no send ever blocks.
+type session struct {
+	worker   *Worker
+	handlers map[string]Handler
+	once     bool
+	logger   *slog.Logger
+	queries  *queries
+
+	wake     signal
+	migrated signal
+	jobs     chan *Job
+	outcomes chan outcome
+	finished chan time.Duration
+	settled  chan settlement
+
+	abandonTime time.Duration // the constant, except in a test
+}
+
+func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
+	logger := w.cfg.Logger.With("worker_id", w.cfg.WorkerID)
+	held := w.cfg.Concurrency + maxAhead + maxUnwritten
+	return &session{
+		worker:   w,
+		handlers: handlers,
+		once:     once,
+		logger:   logger,
+		queries: &queries{
+			pool:     w.pool,
+			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
+			workerID: w.cfg.WorkerID,
+			logger:   logger,
+		},
+		wake:     newSignal(),
+		migrated: newSignal(),
+		jobs:     make(chan *Job, held),
+		outcomes: make(chan outcome, held),
+		finished: make(chan time.Duration, held),
+		settled:  make(chan settlement, held),
+
+		abandonTime: abandonTime,
+	}
+}
+
+func (s *session) run(ctx context.Context) error {
+	// What is under way when ctx ends is still finished in good order, so nothing below depends on ctx itself.
+	base := context.WithoutCancel(ctx)
+	claiming, stop := context.WithCancelCause(base)
+	defer stop(errStopped)
+
+	tasks := slices.Sorted(maps.Keys(s.handlers))
+	keeper := &keeper{
+		queries:  s.queries,
+		me:       identify(tasks, s.worker.cfg.Concurrency),
+		migrated: s.migrated,
+		logger:   s.logger,
+		fail:     stop,
+	}
+	if err := keeper.start(ctx); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil // told to stop before it began
+		}
+		return fmt.Errorf("start worker: %w", err)
+	}
+	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
+
+	keeping, stopKeeping := context.WithCancel(base)
+	defer stopKeeping()
+	var background sync.WaitGroup
+	background.Go(func() { keeper.run(keeping) })
+	if !s.once && !s.worker.cfg.PollOnly {
+		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger}
+		background.Go(func() { listener.run(claiming) })
+	}
+
+	fetcher := s.newFetcher(tasks, stop)
+	finisher := &finisher{
+		queries:  s.queries,
+		logger:   s.logger,
+		quiet:    s.worker.cfg.QuietSuccess,
+		fail:     stop,
+		outcomes: s.outcomes,
+		settled:  s.settled,
+	}
+	writing, stopWriting := context.WithCancel(base)
+	defer stopWriting()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		finisher.run(writing)
+	}()
+
+	s.work(ctx, claiming, stop, fetcher)
+
+	close(s.outcomes)
+	giveUp := time.AfterFunc(lastWords, stopWriting)
+	<-written
+	giveUp.Stop()
+	stopKeeping()
+	background.Wait()
+	s.leave(base, fetcher.orphaned || finisher.unwritten > 0)
+
+	var errs []error
+	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
+		errs = append(errs, fmt.Errorf("run worker: %w", cause))
+	}
+	if n := finisher.unwritten; n > 0 {
+		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
+	}
+	if n := finisher.interrupted; n > 0 {
+		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
+	return &fetcher{
+		queries:      s.queries,
+		tasks:        tasks,
+		pollInterval: s.worker.cfg.PollInterval,
+		once:         s.once,
+		logger:       s.logger,
+		fail:         fail,
+		wake:         s.wake,
+		finished:     s.finished,
+		settled:      s.settled,
+		jobs:         s.jobs,
+		outcomes:     s.outcomes,
+		pace:         pace{concurrency: s.worker.cfg.Concurrency},
+	}
+}
+
+// work claims and executes until the worker is told to stop and the last handler has returned or was given up.
+func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
+	handling, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(ErrShutdown)
+	abandoned := make(chan struct{})
+
+	var working sync.WaitGroup
+	working.Go(func() {
+		fetcher.run(claiming)
+		stop(errStopped)
+	})
+	for range s.worker.cfg.Concurrency {
+		e := &executor{
+			handlers:  s.handlers,
+			jobs:      s.jobs,
+			outcomes:  s.outcomes,
+			finished:  s.finished,
+			handling:  handling,
+			abandoned: abandoned,
+		}
+		working.Go(e.run)
+	}
+	drained := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(drained)
+	}()
+
+	select {
+	case <-ctx.Done():
+	case <-s.worker.stopping:
+	case <-claiming.Done(): // a loop gave up, or nothing is left to do once
+	}
+	stop(errStopped)
+	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
+
+	select {
+	case <-drained:
+		return
+	case <-s.worker.killing:
+	case <-time.After(s.worker.cfg.Grace):
+	}
+	s.logger.Warn("grace is over, interrupts running jobs")
+	cut(ErrShutdown)
+
+	select {
+	case <-drained:
+		return
+	case <-time.After(s.abandonTime):
+	}
+	s.logger.Error("handlers ignore the end of their context, returns their jobs without them")
+	close(abandoned)
+	<-drained
+}
+
+// leave takes the worker off the books. By now it holds no job that it knows of; what is locked in its name all the same
+// is freed.
+func (s *session) leave(ctx context.Context, orphaned bool) {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	if orphaned {
+		if err := s.queries.unlock(ctx); err != nil {
+			s.logger.Error("cannot unlock the worker's jobs", "error", err)
+		}
+	}
+	if err := s.queries.deregister(ctx); err != nil {
+		s.logger.Warn("cannot deregister the worker", "error", err)
+	}
+	s.logger.Info("worker stopped")
+}
+
+// connect makes the listening connection.
+func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
+	if config := s.worker.cfg.ListenConfig; config != nil {
+		return pgx.ConnectConfig(ctx, config.Copy())
+	}
+	pool := s.worker.pool.Config()
+	config := pool.ConnConfig.Copy()
+	if pool.BeforeConnect != nil { // may fetch a password that does not live long
+		if err := pool.BeforeConnect(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	return pgx.ConnectConfig(ctx, config)
+}

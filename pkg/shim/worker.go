@@ -1,0 +1,157 @@
+package shim
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+var (
+	// ErrBreakingMigration is returned by Run and RunOnce when the schema went through a migration that workers of this
+	// version must not work with. Upgrade the worker.
+	ErrBreakingMigration = errors.New("breaking migration")
+
+	// ErrInterrupted is returned by Run and RunOnce when the worker could not wait for every handler: at least one job was
+	// interrupted and returned to the queue, its attempt not counted.
+	ErrInterrupted = errors.New("jobs were interrupted")
+
+	// ErrShutdown is the [context.Cause] of a handler's context that ended because the worker has to leave.
+	ErrShutdown = errors.New("worker is shutting down")
+)
+
+// Worker claims jobs, runs their handlers and reports how they went. Make it with [New], register handlers, then call
+// Run. Its methods may be called from any goroutine.
+type Worker struct {
+	pool *pgxpool.Pool
+	cfg  Config
+
+	stopping chan struct{} // closed by Stop and Kill
+	killing  chan struct{} // closed by Kill
+	stop     func()
+	kill     func()
+
+	mu       sync.Mutex
+	handlers map[string]Handler
+	misuse   []error       // wrong registrations, reported by Run
+	running  chan struct{} // closed when the present run ends, nil between runs
+}
+
+// New makes a worker on a pool, which stays the caller's to close. It does not touch the database; its errors name the
+// fields of cfg that cannot be.
+func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
+	if pool == nil {
+		return nil, errors.New("make worker: no pool")
+	}
+	cfg, err := cfg.completed()
+	if err != nil {
+		return nil, fmt.Errorf("make worker: %w", err)
+	}
+	w := &Worker{
+		pool:     pool,
+		cfg:      cfg,
+		stopping: make(chan struct{}),
+		killing:  make(chan struct{}),
+		handlers: make(map[string]Handler),
+	}
+	w.stop = sync.OnceFunc(func() { close(w.stopping) })
+	w.kill = sync.OnceFunc(func() { close(w.killing) })
+	return w, nil
+}
+
+// ID returns the worker's id, which is in locked_by of every job it holds.
+func (w *Worker) ID() string { return w.cfg.WorkerID }
+
+// Handle registers the handler of a task. It must be called before the worker runs. Jobs of tasks without a handler stay
+// in the queue for others. An empty name, a nil handler or a second handler for a task make Run return an error.
+func (w *Worker) Handle(task string, h Handler) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case task == "":
+		w.misuse = append(w.misuse, errors.New("a handler has an empty task name"))
+	case h == nil:
+		w.misuse = append(w.misuse, fmt.Errorf("the handler of task %q is nil", task))
+	case w.handlers[task] != nil:
+		w.misuse = append(w.misuse, fmt.Errorf("task %q has two handlers", task))
+	default:
+		w.handlers[task] = h
+	}
+}
+
+// Run works jobs until ctx ends or Stop is called, then stops claiming, returns the jobs that have not started, waits
+// for running handlers as long as Config.Grace, ends their contexts, and leaves when every outcome is written.
+//
+// It returns nil after such a stop, even if ctx has ended; an error matching [ErrInterrupted] if handlers had to be cut;
+// one matching [ErrBreakingMigration] if this worker is too old for the schema; or what else made it impossible to start
+// or go on. Losing the database later is none of these: the worker tries again until it is back.
+func (w *Worker) Run(ctx context.Context) error { return w.run(ctx, false) }
+
+// RunOnce works jobs until none is runnable, jobs that become runnable meanwhile included, and returns. Jobs due later,
+// retries among them, are left. It ends early, and then as Run does, when ctx ends or Stop is called.
+func (w *Worker) RunOnce(ctx context.Context) error { return w.run(ctx, true) }
+
+func (w *Worker) run(ctx context.Context, once bool) error {
+	w.mu.Lock()
+	err := errors.Join(w.misuse...)
+	switch {
+	case err != nil:
+	case len(w.handlers) == 0:
+		err = errors.New("no handler is registered")
+	case w.running != nil:
+		err = errors.New("it is running already")
+	}
+	if err != nil {
+		w.mu.Unlock()
+		return fmt.Errorf("run worker: %w", err)
+	}
+	handlers := maps.Clone(w.handlers)
+	done := make(chan struct{})
+	w.running = done
+	w.mu.Unlock()
+
+	defer func() {
+		w.mu.Lock()
+		w.running = nil
+		w.mu.Unlock()
+		close(done)
+	}()
+	return newSession(w, handlers, once).run(ctx)
+}
+
+// Stop begins the stop that Run describes and waits until it is done or ctx ends, whose error it then returns; the stop
+// goes on. A stopped worker does not run again. Do not call it with a handler's own context and wait: the handler would
+// wait for itself.
+func (w *Worker) Stop(ctx context.Context) error {
+	w.stop()
+	w.mu.Lock()
+	running := w.running
+	w.mu.Unlock()
+	if running == nil {
+		return nil
+	}
+	select {
+	case <-running:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop worker: %w", context.Cause(ctx))
+	}
+}
+
+// Kill ends the grace time now: the contexts of running handlers end, their jobs are returned. It stops the worker if
+// that has not begun, and does not wait.
+func (w *Worker) Kill() {
+	w.kill()
+	w.stop()
+}
+
+func newWorkerID() string {
+	var id [9]byte
+	_, _ = rand.Read(id[:]) // never fails, says its documentation
+	return "gw-" + hex.EncodeToString(id[:])
+}

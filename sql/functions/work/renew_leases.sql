@@ -1,0 +1,59 @@
+-- Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than, so
+-- that the four-hour sweeps of others leave a job alone for as long as its worker lives and asks. Returns one row for each
+-- job that it holds, with the lease that counts from now on; a job that is missing is lost.
+-- Locks: of what it renews, job rows by id, then queue rows by id.
+-- Raises GWWOB when the arrays do not fit together.
+create or replace function {{.schema}}.renew_leases(
+  worker_id  text,
+  job_ids    bigint[],
+  leases     bigint[],
+  older_than interval default '1 hour'
+)
+  returns table (job_id bigint, lease bigint)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+#variable_conflict use_variable
+declare
+  renewed_at  timestamptz := clock_timestamp();
+  renewed_ids bigint[];
+  queue_ids   integer[];
+begin
+  perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+
+  with renewed as (
+    update {{.schema}}._private_jobs as j
+       set locked_at = renewed_at
+      from (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o
+     where j.id = o.id
+       and j.locked_by = worker_id
+       and j.locked_at < renewed_at - older_than
+       and {{.schema}}._gw_lease(j.locked_at) = o.lease
+    returning j.id, j.job_queue_id
+  )
+  select array_agg(r.id), array_agg(r.job_queue_id) filter (where r.job_queue_id is not null)
+    into renewed_ids, queue_ids
+    from renewed as r;
+  if queue_ids is not null then
+    perform from {{.schema}}._private_job_queues as q
+      where q.id = any (queue_ids) and q.locked_by = worker_id
+      order by q.id for update;
+    update {{.schema}}._private_job_queues as q
+       set locked_at = renewed_at
+     where q.id = any (queue_ids) and q.locked_by = worker_id;
+  end if;
+
+  return query
+  select j.id, {{.schema}}._gw_lease(j.locked_at)
+    from unnest(job_ids, leases) as o (id, lease)
+    join {{.schema}}._private_jobs as j on j.id = o.id
+   where j.locked_by = worker_id
+     and ({{.schema}}._gw_lease(j.locked_at) = o.lease or j.id = any (renewed_ids));
+end;
+$$;
+
+comment on function {{.schema}}.renew_leases(text, bigint[], bigint[], interval) is
+  'Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than. Returns one row for each job that it holds, with the lease that counts from now on; a job that is missing is lost.';
