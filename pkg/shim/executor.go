@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -11,6 +12,7 @@ type executor struct {
 	jobs     <-chan *Job
 	outcomes chan<- outcome
 	finished chan<- time.Duration
+	running  *running
 
 	// handlers run under this context; it ends with the grace time.
 	handling context.Context
@@ -29,11 +31,17 @@ func (e *executor) run() {
 
 func (e *executor) execute(job *Job) outcome {
 	started := time.Now()
-	result := e.handlers[job.TaskIdentifier].start(e.handling, job)
+	ctx, end := context.WithCancelCause(e.handling)
+	defer end(nil)
+	e.running.enter(job, end)
+	defer e.running.leave(job)
+	result := e.handlers[job.TaskIdentifier].start(ctx, job)
 	o := outcome{job: job}
 	select {
 	case err := <-result:
 		switch {
+		case errors.Is(context.Cause(ctx), ErrLeaseLost):
+			o.verdict = lost
 		case err == nil:
 			o.verdict = completed
 		case e.handling.Err() != nil:

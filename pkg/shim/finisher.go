@@ -18,12 +18,14 @@ const (
 	completed verdict = iota
 	failed
 	returned
+	lost // the job is somebody else's: there is nothing to report
 )
 
 // outcome is how a claim ended. It belongs to the claim's lease: whatever happens to the job later, it touches nothing
 // else.
 type outcome struct {
 	job         *Job
+	lease       int64 // by which it was last written
 	verdict     verdict
 	interrupted bool   // of a returned job: its handler had started
 	message     string // what a handler that did not complete its job said
@@ -49,7 +51,7 @@ type finisher struct {
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		var byVerdict [returned + 1][]outcome
+		var byVerdict [lost + 1][]outcome
 		note := settlement{jobs: len(batch)}
 		for _, o := range batch {
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
@@ -61,6 +63,9 @@ func (f *finisher) run(ctx context.Context) {
 		f.write(ctx, "complete", byVerdict[completed], f.queries.complete)
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
+		for _, o := range byVerdict[lost] {
+			f.logLost(o)
+		}
 		f.settled <- note
 	}
 }
@@ -88,6 +93,9 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 	if len(batch) == 0 {
 		return
 	}
+	for i := range batch {
+		batch[i].lease = batch[i].job.hold.lease.Load()
+	}
 	done, tries, err := f.persist(ctx, verb, batch, call)
 	if isRefusal(err) && len(batch) > 1 {
 		// One outcome that the database refuses must not keep back the others.
@@ -110,7 +118,26 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 		f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
 		return
 	}
+	batch, renewed := splitRenewed(batch, done)
 	f.report(batch, done, tries)
+	f.write(ctx, verb, renewed, call)
+}
+
+// splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
+func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
+	for _, o := range batch {
+		if _, written := done[o.job.ID]; !written {
+			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way
+			isOld := o.job.hold.lease.Load() != o.lease
+			o.job.hold.renewing.Unlock()
+			if isOld {
+				renewed = append(renewed, o)
+				continue
+			}
+		}
+		settled = append(settled, o)
+	}
+	return settled, renewed
 }
 
 // persist calls until the database answers, and returns how often it did. What cannot get better is not tried
@@ -142,7 +169,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 		case !written && tries > 1:
 			logger.Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
 		case !written:
-			logger.Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.Lease)
+			f.logLost(o)
 		case o.verdict == completed:
 			logger.Info("job completed", "duration_ms", milliseconds(o.duration))
 		case o.verdict == failed && o.job.Attempts >= o.job.MaxAttempts:
@@ -160,6 +187,11 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 	if unstarted > 0 {
 		f.logger.Info("jobs returned that had not started", "jobs", unstarted)
 	}
+}
+
+func (f *finisher) logLost(o outcome) {
+	f.logger.Warn("lease lost, outcome refused", "task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID,
+		"attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -12,9 +12,9 @@ import (
 
 func TestAnOutcomeTheDatabaseRefusesDoesNotKeepBackTheOthers(t *testing.T) {
 	outcomes := []outcome{
-		{job: &Job{ID: 1}, verdict: failed, message: "plain"},
-		{job: &Job{ID: 2}, verdict: failed, message: "→"}, // as a LATIN1 database refuses it
-		{job: &Job{ID: 3}, verdict: failed, message: "plain"},
+		{job: newHeldJob(1), verdict: failed, message: "plain"},
+		{job: newHeldJob(2), verdict: failed, message: "→"}, // as a LATIN1 database refuses it
+		{job: newHeldJob(3), verdict: failed, message: "plain"},
 	}
 	written := make(map[int64]string)
 	call := func(_ context.Context, batch []outcome) (applied, error) {
@@ -44,7 +44,7 @@ func TestOutcomesAreWrittenAgainUntilTheDatabaseTakesThem(t *testing.T) {
 		return applied{1: 0}, nil
 	}
 	f := &finisher{logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}
-	f.write(t.Context(), "complete", []outcome{{job: &Job{ID: 1}}}, call)
+	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)
 	if tries != 3 || f.unwritten != 0 {
 		t.Errorf("%d tries, %d unwritten", tries, f.unwritten)
 	}
@@ -54,7 +54,7 @@ func TestAMissingFunctionEndsTheWorkerWithoutRetries(t *testing.T) {
 	var cause error
 	call := func(context.Context, []outcome) (applied, error) { return nil, &pgconn.PgError{Code: "42883"} }
 	f := &finisher{logger: slog.New(slog.DiscardHandler), fail: func(err error) { cause = err }}
-	f.write(t.Context(), "complete", []outcome{{job: &Job{ID: 1}}}, call)
+	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)
 	if sqlState(cause) != "42883" || f.unwritten != 1 {
 		t.Errorf("cause is %v, %d unwritten", cause, f.unwritten)
 	}

@@ -18,12 +18,13 @@ type Job struct {
 	MaxAttempts    int
 	Key            string   // the job_key it was added with, empty without
 	Flags          []string // sorted
-	Lease          int64    // tells this claim from every other of the same job
+	Lease          int64    // told this claim from every other of the same job when it was made; see ErrLeaseLost
 	CreatedAt      time.Time
 	LastError      string // of the attempt before, empty at the first
 	Revision       int    // how often the job was replaced through its key
 
 	logger *slog.Logger
+	hold   *hold
 }
 
 // Logger returns a logger whose lines carry worker_id, task_identifier and job_id. A Job that no worker claimed, as in

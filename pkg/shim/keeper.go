@@ -13,6 +13,8 @@ import (
 const (
 	beatInterval  = 5 * time.Second
 	sweepInterval = time.Minute
+	// renewAfter is the age from which on the lock of a running job is renewed. Others free locks after four hours.
+	renewAfter = time.Hour
 
 	// contractRevision is the newest revision of the shared tables that this worker knows.
 	contractRevision = 20
@@ -20,11 +22,13 @@ const (
 
 // keeper tells the fleet that the worker lives, frees what dead ones left behind, and watches the schema's revision.
 type keeper struct {
-	queries  *queries
-	me       identity
-	migrated signal // the schema may have been migrated
-	logger   *slog.Logger
-	fail     func(error) // ends the worker
+	queries    *queries
+	me         identity
+	migrated   signal // the schema may have been migrated
+	running    *running
+	logger     *slog.Logger
+	renewAfter time.Duration
+	fail       func(error) // ends the worker
 }
 
 // start checks that the worker fits the schema and registers it.
@@ -52,7 +56,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			err = k.beat(ctx)
+			err = errors.Join(k.beat(ctx), k.renew(ctx))
 		case <-k.migrated:
 			err = k.checkRevision(ctx)
 		case <-sweep.C:
@@ -84,6 +88,30 @@ func (k *keeper) beat(ctx context.Context) error {
 	if !registered {
 		k.logger.Warn("worker was not registered any more, registers again")
 		return k.register(ctx)
+	}
+	return nil
+}
+
+// renew keeps the locks of running jobs young, and ends the handlers of those that were lost.
+func (k *keeper) renew(ctx context.Context) error {
+	jobs := k.running.lasting(beatInterval)
+	if len(jobs) == 0 {
+		return nil
+	}
+	for _, job := range jobs {
+		job.hold.renewing.Lock()
+		defer job.hold.renewing.Unlock()
+	}
+	leases, err := k.queries.renew(ctx, jobs, k.renewAfter)
+	if err != nil {
+		return fmt.Errorf("renew leases: %w", err)
+	}
+	for _, job := range jobs {
+		if lease, held := leases[job.ID]; held {
+			job.hold.lease.Store(lease)
+		} else {
+			k.running.lose(job)
+		}
 	}
 	return nil
 }

@@ -96,6 +96,32 @@ func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	return freed, err
 }
 
+// renew asks for the leases of jobs that run, and renews those older than olderThan. It returns the leases that count
+// from now on, by job id; a job that is missing is not this worker's any more.
+func (q *queries) renew(ctx context.Context, jobs []*Job, olderThan time.Duration) (leases map[int64]int64, err error) {
+	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i], held[i] = job.ID, job.hold.lease.Load()
+	}
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		leases = make(map[int64]int64)
+		rows, err := conn.Query(ctx, q.text(`
+			select r.job_id, r.lease
+			  from S.renew_leases($1::text, $2::bigint[], $3::bigint[], $4::float8 * interval '1 second') as r`),
+			q.workerID, ids, held, olderThan.Seconds())
+		if err != nil {
+			return err
+		}
+		var id, lease int64
+		_, err = pgx.ForEachRow(rows, []any{&id, &lease}, func() error {
+			leases[id] = lease
+			return nil
+		})
+		return err
+	})
+	return leases, err
+}
+
 // unlock frees everything that is locked in this worker's name.
 func (q *queries) unlock(ctx context.Context) error {
 	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)
@@ -137,6 +163,8 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int) (answer 
 				continue
 			}
 			job.logger = q.logger
+			job.hold = &hold{}
+			job.hold.lease.Store(job.Lease)
 			answer.jobs = append(answer.jobs, job)
 		}
 		return rows.Err()
@@ -206,7 +234,7 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 	failures := make([]failure, len(outcomes))
 	attempts := make([]int32, len(outcomes))
 	for i, o := range outcomes {
-		failures[i] = failure{ID: o.job.ID, Lease: o.job.Lease, Message: o.message}
+		failures[i] = failure{ID: o.job.ID, Lease: o.lease, Message: o.message}
 		attempts[i] = int32(o.job.Attempts)
 	}
 	list, err := json.Marshal(failures)
@@ -243,7 +271,7 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 	ids = make([]int64, len(outcomes))
 	leases = make([]int64, len(outcomes))
 	for i, o := range outcomes {
-		ids[i], leases[i] = o.job.ID, o.job.Lease
+		ids[i], leases[i] = o.job.ID, o.lease
 	}
 	return ids, leases
 }

@@ -74,20 +74,26 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				t.Errorf("with one job due in a minute, the answer is %+v", empty)
 			}
 
-			done, err := q.complete(ctx, []outcome{{job: first}})
+			leases, err := q.renew(ctx, answer.jobs, time.Hour)
+			check(err)
+			if len(leases) != 3 || leases[first.ID] != first.Lease {
+				t.Errorf("leases are %v, want three as %d", leases, first.Lease)
+			}
+
+			done, err := q.complete(ctx, []outcome{{job: first, lease: first.Lease}})
 			check(err)
 			if _, ok := done[first.ID]; !ok || len(done) != 1 {
 				t.Errorf("completed %v", done)
 			}
-			if done, err = q.complete(ctx, []outcome{{job: first}}); err != nil || len(done) != 0 {
+			if done, err = q.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || len(done) != 0 {
 				t.Errorf("completed again %v, %v", done, err)
 			}
-			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], message: `"quoted" 'and' \ →`}})
+			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})
 			check(err)
 			if delay := done[answer.jobs[1].ID]; delay.Round(time.Millisecond) != 2718*time.Millisecond {
 				t.Errorf("failed %v", done)
 			}
-			done, err = q.giveBack(ctx, []outcome{{job: answer.jobs[2]}})
+			done, err = q.giveBack(ctx, []outcome{{job: answer.jobs[2], lease: first.Lease}})
 			check(err)
 			if len(done) != 1 {
 				t.Errorf("returned %v", done)

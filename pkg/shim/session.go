@@ -46,7 +46,9 @@ type session struct {
 	finished chan time.Duration
 	settled  chan settlement
 
+	running     *running
 	abandonTime time.Duration // the constant, except in a test
+	renewAfter  time.Duration // likewise
 }
 
 func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
@@ -70,7 +72,9 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 		finished: make(chan time.Duration, held),
 		settled:  make(chan settlement, held),
 
+		running:     newRunning(),
 		abandonTime: abandonTime,
+		renewAfter:  renewAfter,
 	}
 }
 
@@ -82,11 +86,13 @@ func (s *session) run(ctx context.Context) error {
 
 	tasks := slices.Sorted(maps.Keys(s.handlers))
 	keeper := &keeper{
-		queries:  s.queries,
-		me:       identify(tasks, s.worker.cfg.Concurrency),
-		migrated: s.migrated,
-		logger:   s.logger,
-		fail:     stop,
+		queries:    s.queries,
+		me:         identify(tasks, s.worker.cfg.Concurrency),
+		migrated:   s.migrated,
+		running:    s.running,
+		renewAfter: s.renewAfter,
+		logger:     s.logger,
+		fail:       stop,
 	}
 	if err := keeper.start(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
@@ -179,6 +185,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 			jobs:      s.jobs,
 			outcomes:  s.outcomes,
 			finished:  s.finished,
+			running:   s.running,
 			handling:  handling,
 			abandoned: abandoned,
 		}

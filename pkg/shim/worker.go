@@ -23,6 +23,10 @@ var (
 
 	// ErrShutdown is the [context.Cause] of a handler's context that ended because the worker has to leave.
 	ErrShutdown = errors.New("worker is shutting down")
+
+	// ErrLeaseLost is the [context.Cause] of a handler's context that ended because the worker does not hold the job any
+	// more: its lock expired or was freed, or the job is gone. Nothing that the handler returns is reported.
+	ErrLeaseLost = errors.New("lease lost")
 )
 
 // Worker claims jobs, runs their handlers and reports how they went. Make it with [New], register handlers, then call

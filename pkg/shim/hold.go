@@ -1,0 +1,64 @@
+package shim
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// hold is the worker's grip on a claimed job. Renewing gives the job a new lease; whatever is reported later goes by that
+// one.
+type hold struct {
+	lease atomic.Int64
+	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
+	renewing sync.Mutex
+}
+
+// running are the jobs whose handlers run, for the keeper to ask after.
+type running struct {
+	mu   sync.Mutex
+	jobs map[*Job]runningJob
+}
+
+type runningJob struct {
+	since time.Time
+	end   context.CancelCauseFunc // ends the handler's context
+}
+
+func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
+
+// enter notes that the handler of a job runs under a context that end ends.
+func (r *running) enter(job *Job, end context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs[job] = runningJob{since: time.Now(), end: end}
+}
+
+func (r *running) leave(job *Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, job)
+}
+
+// lasting returns the jobs that have run for at least d.
+func (r *running) lasting(d time.Duration) []*Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var jobs []*Job
+	for job, j := range r.jobs {
+		if time.Since(j.since) >= d {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now.
+func (r *running) lose(job *Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j, runs := r.jobs[job]; runs {
+		j.end(ErrLeaseLost)
+	}
+}

@@ -1,0 +1,161 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{}} }
+
+// renewal is a worker with two running jobs in a database, and its keeper.
+type renewal struct {
+	keeper   *keeper
+	finisher *finisher
+	pool     *pgxpool.Pool
+	jobs     []*Job
+	contexts []context.Context
+}
+
+func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
+	t.Helper()
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	logger := slog.New(slog.DiscardHandler)
+	fail := func(err error) { t.Error(err) }
+	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one", logger: logger}
+	r := &renewal{
+		keeper:   &keeper{queries: queries, running: newRunning(), logger: logger, fail: fail, renewAfter: renewAfter},
+		finisher: &finisher{queries: queries, logger: logger, fail: fail},
+		pool:     pool,
+	}
+	_, err := pool.Exec(t.Context(), `select graphile_worker.add_job('long', queue_name => 'q'), graphile_worker.add_job('long')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := queries.claim(t.Context(), []string{"long"}, 2)
+	if err != nil || len(answer.jobs) != 2 {
+		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
+	}
+	r.jobs = answer.jobs
+	for _, job := range r.jobs {
+		ctx, end := context.WithCancelCause(t.Context())
+		r.contexts = append(r.contexts, ctx)
+		r.keeper.running.jobs[job] = runningJob{since: time.Now().Add(-time.Hour), end: end}
+	}
+	return r
+}
+
+func (r *renewal) renew(t *testing.T) {
+	t.Helper()
+	if err := r.keeper.renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnOldLockIsRenewedWithItsQueueAndTheNewLeaseCounts(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	r.renew(t)
+	for _, job := range r.jobs {
+		if job.hold.lease.Load() <= job.Lease {
+			t.Errorf("lease of job %d is %d, was %d when claimed", job.ID, job.hold.lease.Load(), job.Lease)
+		}
+	}
+	var together bool
+	err := r.pool.QueryRow(t.Context(), `
+		select q.locked_at = j.locked_at
+		  from graphile_worker._private_jobs as j
+		  join graphile_worker._private_job_queues as q on q.id = j.job_queue_id`).Scan(&together)
+	if err != nil || !together {
+		t.Errorf("the queue's lock is as old as its job's: %v, %v", together, err)
+	}
+	r.finisher.write(t.Context(), "complete", []outcome{{job: r.jobs[0]}, {job: r.jobs[1]}}, r.finisher.queries.complete)
+	r.expectJobs(t, 0)
+}
+
+func TestAYoungLockIsLeftAlone(t *testing.T) {
+	r := newRenewal(t, time.Hour)
+	r.renew(t)
+	for i, job := range r.jobs {
+		if job.hold.lease.Load() != job.Lease || r.contexts[i].Err() != nil {
+			t.Errorf("lease of job %d changed from %d to %d, context: %v", job.ID, job.Lease, job.hold.lease.Load(), r.contexts[i].Err())
+		}
+	}
+}
+
+func TestTheHandlerOfALostJobEnds(t *testing.T) {
+	r := newRenewal(t, time.Hour)
+	_, err := r.pool.Exec(t.Context(), `update graphile_worker._private_jobs set locked_by = 'pool-other' where id = $1`, r.jobs[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.renew(t)
+	if cause := context.Cause(r.contexts[0]); !errors.Is(cause, ErrLeaseLost) {
+		t.Errorf("the lost job's context: %v", cause)
+	}
+	if err := r.contexts[1].Err(); err != nil {
+		t.Errorf("the other job's context: %v", err)
+	}
+}
+
+// The database knows the new lease before the worker does; an outcome that is written in between must not get lost.
+func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	job := r.jobs[0]
+	job.hold.renewing.Lock()
+	leases, err := r.keeper.queries.renew(t.Context(), []*Job{job}, time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	r.finisher.write(t.Context(), "complete", []outcome{{job: job}}, func(ctx context.Context, batch []outcome) (applied, error) {
+		done, err := r.finisher.queries.complete(ctx, batch)
+		if calls++; calls == 1 { // refused: now the answer to the renewal comes in
+			if len(done) > 0 {
+				t.Error("the old lease was accepted")
+			}
+			go func() {
+				job.hold.lease.Store(leases[job.ID])
+				job.hold.renewing.Unlock()
+			}()
+		}
+		return done, err
+	})
+	r.expectJobs(t, 1)
+}
+
+func (r *renewal) expectJobs(t *testing.T, want int) {
+	t.Helper()
+	var jobs int
+	if err := r.pool.QueryRow(t.Context(), `select count(*) from graphile_worker.jobs`).Scan(&jobs); err != nil || jobs != want {
+		t.Errorf("there are %d jobs, want %d: %v", jobs, want, err)
+	}
+}
+
+func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
+	started := make(chan struct{})
+	e := &executor{
+		handlers: map[string]Handler{"long": func(ctx context.Context, _ *Job) error {
+			close(started)
+			<-ctx.Done()
+			return ctx.Err()
+		}},
+		running:  newRunning(),
+		handling: t.Context(),
+	}
+	job := newHeldJob(1)
+	job.TaskIdentifier = "long"
+	result := make(chan outcome, 1)
+	go func() { result <- e.execute(job) }()
+	<-started
+	e.running.lose(job)
+	if o := <-result; o.verdict != lost {
+		t.Errorf("verdict is %d, want %d", o.verdict, lost)
+	}
+}
