@@ -1,6 +1,18 @@
 -- The tables, types and ledger of Graphile Worker at revision 20. They are a contract shared with its Node worker, which
 -- works the same tables: names, types, constraints and defaults must stay what they are. Ours goes into tables of its own.
 
+-- For those who run this by tern itself: what is there stays as it is.
+do $$
+begin
+  if to_regclass('{{ replace "'" "''" .schema }}.migrations') is not null
+     or to_regclass('{{ replace "'" "''" .schema }}._private_jobs') is not null then
+    raise exception 'Schema % has a queue already; if Graphile Worker has made it, gw-migrate takes it over.',
+      '{{ replace "'" "''" .schema }}'
+      using errcode = 'duplicate_table';
+  end if;
+end
+$$;
+
 create table {{.schema}}.migrations (
   id       integer     not null constraint migrations_pkey primary key,
   ts       timestamptz not null default now(),

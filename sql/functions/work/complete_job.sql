@@ -1,6 +1,7 @@
 -- Reports a job as done: its row goes, its queue is free for the next one.
 -- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
 -- Locks: the job row, then its queue row.
+-- Raises GWWOB when job_id is null.
 create or replace function {{.schema}}.complete_job(
   worker_id text,
   job_id    bigint,
@@ -14,6 +15,9 @@ as $$
 declare
   queue_id integer;
 begin
+  if job_id is null then
+    perform {{.schema}}._gw_check_outcomes(array[job_id], null);
+  end if;
   delete from {{.schema}}._private_jobs as j
    where j.id = job_id
      and j.locked_by = worker_id

@@ -1,5 +1,6 @@
 -- Claims one job, as get_job_batch does. When there is none to claim it frees locks older than job_expiry, at most once a
 -- minute in the whole fleet, and looks again: so that a queue worked through SQL alone needs no keeper beside it.
+-- Raises GWWID (worker id), GWWEX (expiry).
 create or replace function {{.schema}}.get_job(
   worker_id        text,
   task_identifiers text[]      default null,
@@ -28,6 +29,7 @@ create or replace function {{.schema}}.get_job(
 as $$
 #variable_conflict use_column
 begin
+  perform {{.schema}}._gw_check_expiry(job_expiry);
   for look in 1..2 loop
     return query
     select b.id, b.task_identifier, b.payload, b.queue_name, b.priority, b.run_at, b.attempts, b.max_attempts, b.key,

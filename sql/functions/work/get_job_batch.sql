@@ -109,7 +109,7 @@ begin
     select c.id, t.identifier, c.payload, q.queue_name, c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            {{.schema}}._gw_lease(c.locked_at), c.created_at, c.last_error, c.revision
       from claimed as c
-      join {{.schema}}._private_tasks as t on t.id = c.task_id
+      left join {{.schema}}._private_tasks as t on t.id = c.task_id -- a name may have been collected by hand
       left join {{.schema}}._private_job_queues as q on q.id = c.job_queue_id
      order by c.priority, c.run_at, c.id;
 

@@ -2,6 +2,7 @@
 -- A job whose key was taken over or removed while it was out stays dead.
 -- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
 -- Locks: the job row, then its queue row.
+-- Raises GWWOB when job_id is null.
 create or replace function {{.schema}}.return_job(
   worker_id text,
   job_id    bigint,

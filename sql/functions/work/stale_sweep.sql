@@ -1,6 +1,7 @@
 -- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet, and
 -- forgets workers that were not seen for setting forget_worker_after. Returns how many jobs it freed, 0 out of turn.
 -- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
+-- Raises GWWEX unless expiry is positive.
 create or replace function {{.schema}}.stale_sweep(
   expiry interval default '4 hours'
 )
@@ -9,6 +10,7 @@ create or replace function {{.schema}}.stale_sweep(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform {{.schema}}._gw_check_expiry(expiry);
   perform from {{.schema}}._gw_turns as t
     where t.name = 'stale_sweep'
       and t.last_at <= clock_timestamp() - {{.schema}}.setting('stale_sweep_every')::interval

@@ -8,6 +8,7 @@
 {{ template "shared/_gw_retire.sql" . }}
 {{ template "shared/_gw_lease.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
+{{ template "shared/_gw_check_expiry.sql" . }}
 
 -- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
 {{ template "fleet/settings.sql" . }}

@@ -1,9 +1,7 @@
 -- add_jobs when at least one spec has a key: returns the ids, one for each spec in their order.
 -- The caller has checked the specs, holds their names and has made them.
--- So that no two calls wait for each other, none waits for a row while it holds a new key, nor for a key while it holds a
--- row: keys without a row are inserted first, in sorted order; then the rows under all keys are locked by id, the order in
--- which outcomes lock them, and where a key was inserted, without waiting. If that yields not every row, all is undone,
--- locks included; we wait with empty hands and begin again.
+-- So that no two calls wait for each other, this one waits for a new key only while it holds nothing but new keys before
+-- it in sorted order, and for a row only with empty hands: when one of the rows is busy, all is undone, locks included.
 create or replace function {{.schema}}._gw_add_keyed_jobs(
   specs        {{.schema}}.job_spec[],
   job_keys     text[],
@@ -19,7 +17,7 @@ declare
   added    {{.schema}}._private_jobs;
   job_ids  bigint[];
   inserted bigint[];
-  held     bigint;
+  busy_key text;
 begin
   for round in 1..100 loop
     begin
@@ -55,14 +53,15 @@ begin
       )
       select array_agg(i.id) filter (where i.key is not null) into inserted from i;
 
-      if inserted is null then
-        select count(*) into held
-          from (select from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update) as l;
-      else
-        select count(*) into held
-          from (select from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update skip locked) as l;
-      end if;
-      if held < cardinality(job_keys) then
+      select min(k.key) into busy_key
+        from unnest(job_keys) as k (key)
+       where k.key not in (select l.key
+                             from (select j.key
+                                     from {{.schema}}._private_jobs as j
+                                    where j.key = any (job_keys)
+                                    order by j.id
+                                      for update skip locked) as l);
+      if busy_key is not null then
         raise exception using errcode = 'GWBKC';
       end if;
 
@@ -82,7 +81,7 @@ begin
       return job_ids;
     exception when sqlstate 'GWBKC' then
       begin
-        perform from {{.schema}}._private_jobs as j where j.key = any (job_keys) order by j.id for update;
+        perform from {{.schema}}._private_jobs as j where j.key = busy_key for update;
         raise exception using errcode = 'GWBKC';
       exception when sqlstate 'GWBKC' then
         null;

@@ -19,6 +19,7 @@ declare
   failed    bigint[];
   queue_ids integer[];
   retries   bigint;
+  ready     bigint;
 begin
   with failures as (
     update {{.schema}}._private_jobs as j
@@ -36,17 +37,17 @@ begin
      where j.id = o.id
        and j.locked_by = worker_id
        and (o.lease is null or {{.schema}}._gw_lease(j.locked_at) = o.lease)
-    returning j.id, j.job_queue_id, j.is_available
+    returning j.id, j.job_queue_id, j.is_available, j.is_available and j.run_at <= now() as is_ready
   )
   select coalesce(array_agg(f.id), '{}'), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),
-         count(*) filter (where f.is_available)
-    into failed, queue_ids, retries
+         count(*) filter (where f.is_available), count(*) filter (where f.is_ready)
+    into failed, queue_ids, retries, ready
     from failures as f;
   if queue_ids is not null then
     perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
   end if;
   if retries > 0 then
-    perform {{.schema}}._gw_wake(0);
+    perform {{.schema}}._gw_wake(ready);
   end if;
   return failed;
 end;

@@ -3,7 +3,7 @@
 -- replacement_payload: what is left to do, for a job of which a part is done.
 -- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
 -- Locks: the job row, then its queue row.
--- Raises GWWRT when both retry_at and retry_in are given.
+-- Raises GWWRT when both retry_at and retry_in are given, GWWOB when job_id is null.
 create or replace function {{.schema}}.fail_job(
   worker_id           text,
   job_id              bigint,
@@ -22,6 +22,7 @@ begin
   if retry_at is not null and retry_in is not null then
     raise exception 'Give retry_at or retry_in, not both.' using errcode = 'GWWRT';
   end if;
+  perform {{.schema}}._gw_check_outcomes(array[job_id], null);
   return {{.schema}}._gw_fail_jobs(
     worker_id, array[job_id], array[lease], array[error_message], array[coalesce(retry_at, now() + retry_in)],
     array[replacement_payload], array[permanent]) <> '{}';

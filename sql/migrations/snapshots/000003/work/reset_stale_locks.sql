@@ -13,9 +13,7 @@ as $$
 declare
   freed bigint;
 begin
-  if expiry is null or expiry <= interval '0' then
-    raise exception 'Expiry must be a positive interval, not %.', coalesce(expiry::text, 'null') using errcode = 'GWWEX';
-  end if;
+  perform {{.schema}}._gw_check_expiry(expiry);
 
   with stale as (
     select j.id

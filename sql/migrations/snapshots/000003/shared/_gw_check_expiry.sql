@@ -1,0 +1,18 @@
+-- Raises GWWEX unless locks may expire after this long: a positive interval.
+create or replace function {{.schema}}._gw_check_expiry(
+  expiry interval
+)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if expiry is null or expiry <= interval '0' then
+    raise exception 'Expiry must be a positive interval, not %.', coalesce(expiry::text, 'null') using errcode = 'GWWEX';
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_check_expiry(interval) is
+  'Internal: raises GWWEX unless locks may expire after this long.';

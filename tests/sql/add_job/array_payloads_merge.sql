@@ -1,0 +1,18 @@
+-- When the payload under the key and the new one are both arrays, a replacement appends instead of overwriting.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '[1]', job_key => 'key');
+select is((add_job('task', '[{"b": 2}, 3]', job_key => 'key')).payload::text, '[1, {"b": 2}, 3]', 'arrays are joined, old first');
+select is(
+  (add_job('task', '[4]', job_key => 'key', job_key_mode => 'preserve_run_at')).payload::text,
+  '[1, {"b": 2}, 3, 4]',
+  'by preserve_run_at, too');
+select is((add_job('task', '{"n": 5}', job_key => 'key')).payload::text, '{"n": 5}', 'an object replaces an array');
+select is((add_job('task', '[6]', job_key => 'key')).payload::text, '[6]', 'an array replaces an object');
+select get_job('worker');
+select is((add_job('task', '[7]', job_key => 'key')).payload::text, '[7]', 'nothing is taken from a running job');
+
+select * from finish();
+rollback;

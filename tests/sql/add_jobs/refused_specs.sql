@@ -1,0 +1,42 @@
+-- A spec that the database would refuse refuses the whole call; the detail says which spec it is.
+begin;
+select plan(11);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.refusal_of(bad job_spec)
+  returns text
+  language plpgsql
+as $$
+declare
+  spec_number text;
+begin
+  perform add_jobs(array[row('task', null, null, null, null, null, null, null)::job_spec, bad, bad]);
+  return 'no error';
+exception when others then
+  get stacked diagnostics spec_number = pg_exception_detail;
+  return sqlstate || ' ' || spec_number;
+end;
+$$;
+
+select is(pg_temp.refusal_of(row(null, null, null, null, null, null, null, null)),
+          'GWBNI It is spec 2 of the call.', 'a spec without a task');
+select is(pg_temp.refusal_of(null), 'GWBNI It is spec 2 of the call.', 'a spec that is null');
+select is(pg_temp.refusal_of(row(repeat('t', 129), null, null, null, null, null, null, null)),
+          'GWBID It is spec 2 of the call.', 'a long task name');
+select is(pg_temp.refusal_of(row('task', null, repeat('q', 129), null, null, null, null, null)),
+          'GWBQN It is spec 2 of the call.', 'a long queue name');
+select is(pg_temp.refusal_of(row('task', null, null, null, null, repeat('k', 513), null, null)),
+          'GWBJK It is spec 2 of the call.', 'a long key');
+select is(pg_temp.refusal_of(row('task', null, null, null, null, '', null, null)),
+          'GWBJK It is spec 2 of the call.', 'an empty key');
+select is(pg_temp.refusal_of(row('task', null, null, null, 0::smallint, null, null, null)),
+          'GWBMA It is spec 2 of the call.', 'no attempt');
+select is(pg_temp.refusal_of(row('task', null, null, null, null, null, null, array['a', null])),
+          'GWBNF It is spec 2 of the call.', 'a flag that is null');
+select throws_ok($$ select add_jobs(array[null, null]::job_spec[]) $$, 'GWBNI', 'Task identifier must not be null.',
+                 'nothing but nulls');
+select is_empty($$ select id from _private_jobs $$, 'nothing was added');
+select is_empty($$ select id from _private_tasks $$, 'no name was made');
+
+select * from finish();
+rollback;

@@ -1,0 +1,31 @@
+-- DELETE_PERMAFAILED_JOBS deletes the jobs that cannot run again, also the retired ones, which may count one attempt more
+-- than their maximum; running jobs stay.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => k, max_attempts => 3)
+  from unnest(array['waiting', 'retrying', 'failed', 'retired', 'last attempt', 'retired, running']) as k;
+update _private_jobs set attempts = case key when 'waiting' then 0
+                                             when 'retrying' then 2
+                                             when 'retired' then 4
+                                             when 'retired, running' then 4
+                                             else 3 end;
+update _private_jobs set locked_at = now(), locked_by = 'worker' where key in ('last attempt', 'retired, running');
+
+select results_eq(
+  $$ select task, rows from cleanup('{DELETE_PERMAFAILED_JOBS}') $$,
+  $$ values ('DELETE_PERMAFAILED_JOBS', 2::bigint) $$,
+  'it says how many went');
+select set_eq(
+  $$ select key from _private_jobs $$,
+  array['waiting', 'retrying', 'last attempt', 'retired, running'],
+  'only failed and retired jobs that nobody runs are gone');
+select isnt_empty($$ select id from _private_tasks $$, 'names are not its business');
+select results_eq(
+  $$ select task, rows from cleanup('{DELETE_PERMAFAILED_JOBS}') $$,
+  $$ values ('DELETE_PERMAFAILED_JOBS', 0::bigint) $$,
+  'a second call finds nothing');
+
+select * from finish();
+rollback;

@@ -1,0 +1,32 @@
+-- Node workers cache the ids of task names. While a worker that is not registered holds a job, task names are collected
+-- by force only.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+select add_job('running'), add_job('unused', job_key => 'gone');
+select remove_job('gone');
+update _private_jobs set attempts = 1, locked_at = now(), locked_by = 'pool-0123456789';
+
+select throws_ok(
+  $$ select cleanup('{GC_TASK_IDENTIFIERS}') $$,
+  'GWCFW', 'Worker ''pool-0123456789'' is not registered and holds a job; it may have cached the ids of task names.');
+select throws_ok($$ select cleanup('{GC_TASK_IDENTIFIERS}', force => null) $$, 'GWCFW', null, 'null is not force');
+select lives_ok($$ select cleanup('{DELETE_PERMAFAILED_JOBS,GC_JOB_QUEUES}') $$, 'the other tasks do not mind');
+select isnt_empty($$ select id from _private_tasks where identifier = 'unused' $$, 'the unused name is still there');
+
+select register_worker('pool-0123456789');
+select results_eq(
+  $$ select rows from cleanup('{GC_TASK_IDENTIFIERS}') $$,
+  $$ values (1::bigint) $$,
+  'registered workers do not mind');
+
+select add_job('unused', job_key => 'gone');
+select remove_job('gone'), deregister_worker('pool-0123456789');
+select results_eq(
+  $$ select rows from cleanup('{GC_TASK_IDENTIFIERS}', force => true) $$,
+  $$ values (1::bigint) $$,
+  'force collects them all the same');
+
+select * from finish();
+rollback;

@@ -1,0 +1,19 @@
+-- A task that does not exist is refused before anything is cleaned up.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('task');
+update _private_jobs set attempts = max_attempts;
+
+select throws_ok(
+  $$ select cleanup('{DELETE_PERMAFAILED_JOBS,VACUUM,NULL}') $$,
+  'GWCTN',
+  'Invalid cleanup tasks; allowed values: ''DELETE_PERMAFAILED_JOBS'', ''GC_TASK_IDENTIFIERS'', ''GC_JOB_QUEUES''; '
+  'you provided: ''DELETE_PERMAFAILED_JOBS'', ''VACUUM'', null.',
+  'the message names what is allowed and what was given');
+select throws_ok($$ select cleanup('{delete_permafailed_jobs}') $$, 'GWCTN', null, 'names are in upper case');
+select isnt_empty($$ select id from _private_jobs $$, 'nothing was cleaned up');
+
+select * from finish();
+rollback;

@@ -1,0 +1,14 @@
+-- A completed job is gone; completing it again reports that nothing was done.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select add_job('task'), add_job('task');
+create temp table claimed as select * from get_job('worker');
+select ok(complete_job('worker', id, lease), 'it is completed once') from claimed;
+select ok(not complete_job('worker', id, lease), 'and not twice') from claimed;
+select ok(not complete_job('worker', id), 'not without a lease, either') from claimed;
+select is((select count(*) from _private_jobs), 1::bigint, 'other jobs stay');
+
+select * from finish();
+rollback;

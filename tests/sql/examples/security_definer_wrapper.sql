@@ -1,0 +1,54 @@
+-- A role without any right on the schema adds jobs through a SECURITY DEFINER function, which checks what it passes on.
+-- Its search_path is pinned: objects of the caller must not slip into what runs with the owner's rights.
+begin;
+select plan(7);
+
+create role gw_test_app;
+create schema api;
+
+create function api.request_report(
+  month date
+)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if month > current_date then
+    raise exception 'There is no report for the future.' using errcode = '22023';
+  end if;
+  return (graphile_worker.add_job(
+    'report', json_build_object('month', month), job_key => 'report:' || month, max_attempts => 5)).id;
+end;
+$$;
+
+revoke all on function api.request_report(date) from public;
+grant usage on schema api to gw_test_app;
+grant execute on function api.request_report(date) to gw_test_app;
+
+-- The caller's own idea of now() and of text joining, first in its path.
+create schema gw_test_trap;
+create function gw_test_trap.now() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+grant usage on schema gw_test_trap to gw_test_app;
+set local role gw_test_app;
+set local search_path = gw_test_trap, pg_catalog, public;
+
+select lives_ok($$ select api.request_report('2020-01-01') $$, 'the role adds a job');
+select throws_ok($$ select api.request_report('infinity') $$, '22023', 'There is no report for the future.',
+                 'the function decides what is allowed');
+select throws_ok($$ select graphile_worker.add_job('anything') $$, '42501', null, 'it cannot call add_job itself');
+select throws_ok($$ select * from graphile_worker.jobs $$, '42501', null, 'nor look at the jobs');
+
+reset role;
+set local search_path = public;
+select results_eq(
+  $$ select task_identifier, key, max_attempts, run_at from graphile_worker.jobs $$,
+  $$ values ('report', 'report:2020-01-01', 5::smallint, now()) $$,
+  'the job is there, and no object of the caller was used');
+select is((select proconfig from pg_proc where oid = 'api.request_report(date)'::regprocedure),
+          array['search_path=pg_catalog, pg_temp'], 'the path is pinned');
+select ok(not has_function_privilege('public', 'api.request_report(date)', 'execute'), 'nobody else may call it');
+
+select * from finish();
+rollback;

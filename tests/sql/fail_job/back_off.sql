@@ -1,0 +1,36 @@
+-- A failed job waits for its back-off, counted from now or from its run_at, whichever is later, and keeps the reason.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+select add_job('task', run_at => now() - interval '1 hour', job_key => 'key', max_attempts => 25);
+create temp table claimed as select * from get_job('worker');
+select ok(fail_job('worker', id, 'no luck', lease), 'it is failed once') from claimed;
+select results_eq(
+  $$ select attempts, last_error, run_at, locked_at, locked_by, key from _private_jobs $$,
+  $$ values (1::smallint, 'no luck', now() + interval '2.718282 seconds', null::timestamptz, null::text, 'key') $$,
+  'e seconds from now after the first attempt');
+select ok(not fail_job('worker', id, 'again', lease), 'it is not failed twice') from claimed;
+
+update _private_jobs set attempts = 4, run_at = now();
+select fail_job('worker', id, 'still no luck') from get_job('worker');
+select results_eq(
+  $$ select attempts, last_error, run_at from _private_jobs $$,
+  $$ values (5::smallint, 'still no luck', now() + interval '148.413159 seconds') $$,
+  'longer after the fifth');
+
+-- A job that was claimed ahead of its time.
+update _private_jobs set attempts = 0, run_at = now() + interval '1 hour';
+select fail_job('worker', id, 'too early') from get_job('worker', now => now() + interval '1 hour');
+select is((select run_at from _private_jobs), now() + interval '1 hour 2.718282 seconds', 'not before its run_at');
+
+update _private_jobs set attempts = 24, run_at = now();
+select fail_job('worker', id, null) from get_job('worker');
+select results_eq(
+  $$ select attempts, is_available, last_error from _private_jobs $$,
+  $$ values (25::smallint, false, 'The worker gave no reason.') $$,
+  'after the last attempt it stays as permanently failed; a reason is never missing');
+select is((select run_at from _private_jobs), now() + interval '22026.465795 seconds', 'its run_at says when it would have been');
+
+select * from finish();
+rollback;

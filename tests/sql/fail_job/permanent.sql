@@ -1,0 +1,15 @@
+-- A worker may give a job up: it stays as permanently failed though attempts are left.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => 'key');
+select ok(fail_job('worker', id, 'hopeless', lease, permanent => true), 'it is failed') from get_job('worker');
+select results_eq(
+  $$ select key, attempts, max_attempts, last_error, is_available from _private_jobs $$,
+  $$ values ('key', 25::smallint, 25::smallint, 'hopeless', false) $$,
+  'all its attempts are used up');
+select is_empty($$ select id from get_job('worker', now => 'infinity') $$, 'it is not tried again');
+
+select * from finish();
+rollback;

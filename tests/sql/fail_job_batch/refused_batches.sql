@@ -1,0 +1,25 @@
+-- A batch that cannot be understood is refused as a whole.
+begin;
+select plan(12);
+set local search_path = graphile_worker, public;
+
+select throws_ok($$ select fail_job_batch('worker', null) $$, 'GWWOB', 'Failures must be a JSON array of objects.');
+select throws_ok($$ select fail_job_batch('worker', '{"id": 1}') $$, 'GWWOB', 'Failures must be a JSON array of objects.');
+select throws_ok($$ select fail_job_batch('worker', '[1]') $$, 'GWWOB', 'A failure must be an object with a numeric id, not 1.');
+select throws_ok($$ select fail_job_batch('worker', '[{"message": "m"}]') $$,
+                 'GWWOB', 'A failure must be an object with a numeric id, not {"message": "m"}.');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": "1"}]') $$, 'GWWOB');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": null}]') $$, 'GWWOB');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "error": "m"}]') $$, 'GWWOB', 'A failure has no key ''error''.');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1}, {"id": 2}, {"id": 1}]') $$,
+                 'GWWOB', 'A job id must not be repeated in one call.');
+select throws_ok(
+  $$ select fail_job_batch('worker', '[{"id": 1, "retry_in": 1, "retry_at": "2030-01-01"}]') $$,
+  'GWWRT', 'Give retry_at or retry_in, not both: job 1.');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1.5}]') $$, '22P02', null, 'an id is a whole number');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "lease": "mine"}]') $$, '22P02', null, 'so is a lease');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "retry_in": "soon"}]') $$, '22P02', null,
+                 'retry_in is a number of seconds');
+
+select * from finish();
+rollback;

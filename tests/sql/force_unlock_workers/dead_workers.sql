@@ -1,0 +1,33 @@
+-- force_unlock_workers frees what the named workers hold, jobs and queues; the attempt counts, times stay.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_job('task', queue_name => 'a', job_key => 'a'),
+       add_job('task', job_key => 'b'),
+       add_job('task', queue_name => 'c', job_key => 'c');
+create temp table claimed as
+select * from get_job('dead') union all select * from get_job('dead') union all select * from get_job('alive');
+update _private_jobs set run_at = now() - interval '1 hour', updated_at = now() - interval '1 day';
+
+select lives_ok($$ select force_unlock_workers(array['dead', 'unknown']) $$, 'unknown workers do not matter');
+select set_eq(
+  $$ select key, locked_by, attempts, run_at, updated_at, is_available from _private_jobs $$,
+  $$ values ('a', null,    1::smallint, now() - interval '1 hour', now() - interval '1 day', true),
+            ('b', null,    1::smallint, now() - interval '1 hour', now() - interval '1 day', true),
+            ('c', 'alive', 1::smallint, now() - interval '1 hour', now() - interval '1 day', false) $$,
+  'jobs of the named workers are free, with their attempt counted');
+select set_eq(
+  $$ select queue_name, locked_by, is_available from _private_job_queues $$,
+  $$ values ('a', null, true), ('c', 'alive', false) $$,
+  'so are their queues');
+select is_empty(
+  $$ select id from complete_job_batch('dead', array(select id from claimed), array(select lease from claimed)) as c (id) $$,
+  'a worker that was not dead after all can report nothing any more');
+select results_eq(
+  $$ select key, attempts from get_job_batch('next', batch_size => 9) $$,
+  $$ values ('a', 2::smallint), ('b', 2::smallint) $$,
+  'the jobs can be claimed again');
+
+select * from finish();
+rollback;

@@ -1,0 +1,18 @@
+-- A worker that forbids flags is not given jobs that carry one of them, with and without a queue alike.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '1', flags => '{a}'), add_job('task', '2', 'queue', flags => '{a,b}'),
+       add_job('task', '3', flags => '{b}'), add_job('task', '4', 'queue', flags => '{c}'),
+       add_job('task', '5');
+
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 9, forbidden_flags => '{a,x}') $$,
+  array['3', '4', '5'],
+  'jobs without flags, and those with others only');
+select is_empty($$ select id from get_job('worker', forbidden_flags => '{a}') $$, 'nothing else is allowed');
+select is((select payload::text from get_job('worker', forbidden_flags => '{}')), '1', 'no forbidden flag forbids nothing');
+
+select * from finish();
+rollback;

@@ -1,0 +1,16 @@
+-- A job whose task name was deleted by hand is not lost from sight: whoever claims jobs of all tasks gets it, nameless.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '{"n": 1}');
+delete from _private_tasks;
+
+select is_empty($$ select id from get_job('worker', array['task']) $$, 'nobody who asks for tasks by name gets it');
+select results_eq(
+  $$ select task_identifier, payload ->> 'n' from get_job('worker') $$,
+  $$ values (null::text, '1') $$,
+  'somebody who takes any task does');
+
+select * from finish();
+rollback;

@@ -1,0 +1,35 @@
+-- When there is nothing to claim, get_job frees stale locks and looks again, at most once a minute in the whole fleet.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+select register_worker('registered');
+select add_job('task', '1', 'queue'), add_job('task', '2');
+select get_job_batch('registered', batch_size => 2);
+update _private_jobs set locked_at = now() - interval '11 minutes';
+
+-- The sweep has its turn now and finds nothing that is older than four hours.
+select is_empty($$ select id from get_job('next') $$, 'four hours are the default');
+select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$, 'it is not time for another sweep');
+
+update _gw_turns set last_at = now() - interval '59 seconds';
+select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$, 'nor is it after 59 seconds');
+update _gw_turns set last_at = now() - interval '60 seconds';
+update _private_job_queues set locked_at = now() - interval '11 minutes';
+select results_eq(
+  $$ select payload::text, attempts from get_job('next', job_expiry => '10 minutes') $$,
+  $$ values ('1', 2::smallint) $$,
+  'after a minute the stale locks are freed and a job is claimed');
+select results_eq(
+  $$ select payload::text from get_job('next', job_expiry => '10 minutes') $$,
+  array['2'],
+  'the next one needs no sweep');
+
+-- A foreign owner keeps four hours.
+update _private_jobs set locked_at = now() - interval '3 hours', locked_by = 'pool-0123456789';
+update _gw_turns set last_at = '-infinity';
+select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$,
+                'owners that are not registered keep four hours');
+
+select * from finish();
+rollback;

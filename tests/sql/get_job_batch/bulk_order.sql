@@ -1,0 +1,18 @@
+-- Many jobs with one run_at, as a bulk enqueue makes them, come by id.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select count(*) from add_jobs(array(select row('task', to_json(n), null, null, null, null, null, null)::job_spec
+                                      from generate_series(1, 500) as n));
+select results_eq(
+  $$ select payload::text::integer from get_job_batch('worker', batch_size => 200) $$,
+  $$ select n from generate_series(1, 200) as n $$,
+  'the first 200');
+select results_eq(
+  $$ select payload::text::integer from get_job_batch('worker', batch_size => 1000) $$,
+  $$ select n from generate_series(201, 500) as n $$,
+  'and the rest');
+
+select * from finish();
+rollback;

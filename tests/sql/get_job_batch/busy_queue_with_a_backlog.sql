@@ -1,0 +1,28 @@
+-- A long backlog of a busy queue in front hides nothing: neither the heads of other queues nor jobs without a queue, and
+-- they come in their order.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select count(*) from add_jobs(array(select row('task', to_json(n), 'busy', null, null, null, (-1)::smallint, null)::job_spec
+                                      from generate_series(1, 300) as n));
+select add_job('task', '"a2"', 'a', priority => 2), add_job('task', '"b1"', 'b', priority => 1),
+       add_job('task', '"plain 3"', priority => 3), add_job('task', '"c4"', 'c', priority => 4),
+       add_job('task', '"a5"', 'a', priority => 5), add_job('task', '"plain 6"', priority => 6);
+
+select is((select payload::text from get_job('worker')), '1', 'the head of the backlog comes first');
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 1) $$,
+  array['"b1"'],
+  'then the most urgent head of another queue');
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 2) $$,
+  array['"a2"', '"plain 3"'],
+  'then heads and jobs without a queue by priority');
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 9) $$,
+  array['"c4"', '"plain 6"'],
+  'nothing comes from a busy queue');
+
+select * from finish();
+rollback;

@@ -1,0 +1,25 @@
+-- The next due time is the earliest run_at after now of a job that waits, whatever its priority or queue.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select is(next_run_at(), null, 'without a job there is none');
+select add_job('task'), add_job('task', run_at => now() - interval '1 hour');
+select is(next_run_at(), null, 'jobs that are due are not waited for');
+
+select add_job('task', run_at => now() + interval '3 hours', priority => -5);
+select is(next_run_at(), now() + interval '3 hours', 'the only one');
+select add_job('task', run_at => now() + interval '2 hours', priority => 5);
+select is(next_run_at(), now() + interval '2 hours', 'an earlier one of less urgent priority');
+select add_job('task', run_at => now() + interval '1 hour', queue_name => 'queue', priority => 32767);
+select is(next_run_at(), now() + interval '1 hour', 'an earlier one in a queue');
+select add_job('task', run_at => now() + interval '1 microsecond', job_key => 'soon', priority => -32768);
+select is(next_run_at(), now() + interval '1 microsecond', 'strictly after now');
+
+update _private_jobs set locked_at = now(), locked_by = 'worker' where run_at = now() + interval '1 hour';
+update _private_jobs set attempts = max_attempts where key = 'soon';
+select is(next_run_at(), now() + interval '2 hours', 'running and failed jobs are not waited for');
+select is(next_run_at('{}'), null, 'no task, no time');
+
+select * from finish();
+rollback;

@@ -1,0 +1,38 @@
+-- A job was returned, replaced through its key and claimed again by the same worker: what is reported by the first lease
+-- would be about the old payload, and is refused.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '{"n": 1}', 'queue', job_key => 'key');
+create temp table first as select * from get_job('worker');
+select return_job('worker', id, lease) from first;
+select add_job('task', '{"n": 2}', 'queue', job_key => 'key');
+create temp table second as select * from get_job('worker');
+create temp table held as select * from _private_jobs;
+select results_eq(
+  $$ select s.id = f.id, s.attempts = f.attempts, s.payload::text from first as f, second as s $$,
+  $$ values (true, true, '{"n": 2}') $$,
+  'it is the same row and the same attempt with another payload');
+
+select ok(not complete_job('worker', id, lease), 'complete_job') from first;
+select ok(not fail_job('worker', id, 'late', lease), 'fail_job') from first;
+select ok(not return_job('worker', id, lease), 'return_job') from first;
+select is_empty(
+  $$ select complete_job_batch('worker', array[id], array[lease]) from first
+      union all
+     select return_job_batch('worker', array[id], array[lease]) from first
+      union all
+     select fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))
+       from first $$,
+  'and their batches');
+
+select results_eq(
+  $$ select j::text from _private_jobs as j $$,
+  $$ select h::text from held as h $$,
+  'the job is as it was');
+select is((select locked_by from _private_job_queues), 'worker', 'so is its queue');
+select ok(complete_job('worker', id, lease), 'the second lease holds') from second;
+
+select * from finish();
+rollback;

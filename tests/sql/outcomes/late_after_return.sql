@@ -1,0 +1,34 @@
+-- A job was returned and claimed again by the same worker: whatever is reported by the first lease is refused, and the
+-- second claim is untouched. attempts cannot tell these claims apart; the lease can.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '{"n": 1}', 'queue');
+create temp table first as select * from get_job('worker');
+select return_job('worker', id, lease) from first;
+create temp table second as select * from get_job('worker');
+create temp table held as select * from _private_jobs;
+select is((select attempts from second), (select attempts from first), 'both claims count the same attempt');
+
+select ok(not complete_job('worker', id, lease), 'complete_job') from first;
+select ok(not fail_job('worker', id, 'late', lease), 'fail_job') from first;
+select ok(not return_job('worker', id, lease), 'return_job') from first;
+select is_empty(
+  $$ select complete_job_batch('worker', array[id], array[lease]) from first
+      union all
+     select return_job_batch('worker', array[id], array[lease]) from first
+      union all
+     select fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))
+       from first $$,
+  'and their batches');
+
+select results_eq(
+  $$ select j::text from _private_jobs as j $$,
+  $$ select h::text from held as h $$,
+  'the job is as it was');
+select is((select locked_by from _private_job_queues), 'worker', 'so is its queue');
+select ok(complete_job('worker', id, lease), 'the second lease holds') from second;
+
+select * from finish();
+rollback;

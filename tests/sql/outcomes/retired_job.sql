@@ -1,0 +1,35 @@
+-- A job that was replaced while it ran stays dead whatever its worker, or the sweep, reports; completing it removes it.
+begin;
+select plan(10);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => k, max_attempts => 3)
+  from unnest(array['complete', 'fail', 'fail later', 'return', 'return later', 'reset']) as k;
+create temp table retired as select * from get_job_batch('worker', batch_size => 9);
+select register_worker('worker');
+select add_job('other', job_key => key, run_at => now() + interval '1 hour') from retired;
+select is((select count(*) from _private_jobs), 12::bigint, 'each has a successor that waits');
+
+select ok(complete_job('worker', id, lease), 'completed') from retired where key = 'complete';
+select ok(fail_job('worker', id, 'no luck', lease, retry_in => '0'), 'failed') from retired where key = 'fail';
+select ok(fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'retry_in', 0))) = id,
+          'failed in a batch')
+  from retired where key = 'fail later';
+select ok(return_job('worker', id, lease), 'returned') from retired where key = 'return';
+select ok(return_job_batch('worker', array[id], array[lease]) = id, 'returned in a batch')
+  from retired where key = 'return later';
+update _private_jobs set locked_at = now() - interval '5 hours' where locked_by is not null;
+select is(reset_stale_locks(), 1::bigint, 'reset');
+
+select is_empty($$ select id from get_job_batch('worker', '{task}', 9) $$, 'none of them can be claimed again');
+select results_eq(
+  $$ select distinct j.attempts, j.max_attempts, j.locked_by, j.is_available
+       from _private_jobs as j
+       join retired as r on r.id = j.id $$,
+  $$ values (3::smallint, 3::smallint, null::text, false) $$,
+  'what is left of them has failed for good');
+select is((select count(*) from _private_jobs as j join retired as r on r.id = j.id), 5::bigint,
+          'only the completed one is gone');
+
+select * from finish();
+rollback;

@@ -1,0 +1,43 @@
+-- Only the worker that holds a job can report on it, with a lease or without; nor can anybody about a job that waits.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '{"n": 1}', 'queue');
+create temp table claimed as select * from get_job('worker');
+create temp table held as select * from _private_jobs;
+
+create function pg_temp.reported_by(worker_id text, lease bigint)
+  returns setof text
+  language sql
+as $$
+  select 'complete_job' from held where complete_job(worker_id, id, lease)
+   union all
+  select 'fail_job' from held where fail_job(worker_id, id, 'late', lease)
+   union all
+  select 'return_job' from held where return_job(worker_id, id, lease)
+   union all
+  select 'complete_job_batch' from held cross join complete_job_batch(worker_id, array[id], array[lease])
+   union all
+  select 'fail_job_batch'
+    from held cross join fail_job_batch(worker_id, json_build_array(json_build_object('id', id, 'lease', lease)))
+   union all
+  select 'return_job_batch' from held cross join return_job_batch(worker_id, array[id], array[lease])
+$$;
+
+select is_empty($$ select pg_temp.reported_by('other', lease) from claimed $$, 'another worker, with the lease');
+select is_empty($$ select pg_temp.reported_by('other', null) $$, 'another worker, without');
+select is_empty($$ select pg_temp.reported_by(null, lease) from claimed $$, 'nobody, with the lease');
+select is_empty($$ select pg_temp.reported_by('worker', lease + 1) from claimed $$, 'the worker, with another lease');
+select results_eq(
+  $$ select j::text from _private_jobs as j $$,
+  $$ select h::text from held as h $$,
+  'the job is as it was');
+
+select ok(return_job('worker', id), 'without a lease the worker is enough') from claimed;
+select is_empty(
+  $$ select pg_temp.reported_by('worker', lease) from claimed union all select pg_temp.reported_by('worker', null) $$,
+  'what waits is held by nobody');
+
+select * from finish();
+rollback;

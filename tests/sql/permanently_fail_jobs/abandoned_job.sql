@@ -1,0 +1,26 @@
+-- A job that was locked for more than four hours is failed under its lock; should the worker turn up after all and hand
+-- it back, as ours or as Node do, it stays dead.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => 'ours'), add_job('task', job_key => 'node', max_attempts => 32767);
+create temp table claimed as select * from get_job_batch('worker', batch_size => 2);
+update _private_jobs set locked_at = now() - interval '5 hours';
+
+select set_eq(
+  $$ select key, attempts - max_attempts, locked_by, is_available
+       from permanently_fail_jobs(array(select id from claimed)) $$,
+  $$ values ('ours', 1, 'worker', false), ('node', 1, 'worker', false) $$,
+  'it keeps its lock and has one attempt more than its maximum');
+
+select ok(return_job('worker', id), 'our worker returns it') from claimed where key = 'ours';
+update _private_jobs set attempts = greatest(0, attempts - 1), locked_at = null, locked_by = null where key = 'node';
+select is_empty($$ select id from get_job_batch('worker', batch_size => 2) $$, 'nobody can claim it again');
+select is(
+  (select count(*) from _private_jobs where attempts = max_attempts and locked_at is null),
+  2::bigint,
+  'they count as permanently failed');
+
+select * from finish();
+rollback;

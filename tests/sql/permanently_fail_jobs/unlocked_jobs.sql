@@ -1,0 +1,30 @@
+-- permanently_fail_jobs uses up the attempts of jobs that nobody works on, and leaves running ones alone.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => k, max_attempts => 3) from unnest(array['waiting', 'retrying', 'running', 'other']) as k;
+update _private_jobs set attempts = 1, last_error = 'no luck' where key = 'retrying';
+update _private_jobs set attempts = 1, locked_at = now() - interval '3 hours 59 minutes', locked_by = 'worker'
+ where key = 'running';
+update _private_jobs set updated_at = now() - interval '1 day';
+
+select set_eq(
+  $$ select key, attempts, last_error, is_available, updated_at
+       from permanently_fail_jobs(array(select id from _private_jobs where key <> 'other'), 'not wanted') $$,
+  $$ values ('waiting',  3::smallint, 'not wanted', false, now()),
+            ('retrying', 3::smallint, 'not wanted', false, now()) $$,
+  'it returns those that wait, with the reason and no attempt left');
+select set_eq(
+  $$ select key, attempts, last_error from _private_jobs where key in ('running', 'other') $$,
+  $$ values ('running', 1::smallint, null), ('other', 0::smallint, null) $$,
+  'running ones and others stay as they are');
+select is(
+  (select last_error from permanently_fail_jobs(array(select id from _private_jobs where key = 'other'))),
+  'Manually marked as failed',
+  'the reason has a default');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 9) $$, 'none of them can be claimed');
+select is_empty($$ select id from permanently_fail_jobs('{}') $$, 'an empty array fails nothing');
+
+select * from finish();
+rollback;

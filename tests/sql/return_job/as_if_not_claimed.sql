@@ -1,0 +1,24 @@
+-- A returned job is as it was before its claim: the attempt does not count, everything else stays.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_job('task', '{"n": 1}', run_at => now() - interval '1 hour', max_attempts => 1, job_key => 'key');
+update _private_jobs set last_error = 'no luck';
+create temp table waiting as select * from _private_jobs;
+create temp table claimed as select * from get_job('worker');
+
+select ok(return_job('worker', id, lease), 'it is returned once') from claimed;
+select results_eq($$ select j::text from _private_jobs as j $$, $$ select w::text from waiting as w $$, 'and is as before');
+select ok(not return_job('worker', id, lease), 'it is not returned twice') from claimed;
+
+select return_job('worker', id, lease, run_in => interval '10 minutes') from get_job('worker');
+select is((select run_at from _private_jobs), now() + interval '10 minutes', 'run_in puts it off');
+
+-- Raw writes may set attempts while the job runs; less than none there is not.
+update _private_jobs set attempts = 0, locked_at = now(), locked_by = 'worker';
+select return_job('worker', id) from claimed;
+select is((select attempts from _private_jobs), 0::smallint, 'attempts do not fall below zero');
+
+select * from finish();
+rollback;

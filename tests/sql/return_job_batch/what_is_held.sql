@@ -1,0 +1,28 @@
+-- A batch returns what the worker still holds, by the lease beside each id; run_in puts all of them off.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('task', to_json(n), case when n > 2 then 'queue' || n end) from generate_series(1, 4) as n;
+create temp table claimed as
+select id, lease, payload::text::integer as n from get_job_batch('worker', batch_size => 9);
+select complete_job('worker', id) from claimed where n = 3;
+update claimed set lease = lease + 1 where n = 2;
+
+select set_eq(
+  $$ select n
+       from (select return_job_batch('worker', array_agg(id), array_agg(lease), interval '10 minutes') as id
+               from claimed) as done
+       join claimed using (id) $$,
+  array[1, 4],
+  'one was completed, for one the lease is wrong: they are missing');
+select set_eq(
+  $$ select payload::text::integer, attempts, run_at, locked_by from _private_jobs $$,
+  $$ values (1, 0::smallint, now() + interval '10 minutes', null),
+            (2, 1::smallint, now(),                         'worker'),
+            (4, 0::smallint, now() + interval '10 minutes', null) $$,
+  'the others wait again, later');
+select is((select count(*) from _private_job_queues where is_available), 2::bigint, 'and their queues are free');
+
+select * from finish();
+rollback;

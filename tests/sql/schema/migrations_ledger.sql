@@ -1,0 +1,17 @@
+-- The ledger that Node workers read holds Graphile Worker's revisions 1 to 20 with their flags, and nothing of ours:
+-- a row above 20 would make Node warn or refuse.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select results_eq(
+  $$ select id from migrations order by id $$,
+  $$ select n from generate_series(1, 20) as n $$,
+  'the revisions are 1 to 20');
+select results_eq(
+  $$ select id from migrations where breaking order by id $$,
+  $$ values (1), (3), (11), (13), (14), (16), (19) $$,
+  'the breaking ones are marked');
+
+select * from finish();
+rollback;

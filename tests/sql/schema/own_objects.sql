@@ -1,0 +1,47 @@
+-- What stands in the schema beside Graphile Worker's objects is ours and told apart by its name.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select results_eq(
+  $$ select c.relname
+       from pg_class as c
+      where c.relnamespace = 'graphile_worker'::regnamespace
+        and c.relkind not in ('i', 'S')
+        and c.relname not like '\_gw\_%'
+      order by c.relname $$,
+  $$ values ('_private_job_queues'::name), ('_private_jobs'), ('_private_known_crontabs'), ('_private_tasks'),
+            ('job_spec'), ('jobs'), ('migrations') $$,
+  'every table, view and type that is not Graphile Worker''s starts with _gw_');
+
+select results_eq(
+  $$ select distinct p.proname
+       from pg_proc as p
+      where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
+      order by 1 $$,
+  $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
+            ('complete_jobs'), ('deregister_worker'), ('fail_job'), ('fail_job_batch'), ('force_unlock_workers'),
+            ('get_job'), ('get_job_batch'), ('heartbeat'), ('next_run_at'), ('permanently_fail_jobs'),
+            ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'),
+            ('return_job'), ('return_job_batch'), ('set_setting'), ('setting'), ('stale_sweep') $$,
+  'every function that is not part of the API starts with _gw_');
+
+select results_eq(
+  $$ select t.tgname, pg_get_triggerdef(t.oid)
+       from pg_trigger as t
+       join pg_class as c on c.oid = t.tgrelid
+      where c.relnamespace = 'graphile_worker'::regnamespace and not t.tgisinternal $$,
+  $$ values ('_gw_queue_freed'::name,
+             'CREATE TRIGGER _gw_queue_freed AFTER UPDATE OF locked_at ON graphile_worker._private_job_queues FOR EACH ROW '
+             'WHEN (((old.locked_at IS NOT NULL) AND (new.locked_at IS NULL))) EXECUTE FUNCTION _gw_queue_freed()') $$,
+  'the trigger on the queues is the only one');
+
+select is_empty(
+  $$ select c.conname
+       from pg_constraint as c
+       join pg_class as r on r.oid = c.conrelid
+      where r.relnamespace = 'graphile_worker'::regnamespace and c.contype = 'f' $$,
+  'no foreign key slows the hot path down');
+
+select * from finish();
+rollback;

@@ -1,0 +1,32 @@
+-- Functions pin their search_path, so that a caller's path cannot slip foreign functions or operators into them.
+-- The exceptions are single SQL expressions, which callers inline, and which a path of their own would keep from it;
+-- inside the other functions they run under the pinned path.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select results_eq(
+  $$ select p.proname, l.lanname
+       from pg_proc as p
+       join pg_language as l on l.oid = p.prolang
+      where p.pronamespace = 'graphile_worker'::regnamespace
+        and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
+      order by 1 $$,
+  $$ values ('_gw_flags'::name, 'sql'::name), ('_gw_job_is_refused', 'sql'), ('_gw_known_settings', 'sql'),
+            ('_gw_lease', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_wake', 'sql'), ('backoff', 'sql') $$,
+  'all but the inlined expressions pin it');
+
+-- A caller with a hostile path: its now() and its <= come first, were they looked at.
+create schema gw_test_trap;
+create function gw_test_trap.now() returns timestamptz language sql as $$ select 'infinity'::timestamptz $$;
+create function gw_test_trap.never(timestamptz, timestamptz) returns boolean language sql as $$ select false $$;
+create operator gw_test_trap.<= (leftarg = timestamptz, rightarg = timestamptz, function = gw_test_trap.never);
+set local search_path = gw_test_trap, pg_catalog, public;
+select graphile_worker.add_job('task');
+select is(
+  (select task_identifier from graphile_worker.get_job('worker')),
+  'task',
+  'a job is added and claimed as ever under a hostile path');
+
+select * from finish();
+rollback;

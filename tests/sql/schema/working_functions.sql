@@ -1,0 +1,73 @@
+-- The functions that workers call have the signatures that are documented; clients in any language rely on the names.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.arguments_of(function_name text)
+  returns setof text
+  language sql
+as $$
+  select pg_get_function_arguments(p.oid) || ' -> ' || pg_get_function_result(p.oid)
+    from pg_proc as p
+   where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = function_name
+$$;
+
+select results_eq(
+  $$ select f.name, a.arguments
+       from unnest(array['backoff', 'cleanup', 'complete_job', 'complete_job_batch', 'deregister_worker', 'fail_job',
+                         'fail_job_batch', 'heartbeat', 'next_run_at', 'register_worker', 'renew_leases',
+                         'reset_stale_locks', 'return_job', 'return_job_batch', 'set_setting', 'setting',
+                         'stale_sweep']) as f (name)
+      cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
+  $$ values
+       ('backoff', 'attempts integer -> interval'),
+       ('cleanup',
+        'tasks text[], keep_task_identifiers text[] DEFAULT ''{}''::text[], force boolean DEFAULT false '
+        '-> TABLE(task text, rows bigint)'),
+       ('complete_job', 'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint -> boolean'),
+       ('complete_job_batch', 'worker_id text, job_ids bigint[], leases bigint[] DEFAULT NULL::bigint[] -> SETOF bigint'),
+       ('deregister_worker', 'worker_id text -> boolean'),
+       ('fail_job',
+        'worker_id text, job_id bigint, error_message text, lease bigint DEFAULT NULL::bigint, '
+        'retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, '
+        'replacement_payload json DEFAULT NULL::json, retry_in interval DEFAULT NULL::interval, '
+        'permanent boolean DEFAULT false -> boolean'),
+       ('fail_job_batch', 'worker_id text, failures json -> SETOF bigint'),
+       ('heartbeat', 'worker_id text, asleep boolean DEFAULT NULL::boolean -> boolean'),
+       ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
+       ('register_worker',
+        'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
+        'pid integer DEFAULT NULL::integer, version text DEFAULT NULL::text -> void'),
+       ('renew_leases',
+        'worker_id text, job_ids bigint[], leases bigint[], older_than interval DEFAULT ''01:00:00''::interval '
+        '-> TABLE(job_id bigint, lease bigint)'),
+       ('reset_stale_locks', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint'),
+       ('return_job',
+        'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint, run_in interval DEFAULT NULL::interval -> boolean'),
+       ('return_job_batch',
+        'worker_id text, job_ids bigint[], leases bigint[] DEFAULT NULL::bigint[], run_in interval DEFAULT NULL::interval '
+        '-> SETOF bigint'),
+       ('set_setting', 'name text, value text -> text'),
+       ('setting', 'name text -> text'),
+       ('stale_sweep', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint') $$,
+  'each has the arguments that are documented and no overload');
+
+select results_eq(
+  $$ select f.name, a.arguments
+       from unnest(array['get_job', 'get_job_batch']) as f (name)
+      cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
+  $$ select c.name, c.arguments || ' -> TABLE(id bigint, task_identifier text, payload json, queue_name text, '
+            'priority smallint, run_at timestamp with time zone, attempts smallint, max_attempts smallint, key text, '
+            'flags jsonb, lease bigint, created_at timestamp with time zone, last_error text, revision integer)'
+       from (values
+         ('get_job',
+          'worker_id text, task_identifiers text[] DEFAULT NULL::text[], job_expiry interval DEFAULT ''04:00:00''::interval, '
+          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'),
+         ('get_job_batch',
+          'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
+          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'))
+         as c (name, arguments) $$,
+  'both claims return the same named columns');
+
+select * from finish();
+rollback;

@@ -1,0 +1,24 @@
+-- Settings are checked when they are set; null brings the default back.
+begin;
+select plan(14);
+set local search_path = graphile_worker, public;
+
+select is(setting('stale_sweep_every'), '1 minute', 'a setting has a default');
+select is(set_setting('stale_sweep_every', '5 minutes'), '5 minutes', 'it is set');
+select is(setting('stale_sweep_every'), '5 minutes', 'and in force');
+select is(set_setting('stale_sweep_every', '10 seconds'), '10 seconds', 'it is set again');
+select is(set_setting('stale_sweep_every', null), '1 minute', 'null gives the default back');
+select is(setting('stale_sweep_every'), '1 minute', 'which is in force');
+select is_empty($$ select name from _gw_settings $$, 'and leaves no row');
+
+select throws_ok($$ select set_setting('stale_sweep_evry', '1 minute') $$, 'GWSNM', 'There is no setting ''stale_sweep_evry''.');
+select throws_ok($$ select set_setting(null, '1 minute') $$, 'GWSNM', 'There is no setting ''null''.');
+select throws_ok($$ select set_setting('stale_sweep_every', 'often') $$,
+                 'GWSVA', 'Setting ''stale_sweep_every'' must be an interval from 00:00:01 to 01:00:00, not ''often''.');
+select throws_ok($$ select set_setting('stale_sweep_every', '') $$, 'GWSVA');
+select throws_ok($$ select set_setting('stale_sweep_every', '999 ms') $$, 'GWSVA');
+select throws_ok($$ select set_setting('stale_sweep_every', '61 minutes') $$, 'GWSVA');
+select is(setting('no_such_setting'), null, 'an unknown setting has no value');
+
+select * from finish();
+rollback;
