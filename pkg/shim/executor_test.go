@@ -68,6 +68,23 @@ func TestJobsStartInOrderOfPriorityRunAtAndId(t *testing.T) {
 	}
 }
 
+func TestAJobThatWasDueForEverRunsFirst(t *testing.T) {
+	q := newQueue(t)
+	w := q.worker(shim.Config{})
+	var runAts []time.Time
+	w.Handle("note", func(_ context.Context, job *shim.Job) error {
+		runAts = append(runAts, job.RunAt)
+		return nil
+	})
+	q.exec(`select graphile_worker.add_job('note'), graphile_worker.add_job('note', run_at => '-infinity')`)
+	if err := w.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(runAts) != 2 || !runAts[0].IsZero() || runAts[1].IsZero() {
+		t.Errorf("jobs were due at %v", runAts)
+	}
+}
+
 func TestAFailedAttemptIsStoredAndTriedAgainLater(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})

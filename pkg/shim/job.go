@@ -11,10 +11,10 @@ type Job struct {
 	ID             int64
 	TaskIdentifier string
 	Payload        json.RawMessage
-	QueueName      string // empty if the job is in no named queue
-	Priority       int    // lower runs first
-	RunAt          time.Time
-	Attempts       int // this attempt included, so 1 at the first
+	QueueName      string    // empty if the job is in no named queue
+	Priority       int       // lower runs first
+	RunAt          time.Time // zero if it is -infinity
+	Attempts       int       // this attempt included, so 1 at the first
 	MaxAttempts    int
 	Key            string   // the job_key it was added with, empty without
 	Flags          []string // sorted

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -178,12 +179,13 @@ func scanJob(rows pgx.Rows) (*Job, *time.Duration, error) {
 		job                             Job
 		priority, attempts, maxAttempts zeronull.Int2
 		revision                        zeronull.Int4
+		runAt, createdAt                pgtype.Timestamptz // may be infinite
 		flags                           []byte
 		dueIn                           *float64
 	)
 	err := rows.Scan((*zeronull.Int8)(&job.ID), (*zeronull.Text)(&job.TaskIdentifier), (*[]byte)(&job.Payload),
-		(*zeronull.Text)(&job.QueueName), &priority, (*zeronull.Timestamptz)(&job.RunAt), &attempts, &maxAttempts,
-		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), (*zeronull.Timestamptz)(&job.CreatedAt),
+		(*zeronull.Text)(&job.QueueName), &priority, &runAt, &attempts, &maxAttempts,
+		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), &createdAt,
 		(*zeronull.Text)(&job.LastError), &revision, &dueIn)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +198,7 @@ func scanJob(rows pgx.Rows) (*Job, *time.Duration, error) {
 		return nil, &delay, nil
 	}
 	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
-	job.Revision = int(revision)
+	job.Revision, job.RunAt, job.CreatedAt = int(revision), runAt.Time, createdAt.Time
 	if flags != nil {
 		var set map[string]any
 		if err := json.Unmarshal(flags, &set); err != nil {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/cli"
+)
+
+const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
+tasks/mail/send.sh the task "mail/send". It is started for each job, with {"payload":...} on stdin and what else is
+known about the job in environment variables that begin with GRAPHILE_WORKER_. Exit code 0 completes the job; anything
+else fails it, and it is tried again later. What it prints is logged, on stderr.
+
+The queue is installed into the database when it is not there, and upgraded when it is older than this program. For
+everything else, and to see what that would do, there is gw-migrate.
+
+Stopping: SIGINT, SIGTERM, SIGUSR2, SIGABRT, or nobody reading the output any more. No job is started from then on;
+running jobs may finish for the time of --grace, then they get SIGTERM, 5 seconds later SIGKILL, and go back to the
+queue with the attempt not counted. A second signal ends the grace time at once. SIGHUP does nothing.
+
+Environment, each weaker than its flag:
+  DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
+  GRAPHILE_WORKER_SCHEMA    the schema
+  NO_LOG_SUCCESS            --quiet, if set to anything
+  GRAPHILE_LOGGER_DEBUG=1   --log-level debug
+
+Exit codes:
+  0         all done: the queue is empty with --once, or every running job could finish after a signal
+  1         failure
+  2         mistake in the command line
+  57        the queue has been migrated to a version that this program must not work with: upgrade it
+  128+n     stopped by signal n, and jobs had to be interrupted (130 SIGINT, 143 SIGTERM, 141 output not read)`
+
+const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
+  DATABASE_URL=postgres:///app gw-run --once
+  gw-run demo`
+
+// run runs the command and returns its exit code.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	stops := newShutdown()
+	stdout, stderr = stops.watch(stdout), stops.watch(stderr)
+	cmd := newCommand(getenv, stops)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(stderr, "gw-run:", err)
+	}
+	code := exitCode(err)
+	if code == exitUsage {
+		fmt.Fprintln(stderr, "Run 'gw-run --help' for usage.")
+	}
+	return code
+}
+
+func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	o := newOptions()
+	cmd := &cobra.Command{
+		Use:               "gw-run",
+		Short:             "Works the jobs of a queue in PostgreSQL with executable files",
+		Long:              help,
+		Example:           usageExamples,
+		Args:              noArguments,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(cmd.Flags(), getenv); err != nil {
+				return usageError{err}
+			}
+			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	o.database.addFlags(cmd.Flags(), getenv)
+	o.addFlags(cmd.Flags())
+	cmd.AddCommand(newDemoCommand(getenv, stops), newVersionCommand())
+	return cmd
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "gw-run", cli.Version())
+			return err
+		},
+	}
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return usageError{err}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// command runs gw-run inside this process.
+func command(t *testing.T, env map[string]string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), args, func(name string) string { return env[name] }, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
+	database := map[string]string{"DATABASE_URL": "postgres:///unused"}
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"unknown flag":         {[]string{"--job", "2"}, database, "unknown flag: --job"},
+		"unknown command":      {[]string{"work"}, database, `unknown command "work"`},
+		"argument of demo":     {[]string{"demo", "twice"}, database, `unknown command "twice"`},
+		"not a number":         {[]string{"--jobs", "many"}, database, `invalid argument "many" for "-j, --jobs"`},
+		"no jobs":              {[]string{"-j", "0"}, database, "--jobs is 0, must be at least 1"},
+		"pool too small":       {[]string{"-m", "1"}, database, "--max-pool-size is 1, must be at least 2"},
+		"contradiction":        {[]string{"--schema-only", "--once"}, database, "exclude each other"},
+		"another":              {[]string{"--schema-only", "--no-migrate"}, database, "exclude each other"},
+		"poll interval":        {[]string{"--poll-interval", "soon"}, database, "a positive number of milliseconds, or a time like 2s"},
+		"poll interval 0":      {[]string{"--poll-interval", "0"}, database, "a positive number of milliseconds"},
+		"grace":                {[]string{"--grace", "-1s"}, database, "--grace is -1s, must not be negative"},
+		"log format":           {[]string{"--log-format", "xml"}, database, `--log-format is "xml", must be text or json`},
+		"log level":            {[]string{"--log-level", "loud"}, database, `--log-level is "loud"`},
+		"empty schema":         {[]string{"--schema", ""}, database, "--schema is empty"},
+		"no database":          {nil, nil, "DATABASE_URL"},
+		"no such connection":   {[]string{"-c", "http://x"}, nil, "--connection"},
+		"several at once":      {[]string{"-j", "0", "-m", "0"}, database, "--max-pool-size is 0"},
+		"connection of a demo": {[]string{"demo", "-c", "http://x"}, nil, "--connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := command(t, c.env, c.args...)
+			if code != exitUsage || stdout != "" {
+				t.Errorf("exit code %d, stdout %q, want %d and nothing", code, stdout, exitUsage)
+			}
+			if !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "gw-run --help") {
+				t.Errorf("stderr %q, want %q and a word about --help", stderr, c.want)
+			}
+		})
+	}
+}
+
+func TestTasksAreLookedForBeforeTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	for want, tasks := range map[string]string{
+		missing: missing,
+		"no tasks found in " + dir + "; it is empty": dir,
+	} {
+		code, _, stderr := command(t, nil, "-c", "postgres:///unused", "--tasks", tasks)
+		if code != exitFailure || !strings.Contains(stderr, want) {
+			t.Errorf("exit code %d, stderr %q, want %d and %q", code, stderr, exitFailure, want)
+		}
+	}
+}
+
+func TestPollIntervalsAreMillisecondsOrTimes(t *testing.T) {
+	for text, want := range map[string]string{"2000": "2s", "1": "1ms", "1.5s": "1.5s", "2m": "2m0s"} {
+		var interval pollInterval
+		if err := interval.Set(text); err != nil || interval.String() != want {
+			t.Errorf("%q became %s, error %v, want %s", text, interval.String(), err, want)
+		}
+	}
+}
+
+func TestTheEnvironmentSetsWhatNoFlagSets(t *testing.T) {
+	for name, c := range map[string]struct {
+		env   map[string]string
+		args  []string
+		quiet bool
+		level string
+	}{
+		"nothing":            {level: "INFO"},
+		"NO_LOG_SUCCESS":     {env: map[string]string{"NO_LOG_SUCCESS": "1"}, quiet: true, level: "INFO"},
+		"flag over it":       {env: map[string]string{"NO_LOG_SUCCESS": "1"}, args: []string{"--quiet=false"}, level: "INFO"},
+		"GRAPHILE_..._DEBUG": {env: map[string]string{"GRAPHILE_LOGGER_DEBUG": "1"}, level: "DEBUG"},
+		"level over it": {
+			env: map[string]string{"GRAPHILE_LOGGER_DEBUG": "1"}, args: []string{"--log-level", "error"}, level: "ERROR",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOptions()
+			getenv := func(name string) string { return c.env[name] }
+			flags := pflag.NewFlagSet("gw-run", pflag.ContinueOnError)
+			o.database.addFlags(flags, getenv)
+			o.addFlags(flags)
+			if err := flags.Parse(append(c.args, "-c", "postgres:///unused")); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.complete(flags, getenv); err != nil {
+				t.Fatal(err)
+			}
+			if o.quiet != c.quiet || o.level.String() != c.level {
+				t.Errorf("quiet %v, level %s, want %v, %s", o.quiet, o.level, c.quiet, c.level)
+			}
+		})
+	}
+}
+
+func TestHelpAndVersionGoToStdout(t *testing.T) {
+	for arg, want := range map[string]string{"--help": "Exit codes:", "version": "gw-run "} {
+		code, stdout, stderr := command(t, nil, arg)
+		if code != exitOK || !strings.Contains(stdout, want) || stderr != "" {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", arg, code, stdout, stderr)
+		}
+	}
+}
+
+func TestPasswordsAreNotShown(t *testing.T) {
+	for connection, want := range map[string]string{
+		"postgres://me:secret@db.example:5433/app":          "postgres://me@db.example:5433/app",
+		"host=/run/pg user=me password=secret dbname='a b'": "postgres://me@/a%20b?host=%2Frun%2Fpg&port=5432",
+	} {
+		d := database{connection: connection}
+		got, err := d.urlWithoutPassword()
+		if err != nil || got != want {
+			t.Errorf("%q, error %v, want %q", got, err, want)
+		}
+	}
+}

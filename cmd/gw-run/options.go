@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/cli"
+)
+
+// options are the settings of a worker.
+type options struct {
+	database   database
+	schemaOnly bool
+	once       bool
+	noMigrate  bool
+	noPrepare  bool
+	jobs       int
+	poolSize   int
+	poll       pollInterval
+	grace      time.Duration
+	tasks      string
+	logFormat  string
+	logLevel   string
+	quiet      bool
+
+	level slog.Level // logLevel, after complete
+}
+
+// database says where the queue is.
+type database struct {
+	connection string
+	schema     string
+}
+
+func newOptions() *options { return &options{poll: pollInterval(2 * time.Second)} }
+
+func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
+	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
+	flags.StringVarP(&d.schema, "schema", "s", cli.Schema(getenv), "`schema` of the queue")
+}
+
+func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
+	flags.BoolVar(&o.once, "once", false, "work until no job is runnable, then exit")
+	flags.IntVarP(&o.jobs, "jobs", "j", 1, "`number` of jobs to run at once")
+	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
+	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
+	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
+	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
+	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
+	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
+	flags.SortFlags = false
+}
+
+// complete takes what the environment says where there is no flag, and returns everything that is wrong.
+func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) error {
+	if getenv("NO_LOG_SUCCESS") != "" && !flags.Changed("quiet") {
+		o.quiet = true
+	}
+	if getenv("GRAPHILE_LOGGER_DEBUG") == "1" && !flags.Changed("log-level") {
+		o.logLevel = "debug"
+	}
+
+	var problems []error
+	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.schemaOnly && o.once {
+		refuse("--schema-only and --once exclude each other")
+	}
+	if o.schemaOnly && o.noMigrate {
+		refuse("--schema-only and --no-migrate exclude each other")
+	}
+	if o.jobs < 1 {
+		refuse("--jobs is %d, must be at least 1", o.jobs)
+	}
+	if o.poolSize < 2 {
+		refuse("--max-pool-size is %d, must be at least 2", o.poolSize)
+	}
+	if o.grace < 0 {
+		refuse("--grace is %s, must not be negative", o.grace)
+	}
+	if o.logFormat != "text" && o.logFormat != "json" {
+		refuse("--log-format is %q, must be text or json", o.logFormat)
+	}
+	if err := o.level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		refuse("--log-level is %q, must be debug, info, warn or error", o.logLevel)
+	}
+	problems = append(problems, o.database.complete(getenv))
+	return errors.Join(problems...)
+}
+
+func (d *database) complete(getenv func(string) string) (err error) {
+	if d.schema == "" {
+		return errors.New("--schema is empty")
+	}
+	d.connection, err = cli.ConnString(d.connection, getenv)
+	return err
+}
+
+// pool returns the settings of the connection pool.
+func (o *options) pool() (*pgxpool.Config, error) {
+	config, err := o.database.pool()
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(o.poolSize)
+	if o.noPrepare {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return config, nil
+}
+
+func (d *database) pool() (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(d.connection)
+	if err != nil {
+		return nil, fmt.Errorf("read connection: %w", err)
+	}
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "gw-run"
+	}
+	return config, nil
+}
+
+// pollInterval is a flag: a time, or a bare number of milliseconds as Graphile Worker takes it.
+type pollInterval time.Duration
+
+func (p *pollInterval) Type() string   { return "time" }
+func (p *pollInterval) String() string { return time.Duration(*p).String() }
+
+func (p *pollInterval) Set(text string) error {
+	interval, err := time.ParseDuration(text)
+	if milliseconds, numberErr := strconv.ParseInt(text, 10, 32); numberErr == nil {
+		interval, err = time.Duration(milliseconds)*time.Millisecond, nil
+	}
+	if err != nil || interval <= 0 {
+		return errors.New("must be a positive number of milliseconds, or a time like 2s")
+	}
+	*p = pollInterval(interval)
+	return nil
+}

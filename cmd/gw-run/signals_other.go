@@ -1,0 +1,15 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+func stopSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
+func overlookedSignals() []os.Signal { return []os.Signal{syscall.SIGPIPE} }
+
+// hangup is the signal of a terminal that was closed: there is none here.
+func hangup() []os.Signal { return nil }

@@ -1,0 +1,101 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+const (
+	// defaultTimeout is Graphile Worker's.
+	defaultTimeout = 4 * time.Hour
+	// defaultKillDelay is how long a program has between SIGTERM and SIGKILL.
+	defaultKillDelay = 5 * time.Second
+)
+
+// Executable serves a task with an executable file.
+type Executable struct {
+	// Path is the file that is started for each job, in the worker's working directory and without arguments.
+	Path string
+	// Timeout is how long one job may take. Default 4 hours; then it is ended like at a shutdown, and has failed.
+	Timeout time.Duration
+	// KillDelay is the time between SIGTERM, when a job must end, and SIGKILL. Default 5 seconds. It is also how long a
+	// job waits, when its program has ended, for others that hold its output open.
+	KillDelay time.Duration
+}
+
+var errTimeout = errors.New("timed out")
+
+// Run starts the program for one job and waits for it. What it prints goes to the job's logger line by line, stdout as
+// info and stderr as warning. When ctx ends, the program and all that it started get SIGTERM and, KillDelay later,
+// SIGKILL; a program that still succeeds has succeeded. The error says how the program ended, with the end of its stderr.
+func (e Executable) Run(ctx context.Context, job *shim.Job) error {
+	input, err := input(job.Payload)
+	if err != nil {
+		return err
+	}
+	timeout := orDefault(e.Timeout, defaultTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+
+	// The kernel ties a child's life to the thread that started it, so this thread has to stay.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	var complaints tail
+	log := job.Logger()
+	stdout := &lines{emit: func(line string) { log.InfoContext(ctx, line, "stream", "stdout") }}
+	stderr := &lines{emit: func(line string) {
+		log.WarnContext(ctx, line, "stream", "stderr")
+		complaints.add(line)
+	}}
+	cmd := exec.CommandContext(ctx, e.Path)
+	cmd.Env = environment(job)
+	cmd.Stdin = input
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.Cancel = func() error { askGroup(cmd); return nil }
+	cmd.WaitDelay = orDefault(e.KillDelay, defaultKillDelay)
+	ownGroup(cmd)
+	dieWithWorker(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the task's program: %w", err)
+	}
+	err = cmd.Wait()
+	if ctx.Err() != nil {
+		killGroup(cmd)
+	}
+	stdout.flush()
+	stderr.flush()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		log.WarnContext(ctx, "the task's program has left a process behind that holds its output open")
+	}
+	return outcome(ctx, cmd, timeout, complaints.String())
+}
+
+// outcome turns the end of a program into the error to store, nil for success.
+func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, complaints string) error {
+	state := cmd.ProcessState
+	if state.Success() {
+		return nil
+	}
+	message := describe(state)
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		message = fmt.Sprintf("timed out after %s, %s", timeout, message)
+	}
+	if complaints != "" {
+		message += "\n" + complaints
+	}
+	return errors.New(message)
+}
+
+func orDefault(d, fallback time.Duration) time.Duration {
+	if d == 0 {
+		return fallback
+	}
+	return d
+}

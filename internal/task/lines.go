@@ -1,0 +1,51 @@
+package task
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// maxLine is how many bytes of output without a line end are kept before they are passed on as a line of their own.
+const maxLine = 16 << 10
+
+// lines is a writer that passes on what is written to it line by line, without the line ends.
+type lines struct {
+	emit func(line string)
+	rest []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	for {
+		length, skip := l.next()
+		if length < 0 {
+			return len(p), nil
+		}
+		l.emit(string(bytes.TrimSuffix(l.rest[:length], []byte("\r"))))
+		l.rest = l.rest[length+skip:]
+	}
+}
+
+// next returns the length of the next line and of the line end behind it; a length below 0 means that there is none yet.
+func (l *lines) next() (length, skip int) {
+	end := bytes.IndexByte(l.rest, '\n')
+	if end >= 0 && end <= maxLine {
+		return end, 1
+	}
+	if len(l.rest) < maxLine+utf8.UTFMax {
+		return -1, 0
+	}
+	length = maxLine
+	for length > maxLine-utf8.UTFMax && !utf8.RuneStart(l.rest[length]) {
+		length-- // a character is not cut in two
+	}
+	return length, 0
+}
+
+// flush passes on a last line that had no line end.
+func (l *lines) flush() {
+	if len(l.rest) > 0 {
+		l.emit(string(l.rest))
+		l.rest = nil
+	}
+}

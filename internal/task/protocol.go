@@ -1,0 +1,52 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// runAtFormat is ISO 8601 in UTC with milliseconds, as JavaScript prints a time.
+const runAtFormat = "2006-01-02T15:04:05.000Z"
+
+// input returns what the program reads on stdin. The payload is put on one line, so that a shell can read it with read,
+// and is otherwise passed on as it is stored: no digit of a large number is lost.
+func input(payload []byte) (io.Reader, error) {
+	var b bytes.Buffer
+	b.WriteString(`{"payload":`)
+	if err := json.Compact(&b, payload); err != nil {
+		return nil, fmt.Errorf("read the payload: %w", err)
+	}
+	b.WriteByte('}')
+	return &b, nil
+}
+
+// environment returns the worker's environment with the variables that describe the job.
+func environment(job *shim.Job) []string {
+	const keyVariable = "GRAPHILE_WORKER_JOB_KEY="
+	var env []string
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, keyVariable) { // the worker may itself run as a job
+			env = append(env, variable)
+		}
+	}
+	env = append(env,
+		"GRAPHILE_WORKER_PAYLOAD_FORMAT=json",
+		"GRAPHILE_WORKER_TASK_IDENTIFIER="+job.TaskIdentifier,
+		"GRAPHILE_WORKER_JOB_ID="+strconv.FormatInt(job.ID, 10),
+		"GRAPHILE_WORKER_JOB_ATTEMPTS="+strconv.Itoa(job.Attempts),
+		"GRAPHILE_WORKER_JOB_MAX_ATTEMPTS="+strconv.Itoa(job.MaxAttempts),
+		"GRAPHILE_WORKER_JOB_PRIORITY="+strconv.Itoa(job.Priority),
+		"GRAPHILE_WORKER_JOB_RUN_AT="+job.RunAt.UTC().Format(runAtFormat),
+	)
+	if job.Key != "" {
+		env = append(env, keyVariable+job.Key)
+	}
+	return env
+}

@@ -1,0 +1,120 @@
+package gwrun
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// demoJobs is how many lines for jobs the demo prints by itself.
+const demoJobs = 9
+
+func TestTheDemoEndsByItselfAndLeavesNothing(t *testing.T) {
+	folder := temporaryFolder(t)
+	p := start(t, map[string]string{"TMPDIR": folder}, "demo", "--once")
+	p.wantExit(0)
+	if lines := strings.Count(p.stdout.String(), " ms\n"); lines != demoJobs {
+		t.Errorf("%d lines for jobs, want %d", lines, demoJobs)
+	}
+	wantEmpty(t, folder)
+}
+
+func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
+	folder := temporaryFolder(t)
+	p := start(t, map[string]string{"TMPDIR": folder}, "demo")
+	var invitation string
+	p.stdout.wait(t, "an invitation to psql", func(line string) bool {
+		invitation = strings.TrimSpace(line)
+		return strings.HasPrefix(invitation, "psql ")
+	})
+	psql(t, invitation)
+	p.stdout.wait(t, "about the job that psql has added", func(line string) bool {
+		return strings.Contains(line, "job "+strconv.Itoa(demoJobs+1)+" ")
+	})
+	p.stderr.wait(t, "what that job prints", func(line string) bool { return strings.Contains(line, "Hello, you!") })
+
+	url, _, _ := strings.Cut(strings.TrimPrefix(invitation, "psql '"), "'")
+	data := psql(t, "psql '"+url+"' -XAtc 'show data_directory'")
+	server, _, _ := strings.Cut(readFile(t, strings.TrimSpace(data), "postmaster.pid"), "\n")
+	p.signal(syscall.SIGINT)
+	p.wantExit(0)
+	waitGone(t, pidBehind(t, server, ""))
+	wantEmpty(t, folder)
+}
+
+func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
+	databaseURL := pgtest.EmptyDatabase(t)
+	pool := pgtest.Pool(t, databaseURL)
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
+	p.wantExit(0)
+	schemas := query[string](t, pool, `select string_agg(nspname, ' ' order by nspname) from pg_namespace
+		where nspname !~ '^pg_' and nspname <> 'information_schema'`)
+	if schemas != "graphile_worker public" {
+		t.Errorf("schemas %s, want graphile_worker public", schemas)
+	}
+	waitUntil(t, pool, queueIsEmpty)
+
+	// A table of somebody else's is not touched.
+	execSQL(t, pool, "create schema gw_demo create table guests (id int)")
+	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
+	p.wantExit(1)
+	p.stderr.wait(t, "about the schema", func(line string) bool { return strings.Contains(line, "drop schema gw_demo") })
+	execSQL(t, pool, "select from gw_demo.guests")
+}
+
+// temporaryFolder makes a folder for temporary files. Its path is short, for the server's socket in it, and open for
+// the server, which may run as another user: t.TempDir is neither.
+func temporaryFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "gwrun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func wantEmpty(t *testing.T, folder string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// psql runs a command line of psql and returns what it prints.
+func psql(t *testing.T, line string) string {
+	t.Helper()
+	command := exec.Command("sh", "-c", line)
+	command.Env = environment(nil)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, output)
+	}
+	return string(output)
+}
+
+func readFile(t *testing.T, path ...string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

@@ -1,0 +1,69 @@
+package gwrun
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtemp"
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// TestARestartOfPostgreSQLIsSurvived kills a backend: the server then ends all the others, recovers and starts anew, and
+// refuses connections meanwhile.
+func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
+	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
+		LocalOnly: true,
+		Settings:  map[string]string{"synchronous_commit": "on"}, // what was committed must survive
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	databaseURL := server.URL("postgres")
+	gate := newGate(t)
+	p := work(t, databaseURL, tasks(t, map[string]string{
+		"short": "exit 0",
+		"long":  `echo started; read -r word < '` + gate + `'`,
+	}), "-j", "2", "--poll-interval", "1h")
+	p.waitLog("worker started")
+	pool := pgtest.Pool(t, databaseURL)
+	addJob(t, pool, "long", "{}")
+	p.waitLog("started")
+
+	backend := query[int](t, pool, "select pg_backend_pid()")
+	if err := syscall.Kill(backend, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.waitLog("cannot listen") // it has lost its connection
+	pool.Reset()
+	waitForServer(t, pool)
+
+	openGate(t, gate)
+	addJob(t, pool, "short", "{}")
+	waitUntil(t, pool, queueIsEmpty)
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+}
+
+// waitForServer waits until the server accepts connections.
+func waitForServer(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for err := pool.Ping(ctx); err != nil; err = pool.Ping(ctx) {
+		if ctx.Err() != nil {
+			t.Fatalf("the server does not come back: %v", err)
+		}
+		<-again.C
+	}
+}
