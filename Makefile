@@ -1,14 +1,17 @@
 .DEFAULT_GOAL := help
-.PHONY: help test lint deps demo snapshot
+.PHONY: help test test-matrix lint deps demo snapshot
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
 
 help: ## List the targets
-	@sed -En 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST)
+	@sed -En 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST)
 
 test: deps ## Run the pgTAP and the Go tests
 	$(testserver) scripts/test.sh
+
+test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions)
+	scripts/test-matrix.sh $(VERSIONS)
 
 lint: deps ## Check the form of the Go code and every PL/pgSQL function
 	$(testserver) scripts/lint.sh

@@ -27,6 +27,10 @@ const (
 	// It is also how Main tells the tests, and the programs that they start, about the server it started.
 	serverVariable = "GW_TEST_DATABASE_URL"
 
+	// binariesVariable names the environment variable with the folder of initdb and postgres that private servers are run
+	// from. Default: those that pgtemp finds. It is how one machine tests several versions.
+	binariesVariable = "GW_TEST_BIN_DIR"
+
 	// timeout limits each step of making and dropping a database.
 	timeout = time.Minute
 )
@@ -38,10 +42,7 @@ func run(m *testing.M) (code int) {
 	if os.Getenv(serverVariable) != "" {
 		return m.Run()
 	}
-	server, err := pgtemp.Start(context.Background(), pgtemp.Options{
-		LocalOnly: true,
-		Settings:  map[string]string{"max_connections": "300"},
-	})
+	server, err := pgtemp.Start(context.Background(), options(map[string]string{"max_connections": "300"}))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%v\nor run all tests by `make test`, or set %s to the URL of a role that may create databases\n", err, serverVariable)
 		return 1
@@ -57,6 +58,26 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	return m.Run()
+}
+
+func options(settings map[string]string) pgtemp.Options {
+	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings}
+}
+
+// Server starts a private server for a test that needs one to itself, to kill it or to set it otherwise. It is stopped
+// after the test.
+func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
+	t.Helper()
+	server, err := pgtemp.Start(context.Background(), options(settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // Database returns the URL of a fresh database with the schema graphile_worker as pkg/migrate installs it. It is dropped

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/internal/pgtemp"
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -24,16 +24,7 @@ func TestAHotStandbyIsRefused(t *testing.T) {
 // one of its processes is killed, upon which it starts again.
 func startStandby(t *testing.T) (databaseURL string) {
 	t.Helper()
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{LocalOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	databaseURL = server.URL("postgres")
+	databaseURL = pgtest.Server(t, nil).URL("postgres")
 	conn := connect(t, databaseURL)
 	directory := texts(t, conn, "select current_setting('data_directory')")[0]
 	execute(t, conn, "copy (select) to '"+directory+"/standby.signal'")

@@ -8,26 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/pgtemp"
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // TestARestartOfPostgreSQLIsSurvived kills a backend: the server then ends all the others, recovers and starts anew, and
 // refuses connections meanwhile.
 func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		LocalOnly: true,
-		Settings:  map[string]string{"synchronous_commit": "on"}, // what was committed must survive
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	databaseURL := server.URL("postgres")
+	databaseURL := pgtest.Server(t, map[string]string{"synchronous_commit": "on"}).URL("postgres") // commits must survive
 	gate := newGate(t)
 	p := work(t, databaseURL, tasks(t, map[string]string{
 		"short": "exit 0",

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// dockerImage is the name of the image built of our Dockerfile, which stays for the next time.
+	// dockerImage is the name of the image built of our Dockerfile, which stays for the next time; its tag is the version.
 	dockerImage = "gw-testserver"
+	// dockerVersion is the version of PostgreSQL in it, unless another one is asked for.
+	dockerVersion = "17"
 	// dockerStartTimeout limits the wait for the first connection, once the image is there.
 	dockerStartTimeout = time.Minute
 )
@@ -28,7 +30,7 @@ const (
 //go:embed Dockerfile
 var dockerfile []byte
 
-func dockerServer(log io.Writer) source {
+func dockerServer(version string, log io.Writer) source {
 	return func(ctx context.Context) (server, error) {
 		pool, err := dockertest.NewPool("")
 		if err == nil {
@@ -37,11 +39,11 @@ func dockerServer(log io.Writer) source {
 		if err != nil {
 			return server{}, fmt.Errorf("look for Docker: %w", err)
 		}
-		fmt.Fprintf(log, "PostgreSQL: a Docker container of the image %s, which is built if it is not there\n", dockerImage)
-		if err := buildImage(ctx, pool, log); err != nil {
+		fmt.Fprintf(log, "PostgreSQL: a Docker container of the image %s:%s, which is built if it is not there\n", dockerImage, version)
+		if err := buildImage(ctx, pool, version, log); err != nil {
 			return server{}, fmt.Errorf("build the Docker image %s: %w", dockerImage, err)
 		}
-		started, err := startContainer(ctx, pool)
+		started, err := startContainer(ctx, pool, version)
 		if err != nil {
 			return server{}, fmt.Errorf("start PostgreSQL in Docker: %w", err)
 		}
@@ -49,7 +51,7 @@ func dockerServer(log io.Writer) source {
 	}
 }
 
-func buildImage(ctx context.Context, pool *dockertest.Pool, log io.Writer) error {
+func buildImage(ctx context.Context, pool *dockertest.Pool, version string, log io.Writer) error {
 	var folder bytes.Buffer
 	archive := tar.NewWriter(&folder)
 	if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
@@ -63,18 +65,19 @@ func buildImage(ctx context.Context, pool *dockertest.Pool, log io.Writer) error
 	}
 	return pool.Client.BuildImage(docker.BuildImageOptions{
 		Context:        ctx,
-		Name:           dockerImage,
+		Name:           dockerImage + ":" + version,
+		BuildArgs:      []docker.BuildArg{{Name: "MAJOR", Value: version}},
 		InputStream:    &folder,
 		OutputStream:   log,
 		SuppressOutput: true,
 	})
 }
 
-func startContainer(ctx context.Context, pool *dockertest.Pool) (server, error) {
+func startContainer(ctx context.Context, pool *dockertest.Pool, version string) (server, error) {
 	container, err := pool.RunWithOptions(
 		&dockertest.RunOptions{
 			Repository:   dockerImage,
-			Tag:          "latest",
+			Tag:          version,
 			Env:          []string{"POSTGRES_HOST_AUTH_METHOD=trust"},
 			Cmd:          append([]string{"postgres", "-c", "fsync=off", "-c", "full_page_writes=off"}, settingArguments()...),
 			PortBindings: map[docker.Port][]docker.PortBinding{"5432/tcp": {{HostIP: "127.0.0.1"}}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,22 @@ import (
 
 // serverVariable names the environment variable with the URL of the server, for us and for the command.
 const serverVariable = "GW_TEST_DATABASE_URL"
+
+// binariesVariable names the environment variable with the folder of initdb and postgres to start a server from.
+const binariesVariable = "GW_TEST_BIN_DIR"
+
+// versionVariable names the environment variable with the major version of a server in Docker, where local ones, of which
+// there is no choice, are passed over.
+const versionVariable = "GW_TEST_POSTGRES"
+
+// sources returns where a server may come from, in the order of preference.
+func sources(getenv func(string) string, log io.Writer) []source {
+	version, binDir := getenv(versionVariable), getenv(binariesVariable)
+	if version != "" && binDir == "" {
+		return []source{dockerServer(version, log)}
+	}
+	return []source{localServer(binDir, log), dockerServer(cmp.Or(version, dockerVersion), log)}
+}
 
 // settings are what tests need of a server that we start: a package at a time on each core, with pools in every test.
 func settings() map[string]string {
@@ -45,9 +62,9 @@ func find(ctx context.Context, getenv func(string) string, sources ...source) (s
 		missing, serverVariable)
 }
 
-func localServer(log io.Writer) source {
+func localServer(binDir string, log io.Writer) source {
 	return func(ctx context.Context) (server, error) {
-		local, err := pgtemp.Start(ctx, pgtemp.Options{LocalOnly: true, Settings: settings(), Log: log})
+		local, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: settings(), Log: log})
 		if err != nil {
 			return server{}, err
 		}

@@ -2,7 +2,8 @@
 //
 //	go run ./tests/go/testserver -- go test ./...
 //
-// The server is the one that GW_TEST_DATABASE_URL names, else a private one from local binaries, else a Docker container.
+// The server is the one that GW_TEST_DATABASE_URL names, else a private one from local binaries (those in GW_TEST_BIN_DIR,
+// if it is set), else a Docker container. GW_TEST_POSTGRES chooses the major version of the last.
 // The command finds its URL in GW_TEST_DATABASE_URL.
 package main
 
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 
-	server, err := find(ctx, getenv, localServer(stderr), dockerServer(stderr))
+	server, err := find(ctx, getenv, sources(getenv, stderr)...)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1

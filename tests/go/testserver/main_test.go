@@ -38,7 +38,7 @@ func TestWithoutAServerOneMessageNamesEverySourceAndTheWayOut(t *testing.T) {
 
 func TestWithoutADaemonTheDockerSourceFails(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-	if _, err := dockerServer(io.Discard)(t.Context()); err == nil {
+	if _, err := dockerServer(dockerVersion, io.Discard)(t.Context()); err == nil {
 		t.Error("want an error")
 	}
 }
