@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what the tests and the lint need is there: installs it with apt-get where that needs no question (as
-# root, or in CI by sudo without a password), else says in one message what to install, and fails.
+# root, or in CI by sudo without a password), else says in one message what to install, and fails. What comes from npm
+# goes into tests/node and needs no right.
 set -euo pipefail
 
 missing=()
@@ -54,6 +55,7 @@ look() {
   need pg_prove libtap-parser-sourcehandler-pgtap-perl
   need xz xz-utils # a test serves an archive
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
+  need npm npm
   need_server
 }
 
@@ -84,4 +86,13 @@ if [ ${#missing[@]} -gt 0 ]; then
   echo "make deps: these are missing, by their names in Debian and Ubuntu; install them and try again:" >&2
   echo "  ${missing[*]}" >&2
   exit 1
+fi
+
+# The Graphile Workers that run beside ours, and their Node.js. npm writes its list last, so it is newer than package.json
+# if and only if all of that is there.
+if ! [ tests/node/node_modules/.package-lock.json -nt tests/node/package.json ]; then
+  if ! (cd tests/node && npm install --no-package-lock --no-audit --no-fund --loglevel=error) </dev/null >&2; then
+    echo "make deps: npm could not install what tests/node/package.json names" >&2
+    exit 1
+  fi
 fi

@@ -21,7 +21,7 @@ begin
   get diagnostics freed = row_count;
 
   with held as (
-    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for update
+    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update
   )
   update {{.schema}}._private_job_queues as q
      set locked_at = null, locked_by = null

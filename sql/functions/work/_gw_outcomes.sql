@@ -25,7 +25,7 @@ comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is
   'Internal: raises GWWOB unless ids are given once each, with one lease beside each id or none at all.';
 
 -- Unlocks the queues that this worker holds among these. A trigger tells sleepers when a job waits there.
--- Locks: queue rows by id.
+-- Locks: queue rows by id; their keys stay free, for producers above READ COMMITTED hold those (see _gw_hold_names).
 create or replace function {{.schema}}._gw_free_queues(
   worker_id text,
   queue_ids integer[]
@@ -39,7 +39,7 @@ as $$
 begin
   perform from {{.schema}}._private_job_queues as q
     where q.id = any (queue_ids) and q.locked_by = worker_id
-    order by q.id for update;
+    order by q.id for no key update;
   update {{.schema}}._private_job_queues as q
      set locked_at = null, locked_by = null
    where q.id = any (queue_ids) and q.locked_by = worker_id;

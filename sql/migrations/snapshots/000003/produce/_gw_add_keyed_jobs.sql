@@ -19,14 +19,15 @@ declare
   inserted bigint[];
   busy_key text;
 begin
-  for round in 1..100 loop
+  for round in 1..1000 loop
     begin
-      -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now. A spec whose
-      -- job waits already draws none, nor does the second spec with one key.
+      -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A spec
+      -- whose job waits already draws none, nor does the second spec with one key.
       select array_agg(n.id)
         into job_ids
-        from (select case when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
-                from (select u.job_key is null
+        from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
+                          when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
+                from (select u.number, u.job_key is null
                              or (row_number() over (partition by u.job_key order by u.number) = 1
                                  and not exists (select from {{.schema}}._private_jobs as j
                                                   where j.key = u.job_key and j.is_available)) as is_new
@@ -89,7 +90,7 @@ begin
     end;
   end loop;
 
-  raise exception 'Job keys changed hands 100 times during this call.'
+  raise exception 'Job keys changed hands 1000 times during this call.'
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;

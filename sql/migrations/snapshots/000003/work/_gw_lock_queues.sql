@@ -116,7 +116,7 @@ begin
      where q.locked_at is null
      order by c.place
      limit wanted
-       for update of q skip locked);
+       for no key update of q skip locked);
 end;
 $$;
 

@@ -40,7 +40,7 @@ begin
   if queue_ids is not null then
     perform from {{.schema}}._private_job_queues as q
       where q.id = any (queue_ids) and q.locked_by = worker_id
-      order by q.id for update;
+      order by q.id for no key update;
     update {{.schema}}._private_job_queues as q
        set locked_at = renewed_at
      where q.id = any (queue_ids) and q.locked_by = worker_id;

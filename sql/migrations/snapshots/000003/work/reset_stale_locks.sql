@@ -43,7 +43,7 @@ begin
       left join {{.schema}}._gw_workers as w on w.id = q.locked_by
      where q.locked_at < now() - case when w.id is null then interval '4 hours' else expiry end
      order by q.id
-       for update of q skip locked
+       for no key update of q skip locked
   )
   update {{.schema}}._private_job_queues as q
      set locked_at = null, locked_by = null

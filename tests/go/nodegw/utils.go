@@ -1,0 +1,53 @@
+package nodegw
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Call is a call of a method of Node's WorkerUtils: {"addJob", "task", payload, spec} for example. JavaScript gets the
+// arguments as JSON, each runAt as a Date.
+type Call []any
+
+// Migrate lets Graphile Worker install or upgrade a schema. An empty schema is graphile_worker.
+func Migrate(t testing.TB, version Version, databaseURL, schema string) {
+	t.Helper()
+	Utils(t, version, databaseURL, schema, Call{"migrate"})
+}
+
+// Utils makes calls one after the other and returns their results as JSON. Like all of Graphile Worker it brings the
+// schema up to date before.
+func Utils(t testing.TB, version Version, databaseURL, schema string, calls ...Call) []json.RawMessage {
+	t.Helper()
+	results, err := TryUtils(t, version, databaseURL, schema, calls...)
+	if err != nil {
+		t.Fatalf("call %s: %v", version, err)
+	}
+	return results
+}
+
+// TryUtils is [Utils] for a test that expects an error: the error's text has what Node.js printed.
+func TryUtils(t testing.TB, version Version, databaseURL, schema string, calls ...Call) ([]json.RawMessage, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := command(ctx, t, "utils.mjs", "", nil)
+	cmd.Stdin = strings.NewReader(marshal(t, map[string]any{
+		"version": version,
+		"preset":  settings(t, databaseURL, schema, nil),
+		"calls":   calls,
+	}))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, ended(err, stderr.String())
+	}
+	var results []json.RawMessage
+	if err := json.Unmarshal(stdout.Bytes(), &results); err != nil {
+		t.Fatalf("read the results of %s: %v\n%s", version, err, stdout.String())
+	}
+	return results, nil
+}

@@ -1,0 +1,15 @@
+// Runs a Graphile Worker until a signal ends it, or until stdin closes: then whoever started it is gone.
+// The argument is JSON: version (gw16, gw17 or gw18); preset, the settings under preset.worker; tasks, the bodies of
+// async functions of (payload, helpers) by their names, unless the preset has a taskDirectory; forbiddenFlags.
+const { version, preset, tasks, forbiddenFlags } = JSON.parse(process.argv[2]);
+const { run } = await import(version);
+
+const AsyncFunction = (async () => {}).constructor;
+const taskList = tasks && Object.fromEntries(
+  Object.entries(tasks).map(([name, body]) => [name, new AsyncFunction("payload", "helpers", body)]),
+);
+
+process.stdin.on("end", () => process.kill(process.pid, "SIGKILL")).resume();
+
+const runner = await run({ preset: { worker: preset }, taskList, forbiddenFlags });
+await runner.promise;
