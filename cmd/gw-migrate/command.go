@@ -14,7 +14,8 @@ import (
 )
 
 const help = `gw-migrate installs the queue's schema into a PostgreSQL database, or brings it up to date.
-It touches nothing that it has not made: any other schema it refuses, and says what to do.
+It also takes over a schema that Graphile Worker has made, at revision 19 or later, while its workers run. Any other
+schema it refuses, and says what to do.
 
 Environment:
   DATABASE_URL             the database, unless --connection is given
@@ -26,7 +27,8 @@ Exit codes:
   1  it failed or was refused
   2  wrong usage
   3  status --check: the schema is missing or behind this program
-  4  the schema is newer than this program`
+  4  the schema is newer than this program
+  5  status --check: functions or triggers are not ours (repair puts ours back)`
 
 const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate --dry-run -c app
@@ -42,6 +44,7 @@ type command struct {
 	schema      string
 	lockTimeout time.Duration
 	dryRun      bool
+	from18      bool
 	check       bool
 	json        bool
 }
@@ -70,9 +73,14 @@ func (c *command) root() *cobra.Command {
 	status := &cobra.Command{
 		Use: "status", Short: "Show the installed and the available version", Args: cobra.NoArgs, RunE: c.status,
 	}
-	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer")
+	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer, "+
+		"with 5 if it was changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
-	root.AddCommand(up, status,
+	repair := &cobra.Command{
+		Use: "repair", Short: "Put our functions and triggers back where others took their place", Args: cobra.NoArgs, RunE: c.repair,
+	}
+	c.addLockTimeout(repair)
+	root.AddCommand(up, status, repair,
 		&cobra.Command{
 			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools", Args: cobra.NoArgs, RunE: c.print,
 		},
@@ -85,8 +93,14 @@ func (c *command) root() *cobra.Command {
 
 func (c *command) addUpFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "make all checks, list what would be done, change nothing")
+	cmd.Flags().BoolVar(&c.from18, "from-18", false,
+		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and refuse to start")
+	c.addLockTimeout(cmd)
+}
+
+func (c *command) addLockTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&c.lockTimeout, "lock-timeout", 5*time.Second,
-		"how long one try of a migration waits for a lock, and others behind it; it is tried ten times")
+		"how long one try waits for a lock, and others behind it; a migration is tried ten times")
 }
 
 // migrator returns what the flags describe. Its errors are those of usage.
@@ -108,6 +122,8 @@ func (c *command) migrator() (*migrate.Migrator, error) {
 	return migrate.New(config.ConnConfig, migrate.Config{
 		Schema:      c.schema,
 		LockTimeout: c.lockTimeout,
+		Adopt:       true,
+		From18:      c.from18,
 		OnStep:      func(step migrate.Step) { fmt.Fprintln(c.stderr, step) },
 	})
 }

@@ -11,11 +11,12 @@ import (
 
 // The exit codes of gw-migrate, as its help lists them.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitBehind = 3
-	exitNewer  = 4
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitBehind  = 3
+	exitNewer   = 4
+	exitChanged = 5
 )
 
 // exitError is an error with the exit code it leads to.

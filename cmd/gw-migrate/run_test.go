@@ -43,7 +43,7 @@ func TestALifeOfASchema(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	vars := map[string]string{"DATABASE_URL": database}
 	latest := latestVersion(t)
-	current := fmt.Sprintf("state      current\ninstalled  %[1]d\navailable  %[1]d\n", latest)
+	current := fmt.Sprintf("state      current\nrevision   20 of Graphile Worker\ninstalled  %[1]d\navailable  %[1]d\n", latest)
 	const plan = "would create schema \"graphile_worker\"\nwould apply 000001_contract.sql\n"
 
 	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent", fmt.Sprintf("at version 0 of %d", latest))
@@ -135,6 +135,26 @@ func TestWrongUsageExitsWithTwoAndSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	gwMigrate(t, nil).expect(t, exitUsage, "", "set DATABASE_URL")
+}
+
+func TestAChangedFunctionIsReportedAndRepaired(t *testing.T) {
+	vars := map[string]string{"DATABASE_URL": pgtest.Database(t)}
+	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "ours       ", "")
+	gwMigrate(t, vars, "repair").expect(t, exitOK, "", "nothing to repair")
+
+	execute(t, vars["DATABASE_URL"], `drop function graphile_worker.backoff;
+		create function graphile_worker.add_job(identifier text, priority smallint) returns void language sql as ''`)
+	gwMigrate(t, vars, "status").expect(t, exitOK, "missing    function backoff(integer)\nunknown    function add_job(text, smallint)\n", "")
+	gwMigrate(t, vars, "status", "--check", "--json").expect(t, exitChanged,
+		`{"kind":"function","name":"backoff(integer)","origin":"missing"}`, "2 functions or triggers are not ours")
+	gwMigrate(t, vars).expect(t, exitOK, "", "warning: 2 of the functions and triggers")
+
+	repaired := gwMigrate(t, vars, "repair")
+	repaired.expect(t, exitOK, "", "put function backoff(integer) back (missing)\n")
+	repaired.expect(t, exitOK, "", "left alone: function add_job(text, smallint)")
+	execute(t, vars["DATABASE_URL"], "drop function graphile_worker.add_job(text, smallint)")
+	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "current", "")
+	gwMigrate(t, vars, "repair", "-s", "none").expect(t, exitFailed, "", `no queue of ours in schema "none"`)
 }
 
 func TestPrintNeedsNoDatabaseAndIsForPsql(t *testing.T) {

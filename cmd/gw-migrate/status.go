@@ -13,11 +13,20 @@ import (
 type statusJSON struct {
 	Schema    string        `json:"schema"`
 	State     migrate.State `json:"state"`
+	Revision  int32         `json:"revision"`
 	Installed int32         `json:"installed"`
 	Available int32         `json:"available"`
 	Pending   []string      `json:"pending"`
+	Objects   []objectJSON  `json:"objects"`
+	Warnings  []string      `json:"warnings"`
 	Problem   string        `json:"problem,omitempty"`
 	WayOut    string        `json:"way_out,omitempty"`
+}
+
+type objectJSON struct {
+	Kind   migrate.Kind   `json:"kind"`
+	Name   string         `json:"name"`
+	Origin migrate.Origin `json:"origin"`
 }
 
 func (c *command) status(cmd *cobra.Command, _ []string) error {
@@ -45,43 +54,72 @@ func (c *command) status(cmd *cobra.Command, _ []string) error {
 
 // judge returns the error that status --check exits with.
 func judge(status migrate.Status) error {
-	switch status.State {
-	case migrate.Current:
-		return nil
-	case migrate.Absent, migrate.Empty, migrate.Behind:
+	switch {
+	case status.State == migrate.Absent, status.State == migrate.Empty, status.State == migrate.Behind:
 		return &exitError{exitBehind, fmt.Errorf("schema %q is at version %d of %d", status.Schema, status.Installed, status.Available)}
-	default:
+	case status.Refusal != nil:
 		return failed(status.Refusal)
+	case status.State == migrate.Graphile:
+		return &exitError{exitBehind, fmt.Errorf("schema %q is Graphile Worker's; gw-migrate takes it over", status.Schema)}
+	case len(status.Changed()) > 0:
+		return &exitError{exitChanged, fmt.Errorf("schema %q: %d functions or triggers are not ours; gw-migrate repair puts ours back",
+			status.Schema, len(status.Changed()))}
 	}
+	return nil
 }
 
 func (c *command) printStatus(status migrate.Status) error {
-	_, err := fmt.Fprintf(c.stdout, "schema     %s\nstate      %s\ninstalled  %d\navailable  %d\n",
-		status.Schema, status.State, status.Installed, status.Available)
-	if err != nil {
-		return err
+	lines := [][2]string{{"schema", status.Schema}, {"state", string(status.State)}}
+	add := func(label, text string) { lines = append(lines, [2]string{label, text}) }
+	if status.Revision > 0 {
+		add("revision", fmt.Sprintf("%d of Graphile Worker", status.Revision))
 	}
+	add("installed", fmt.Sprint(status.Installed))
+	add("available", fmt.Sprint(status.Available))
 	for _, migration := range status.Pending {
-		if _, err := fmt.Fprintf(c.stdout, "pending    %s\n", migration.Name); err != nil {
+		if migration.Adopted {
+			add("adopt", migration.Name)
+		} else {
+			add("pending", migration.Name)
+		}
+	}
+	if len(status.Objects) > 0 {
+		add("ours", fmt.Sprintf("%d of %d functions and triggers", len(status.Objects)-len(status.Changed()), len(status.Objects)))
+	}
+	for _, object := range status.Changed() {
+		add(string(object.Origin), object.String())
+	}
+	for _, warning := range status.Warnings {
+		add("warning", warning)
+	}
+	if status.Refusal != nil {
+		add("problem", status.Refusal.Problem)
+		add("way out", status.Refusal.WayOut)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(c.stdout, "%-10s %s\n", line[0], line[1]); err != nil {
 			return err
 		}
 	}
-	if status.Refusal != nil {
-		_, err = fmt.Fprintf(c.stdout, "problem    %s\nway out    %s\n", status.Refusal.Problem, status.Refusal.WayOut)
-	}
-	return err
+	return nil
 }
 
 func (c *command) printStatusJSON(status migrate.Status) error {
 	out := statusJSON{
 		Schema:    status.Schema,
 		State:     status.State,
+		Revision:  status.Revision,
 		Installed: status.Installed,
 		Available: status.Available,
 		Pending:   []string{},
+		Objects:   []objectJSON{},
+		Warnings:  append([]string{}, status.Warnings...),
 	}
 	for _, migration := range status.Pending {
 		out.Pending = append(out.Pending, migration.Name)
+	}
+	for _, object := range status.Objects {
+		out.Objects = append(out.Objects, objectJSON(object))
 	}
 	if status.Refusal != nil {
 		out.Problem, out.WayOut = status.Refusal.Problem, status.Refusal.WayOut

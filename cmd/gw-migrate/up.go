@@ -40,7 +40,14 @@ func (c *command) plan(status migrate.Status) error {
 	if status.State == migrate.Absent {
 		fmt.Fprintf(c.stdout, "would create schema %q\n", c.schema)
 	}
+	for _, warning := range status.Warnings {
+		fmt.Fprintln(c.stderr, "warning:", warning)
+	}
 	for _, migration := range status.Pending {
+		if migration.Adopted {
+			fmt.Fprintf(c.stdout, "would adopt Graphile Worker's tables instead of %s\n", migration.Name)
+			continue
+		}
 		fmt.Fprintf(c.stdout, "would apply %s\n", migration.Name)
 	}
 	if len(status.Pending) == 0 {

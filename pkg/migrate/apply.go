@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -31,14 +32,15 @@ func pauseBeforeRetry(waits int) time.Duration {
 	return time.Second << waits
 }
 
-// apply brings the schema up to date and returns what it has applied. A migration that runs into a lock is tried again
+// apply applies what is pending and returns what of it this call has applied. A migration that runs into a lock is tried again
 // a bounded number of times, since each try makes the application wait. Waiting for another program that migrates
 // disturbs nobody and lasts until ctx ends.
-func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn) ([]Migration, error) {
+func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migration) ([]Migration, error) {
+	migrations := slices.Concat(m.migrations[:len(m.migrations)-len(pending)], pending)
 	var applied []Migration
 	tries := make(map[int32]int) // by version
 	for waits := 0; ; waits++ {
-		done, current, err := m.try(ctx, conn)
+		done, current, err := m.try(ctx, conn, migrations)
 		applied = append(applied, done...)
 		if err == nil {
 			return applied, nil
@@ -59,9 +61,11 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn) ([]Migration, erro
 	}
 }
 
-// try lets tern run what is pending. It returns what was applied and, with an error, the migration that failed; zero if
+// try lets tern run what the database has not gone through yet. It returns what was applied and, with an error, the migration that failed; zero if
 // it was none.
-func (m *Migrator) try(ctx context.Context, conn *pgx.Conn) (applied []Migration, failed Migration, err error) {
+func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migration) (
+	applied []Migration, failed Migration, err error,
+) {
 	if err := m.setLockTimeout(ctx, conn); err != nil {
 		return nil, Migration{}, err
 	}
@@ -69,19 +73,19 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn) (applied []Migration
 	if err != nil {
 		return nil, Migration{}, fmt.Errorf("prepare version table: %w", err)
 	}
-	for _, migration := range m.migrations {
+	for _, migration := range migrations {
 		runner.AppendMigration(migration.Name, migration.SQL, "")
 	}
 	var begun []Migration
 	runner.OnStart = func(version int32, _, _, _ string) {
-		migration := m.migrations[version-1]
+		migration := migrations[version-1]
 		begun = append(begun, migration)
 		m.onStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
 		// tern resets all settings after each migration. An error here is one of the connection, which the migration
 		// itself is about to meet.
 		_ = m.setLockTimeout(ctx, conn)
 	}
-	err = runner.MigrateTo(ctx, int32(len(m.migrations)))
+	err = runner.MigrateTo(ctx, int32(len(migrations)))
 	if err == nil || len(begun) == 0 {
 		return begun, Migration{}, err
 	}

@@ -32,7 +32,16 @@ type Config struct {
 	// where a pause of that length hurts, raise it where transactions are long and pauses do not matter.
 	LockTimeout time.Duration
 
-	// OnStep is told what Up is about to do, from the goroutine that called Up. Default: nobody is told. Set it to show
+	// Adopt lets Up take over a schema that Graphile Worker has made, with its jobs, while its workers run. Default: such a
+	// schema is refused. Set it where that is what the user asked for, not in a program that only makes sure of its schema.
+	Adopt bool
+
+	// From18 lets Up take over revision 18 of Graphile Worker's schema, too. It marks revision 19 as applied: Node workers
+	// older than 0.17 refuse to start from then on, and those that run stop with exit code 57. Default: revision 18 is
+	// refused. Set it when none of them is left.
+	From18 bool
+
+	// OnStep is told what Up or Repair is about to do, from the goroutine that called it. Default: nobody is told. Set it to show
 	// progress.
 	OnStep func(Step)
 }

@@ -13,9 +13,15 @@
 //
 // # What Up touches
 //
-// Up installs into a schema that is missing or empty and upgrades what it has made. Everything else it refuses with a
+// Up installs into a schema that is missing or empty and upgrades what it has made. With [Config.Adopt] it also takes over
+// a schema that Graphile Worker has made, whose tables and jobs stay as they are. Everything else it refuses with a
 // [Refusal], and then it has changed nothing. Any number of programs may call Up at the same time: one of them applies,
 // the others wait and find the work done. When there is nothing to do, Up writes nothing and needs no right but to read.
+//
+// # What others change
+//
+// A later Graphile Worker may replace the functions that it shares with us. [Migrator.Status] tells whose each function and
+// trigger is, and [Migrator.Repair] puts ours back.
 //
 // # Locks
 //

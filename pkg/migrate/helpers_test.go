@@ -189,7 +189,7 @@ func shape(t *testing.T, conn *pgx.Conn) []string {
 		select format('index %s', pg_get_indexdef(i.indexrelid))
 		  from pg_index as i join pg_class as c on c.oid = i.indexrelid join ours as o on o.oid = c.relnamespace
 		union all
-		select format('trigger %s', pg_get_triggerdef(g.oid))
+		select format('trigger %s comment %s', pg_get_triggerdef(g.oid), obj_description(g.oid, 'pg_trigger'))
 		  from pg_trigger as g join pg_class as c on c.oid = g.tgrelid join ours as o on o.oid = c.relnamespace
 		union all
 		select format('function %s acl %s comment %s', pg_get_functiondef(p.oid), p.proacl, obj_description(p.oid, 'pg_proc'))

@@ -19,6 +19,7 @@ type Migration struct {
 	Version int32  // the schema's version once the migration is applied
 	Name    string // the file's name
 	SQL     string // what is run, for the schema's name
+	Adopted bool   // Graphile Worker has done what it does, so that only its version is recorded
 }
 
 const versionTable = "_gw_schema_version"
@@ -69,14 +70,23 @@ func templateData(schema string) map[string]any {
 // safelyQuoted returns files as they are unless the schema's name contains $$, which would end every function body that
 // mentions it. Then each $$ in them becomes a dollar quote that the name does not contain.
 func safelyQuoted(files fs.FS, schema string) fs.FS {
-	if !strings.Contains(schema, "$$") {
+	quote := dollarQuote(schema)
+	if quote == "$$" {
 		return files
+	}
+	return requotedFiles{files, quote}
+}
+
+// dollarQuote returns the quote around the function bodies for a schema's name.
+func dollarQuote(schema string) string {
+	if !strings.Contains(schema, "$$") {
+		return "$$"
 	}
 	quote := "$gw$"
 	for i := 1; strings.Contains(schema, quote); i++ {
 		quote = fmt.Sprintf("$gw%d$", i)
 	}
-	return requotedFiles{files, quote}
+	return quote
 }
 
 // requotedFiles shows the files of another file system with another dollar quote instead of $$.

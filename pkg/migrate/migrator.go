@@ -20,6 +20,8 @@ type Migrator struct {
 	schema     string
 	migrations []Migration
 	locks      lockPolicy
+	adopt      bool
+	from18     bool
 	onStep     func(Step)
 }
 
@@ -60,6 +62,8 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 		schema:     cfg.Schema,
 		migrations: migrations,
 		locks:      newLockPolicy(cfg.LockTimeout),
+		adopt:      cfg.Adopt,
+		from18:     cfg.From18,
 		onStep:     onStep,
 	}, nil
 }
@@ -104,11 +108,14 @@ func (m *Migrator) Up(ctx context.Context) (Result, error) {
 	if status.Refusal != nil {
 		return Result{}, status.Refusal
 	}
+	for _, warning := range status.Warnings {
+		m.onStep(Step{Action: Warn, Schema: m.schema, Warning: warning})
+	}
 	result := Result{Before: status.Installed, After: status.Available}
 	if status.State == Current {
 		return result, nil
 	}
-	result.Applied, err = m.apply(ctx, conn)
+	result.Applied, err = m.apply(ctx, conn, status.Pending)
 	if err != nil {
 		return Result{}, err
 	}

@@ -11,8 +11,9 @@ import (
 type Reason string
 
 const (
+	ReasonAbsent    Reason = "absent"    // there is nothing of ours to repair
 	ReasonNewer     Reason = "newer"     // the schema is newer than this program
-	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's own
+	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's own, and was not to be taken over, or cannot be
 	ReasonHalfMade  Reason = "half-made" // parts of the schema are missing
 	ReasonForeign   Reason = "foreign"   // the schema holds something else
 	ReasonOwner     Reason = "owner"     // the schema belongs to another role
@@ -40,12 +41,76 @@ func (m *Migrator) refuseNewer(installed, available int32) *Refusal {
 	}
 }
 
+func (m *Migrator) refuseAbsent() *Refusal {
+	return &Refusal{
+		Reason:  ReasonAbsent,
+		Problem: fmt.Sprintf("there is no queue of ours in schema %s", m.quoted()),
+		WayOut:  "install it by gw-migrate, or name another schema",
+	}
+}
+
+// bringToNewest makes Graphile Worker migrate to contractRevision and end.
+const bringToNewest = "npx graphile-worker@0.18 --schema-only"
+
 func (m *Migrator) refuseGraphile(revision int32) *Refusal {
 	return &Refusal{
+		Reason:  ReasonGraphile,
+		Problem: fmt.Sprintf("schema %s was made by Graphile Worker (revision %d)", m.quoted(), revision),
+		WayOut:  "let gw-migrate take it over, or choose another schema",
+	}
+}
+
+func (m *Migrator) refuseOldRevision(revision int32) *Refusal {
+	return &Refusal{
 		Reason: ReasonGraphile,
-		Problem: fmt.Sprintf("schema %s was made by Graphile Worker (revision %d), and taking it over is not supported",
-			m.quoted(), revision),
-		WayOut: "choose another schema, or another database",
+		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker, and only %d and later can be taken over",
+			m.quoted(), revision, oldestRevision),
+		WayOut: "bring it to a later one by Graphile Worker first: " + bringToNewest,
+	}
+}
+
+func (m *Migrator) refuse18() *Refusal {
+	return &Refusal{
+		Reason: ReasonGraphile,
+		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker; to take it over brings it to %d, with which "+
+			"Node workers older than 0.17 stop and refuse to start", m.quoted(), oldestRevision, contractRevision),
+		WayOut: "if none of them is left, or none is needed: gw-migrate --from-18",
+	}
+}
+
+func (m *Migrator) refuseRevision(revision int32) *Refusal {
+	return &Refusal{
+		Reason: ReasonGraphile,
+		Problem: fmt.Sprintf("schema %s was brought to revision %d by a Graphile Worker later than this program, and that "+
+			"revision is marked as breaking", m.quoted(), revision),
+		WayOut: "use a release of gw that knows it, or choose another schema",
+	}
+}
+
+func (m *Migrator) refuseRust(revision int32) *Refusal {
+	return &Refusal{
+		Reason: ReasonGraphile,
+		Problem: fmt.Sprintf("schema %s seems to be made by Graphile Worker's port to Rust, at revision %d, and only those up "+
+			"to %d can be taken over", m.quoted(), revision, newestRustRevision),
+		WayOut: "use a release of gw that knows it, or choose another schema",
+	}
+}
+
+func (m *Migrator) refuseHalfMadeGraphile(revision int32, missing []string) *Refusal {
+	return &Refusal{
+		Reason: ReasonHalfMade,
+		Problem: fmt.Sprintf("schema %s is half-made: by its table migrations it is at revision %d of Graphile Worker, which "+
+			"has %s", m.quoted(), revision, enumerate(missing)),
+		WayOut: "bring back what is missing or different (in an empty database, " + bringToNewest + " shows how it has to be), " +
+			"or choose another schema",
+	}
+}
+
+func (m *Migrator) refuseInTheWay(objects []string) *Refusal {
+	return &Refusal{
+		Reason:  ReasonForeign,
+		Problem: fmt.Sprintf("schema %s has what we would replace: %s", m.quoted(), enumerate(objects)),
+		WayOut:  "rename it, or move it to another schema",
 	}
 }
 
@@ -66,12 +131,33 @@ func (m *Migrator) refuseForeign(objects []string) *Refusal {
 	}
 }
 
+// refuseRights says which right the role lacks to change what is in the schema; nil if it lacks none.
+func (m *Migrator) refuseRights(e evidence) *Refusal {
+	switch {
+	case len(e.owners) > 1:
+		return &Refusal{
+			Reason:  ReasonOwner,
+			Problem: fmt.Sprintf("what is in schema %s belongs to several roles: %s", m.quoted(), strings.Join(e.owners, ", ")),
+			WayOut:  "make one of them the owner of all tables, types, views and functions (alter ... owner to ...)",
+		}
+	case !e.isOwner():
+		return m.refuseOwner(e)
+	case !e.mayCreate:
+		return &Refusal{
+			Reason:  ReasonPrivilege,
+			Problem: fmt.Sprintf("role %s may not create anything in schema %s", quote(e.user), m.quoted()),
+			WayOut:  fmt.Sprintf("let the schema's owner run: grant create on schema %s to %s", m.quoted(), quote(e.user)),
+		}
+	}
+	return nil
+}
+
 func (m *Migrator) refuseOwner(e evidence) *Refusal {
 	return &Refusal{
 		Reason:  ReasonOwner,
-		Problem: fmt.Sprintf("schema %s belongs to role %s, not to %s", m.quoted(), quote(e.owner), quote(e.user)),
+		Problem: fmt.Sprintf("schema %s belongs to role %s, not to %s", m.quoted(), quote(e.owners[0]), quote(e.user)),
 		WayOut: fmt.Sprintf("connect as that role, or become it by setting PGOPTIONS='-c role=%s'",
-			strings.NewReplacer(`\`, `\\`, " ", `\ `).Replace(e.owner)),
+			strings.NewReplacer(`\`, `\\`, " ", `\ `).Replace(e.owners[0])),
 	}
 }
 

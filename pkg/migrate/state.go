@@ -29,10 +29,16 @@ const (
 type Status struct {
 	Schema    string
 	State     State
+	Revision  int32       // Graphile Worker's, by its table migrations; 0 if there is none
 	Installed int32       // the schema's version; 0 if nothing of ours is there
 	Available int32       // the version that this program brings it to
 	Pending   []Migration // what Up would apply, in order
+	Warnings  []string    // what Up would warn of
+	Objects   []Object    // what should be there by now; of Graphile Worker's schema, the functions that we have, too
 	Refusal   *Refusal    // why Up would not do it; nil if it would
+
+	breaking int32    // Graphile Worker's newest revision that breaks our contract; 0 if there is none
+	rights   *Refusal // which right the role lacks to change anything; nil if it lacks none
 }
 
 // contractTables are there from version 1 on.
@@ -42,19 +48,44 @@ func contractTables() []string {
 
 // evidence is what the catalogue says about a schema.
 type evidence struct {
-	exists  bool
-	owner   string
-	user    string
-	tables  []string
-	objects []string // described in words; all that is in the schema but the version table
+	exists    bool
+	qualifier string   // the schema's name and a dot, as PostgreSQL prints it
+	owners    []string // of the contract's tables and functions; of the schema where there are none of these
+	user      string
+	mayCreate bool // in the schema
+	tables    []string
+	objects   []string // described in words; all that is in the schema but the version table
 }
 
 func (e evidence) has(table string) bool { return slices.Contains(e.tables, table) }
 
+// isGraphile reports whether the tables are those of any revision of Graphile Worker.
+func (e evidence) isGraphile() bool {
+	return e.has("migrations") && (e.has("_private_jobs") || e.has("jobs"))
+}
+
+// isOwner reports whether everything of the queue belongs to the role that is connected.
+func (e evidence) isOwner() bool { return len(e.owners) == 1 && e.owners[0] == e.user }
+
 const evidenceQuery = `
 select n.oid is not null,
-       coalesce(pg_catalog.pg_get_userbyid(n.nspowner)::text, ''),
+       coalesce(pg_catalog.quote_ident(n.nspname) || '.', ''),
+       array(select pg_catalog.pg_get_userbyid(o.oid)::text
+               from (select c.relowner
+                       from pg_catalog.pg_class as c
+                      where c.relnamespace = n.oid and c.relname = any ($3::text[])
+                     union
+                     select p.proowner
+                       from pg_catalog.pg_proc as p
+                      where p.pronamespace = n.oid and p.proname = any ($3::text[])
+                     union
+                     select n.nspowner
+                      where n.oid is not null
+                        and not exists (select from pg_catalog.pg_class as c
+                                         where c.relnamespace = n.oid and c.relname = any ($3::text[]))) as o (oid)
+              order by 1),
        current_user::text,
+       coalesce(pg_catalog.has_schema_privilege(n.oid, 'create'), false),
        array(select c.relname::text
                from pg_catalog.pg_class as c
               where c.relnamespace = n.oid
@@ -84,14 +115,20 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 
+	// So that the catalogue's functions name the schema of everything that is not PostgreSQL's own.
+	if _, err := tx.Exec(ctx, "set local search_path = pg_catalog"); err != nil {
+		return Status{}, fmt.Errorf("inspect schema: %w", err)
+	}
+
 	var e evidence
-	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable).Scan(&e.exists, &e.owner, &e.user, &e.tables, &e.objects)
+	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions())).
+		Scan(&e.exists, &e.qualifier, &e.owners, &e.user, &e.mayCreate, &e.tables, &e.objects)
 	if err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
 	status, err := m.classify(ctx, tx, e)
-	if isCode(err, "42501") && e.owner != e.user {
-		status.Refusal = m.refuseOwner(e)
+	if isCode(err, "42501") && !e.isOwner() {
+		status.Refusal = m.refuseRights(e)
 		return status, nil
 	}
 	if err != nil {
@@ -111,8 +148,8 @@ func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status,
 	case slices.ContainsFunc(e.tables, func(t string) bool { return strings.HasPrefix(t, "_gw_") }):
 		status.State = HalfMade
 		status.Refusal = m.refuseHalfMade("it has tables of ours but no table " + versionTable)
-	case e.has("migrations") && (e.has("_private_jobs") || e.has("jobs")):
-		err = m.classifyGraphile(ctx, tx, &status)
+	case e.isGraphile():
+		err = m.classifyGraphile(ctx, tx, e, &status)
 	case len(e.objects) > 0:
 		status.State = Foreign
 		status.Refusal = m.refuseForeign(e.objects)
@@ -122,11 +159,14 @@ func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status,
 	if err != nil {
 		return status, err
 	}
-	if status.State == Absent || status.State == Empty || status.State == Behind {
-		status.Pending = m.migrations[status.Installed:]
-		if e.exists && e.owner != e.user {
-			status.Refusal = m.refuseOwner(e)
-		}
+	if status.State == Absent || status.State == Empty {
+		status.Pending = m.migrations
+	}
+	if e.exists {
+		status.rights = m.refuseRights(e)
+	}
+	if len(status.Pending) > 0 && status.Refusal == nil {
+		status.Refusal = status.rights
 	}
 	return status, nil
 }
@@ -147,6 +187,9 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 	}
 	status.Installed = versions[0]
 
+	if status.Installed == 0 && e.isGraphile() {
+		return m.classifyGraphile(ctx, tx, e, status)
+	}
 	if status.Installed == 0 && len(e.objects) > 0 {
 		status.Refusal = m.refuseHalfMade("it is at version 0 but already has " + enumerate(e.objects))
 		return nil
@@ -160,36 +203,46 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		}
 	}
 
-	switch {
-	case status.Installed < status.Available:
-		status.State = Behind
-	case status.Installed == status.Available:
-		status.State = Current
-	default:
+	if status.Installed > status.Available {
 		status.State = Newer
 		status.Refusal = m.refuseNewer(status.Installed, status.Available)
+		return nil
 	}
-	return nil
+	if status.Installed == 0 {
+		status.State = Empty
+		return nil
+	}
+	return m.classifyInstalled(ctx, tx, status)
 }
 
-// classifyGraphile looks at the ledger of a schema that Graphile Worker has made.
-func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, status *Status) error {
-	revisions, err := readIntegers(ctx, tx, "select id from "+m.qualified("migrations")+" order by id")
-	if isCode(err, "42703") {
-		status.State = Foreign
-		status.Refusal = m.refuseForeign([]string{"a table migrations that is not Graphile Worker's"})
-		return nil
-	}
+// classifyInstalled looks at what may have happened to a schema of ours since: a later Graphile Worker has migrated it, or
+// its adoption was cut short.
+func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, status *Status) error {
+	ledger, err := m.readLedger(ctx, tx)
 	if err != nil {
-		return fmt.Errorf("read Graphile Worker's revision: %w", err)
+		return err
 	}
-	if len(revisions) == 0 {
-		status.State = HalfMade
-		status.Refusal = m.refuseHalfMade("it has tables of Graphile Worker but nothing in its table migrations")
+	status.Revision, status.breaking = ledger.newest(), ledger.newestBreaking()
+	definitions := m.definitions(m.migrations[:status.Installed])
+	if status.Objects, err = m.readObjects(ctx, tx, definitions); err != nil {
+		return err
+	}
+	if changed := status.Changed(); len(changed) > 0 {
+		status.Warnings = append(status.Warnings, fmt.Sprintf("%d of the functions and triggers in schema %s "+
+			"are not ours; gw-migrate status lists them, gw-migrate repair puts ours back", len(changed), m.quoted()))
+	}
+
+	if status.Installed == status.Available {
+		status.State = Current
 		return nil
 	}
-	status.State = Graphile
-	status.Refusal = m.refuseGraphile(revisions[len(revisions)-1])
+	status.State = Behind
+	status.Pending = m.migrations[status.Installed:]
+	if status.breaking > 0 {
+		status.Refusal = m.refuseRevision(status.breaking)
+	} else if status.Installed < functionsVersion {
+		m.planFunctions(ledger, status)
+	}
 	return nil
 }
 

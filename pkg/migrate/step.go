@@ -11,16 +11,20 @@ type Action string
 const (
 	CreateSchema Action = "create schema"
 	Apply        Action = "apply"
-	Wait         Action = "wait" // for a lock that somebody else holds
+	Wait         Action = "wait"    // for a lock that somebody else holds
+	Warn         Action = "warn"    // of what comes with what follows
+	Replace      Action = "replace" // a function or trigger that is not ours
 )
 
-// A Step is one thing that Up is about to do.
+// A Step is one thing that Up or Repair is about to do.
 type Step struct {
 	Action    Action
 	Schema    string
 	Migration Migration     // the one to apply or to try again; zero when waiting for another program that migrates
 	Pause     time.Duration // how long Wait lasts
 	Err       error         // what made it wait
+	Warning   string        // what to Warn of
+	Object    Object        // what to Replace
 }
 
 // String returns the step as a line of progress.
@@ -28,6 +32,12 @@ func (s Step) String() string {
 	switch {
 	case s.Action == CreateSchema:
 		return "create schema " + quote(s.Schema)
+	case s.Action == Warn:
+		return "warning: " + s.Warning
+	case s.Action == Replace:
+		return fmt.Sprintf("put %s back (%s)", s.Object, s.Object.Origin)
+	case s.Action == Apply && s.Migration.Adopted:
+		return "adopt Graphile Worker's tables instead of " + s.Migration.Name
 	case s.Action == Apply:
 		return "apply " + s.Migration.Name
 	case s.Migration.Version == 0:

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *command) repair(cmd *cobra.Command, _ []string) error {
+	migrator, err := c.migrator()
+	if err != nil {
+		return err
+	}
+	repaired, err := migrator.Repair(cmd.Context())
+	if err != nil {
+		return failed(err)
+	}
+	for _, object := range repaired.Left {
+		fmt.Fprintf(c.stderr, "warning: left alone: %s; it can make calls ambiguous\n", object)
+	}
+	if len(repaired.Replaced) == 0 {
+		fmt.Fprintf(c.stderr, "nothing to repair in schema %q\n", c.schema)
+	} else {
+		fmt.Fprintf(c.stderr, "schema %q is repaired\n", c.schema)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// functionsVersion is the version of the migration that replaces Graphile Worker's functions. What it needs in the ledger
+// is written in its transaction.
+const functionsVersion = 3
+
+// classifyGraphile looks at a schema that Graphile Worker has made, and plans its adoption: the first migration is
+// recorded but not run, for it makes what is there. A ledger with older revisions than ours is completed.
+func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
+	ledger, err := m.readLedger(ctx, tx)
+	if isCode(err, "42703") {
+		status.State = Foreign
+		status.Refusal = m.refuseForeign([]string{"a table migrations that is not Graphile Worker's"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(ledger) == 0 {
+		status.State = HalfMade
+		status.Refusal = m.refuseHalfMade("it has tables of Graphile Worker but nothing in its table migrations")
+		return nil
+	}
+	status.State = Graphile
+	status.Revision = ledger.newest()
+	if status.Refusal = m.refuseLedger(ledger); status.Refusal != nil {
+		return nil
+	}
+
+	missing, err := m.missingFromContract(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		status.State = HalfMade
+		status.Refusal = m.refuseHalfMadeGraphile(status.Revision, missing)
+		return nil
+	}
+	objects, err := m.readObjects(ctx, tx, m.definitions(m.migrations))
+	if err != nil {
+		return err
+	}
+	var inTheWay []string
+	for _, o := range objects {
+		switch {
+		case isShared(o):
+			status.Objects = append(status.Objects, o)
+		case o.Origin != Missing:
+			inTheWay = append(inTheWay, o.String())
+		}
+	}
+	if len(inTheWay) > 0 {
+		status.Refusal = m.refuseInTheWay(inTheWay)
+		return nil
+	}
+	m.plan(ledger, status)
+	return nil
+}
+
+// plan lists what the adoption applies, and what is to be known before.
+func (m *Migrator) plan(ledger ledger, status *Status) {
+	status.Pending = slices.Clone(m.migrations)
+	status.Pending[0].SQL, status.Pending[0].Adopted = "select", true
+	switch {
+	case ledger.isRust():
+		status.Warnings = append(status.Warnings, fmt.Sprintf("the table migrations of schema %s, at %d, seems to be that of "+
+			"Graphile Worker's port to Rust: nothing is written to it", m.quoted(), ledger.newest()))
+	case ledger.newest() > contractRevision:
+		status.Warnings = append(status.Warnings, fmt.Sprintf("schema %s is at revision %d of Graphile Worker, which this "+
+			"program does not know; as nothing since %d is marked as breaking, it goes on",
+			m.quoted(), ledger.newest(), contractRevision))
+	}
+	for _, o := range status.Objects {
+		if o.Origin == Unknown {
+			status.Warnings = append(status.Warnings, fmt.Sprintf("%s is not as Graphile Worker makes it; ours "+
+				"takes the place of those that it has", o))
+		}
+	}
+	m.planFunctions(ledger, status)
+}
+
+// planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which mean
+// what those of contractRevision do. Without the row, a Node worker of that revision would replace ours at its next start.
+func (m *Migrator) planFunctions(ledger ledger, status *Status) {
+	if !ledger.lacksRevisions() {
+		return
+	}
+	if status.Refusal = m.refuseLedger(ledger); status.Refusal != nil {
+		return
+	}
+	if ledger.newest() == oldestRevision {
+		status.Warnings = append(status.Warnings, "Node workers older than 0.17 will refuse to start from now on, and those "+
+			"that run stop with exit code 57")
+	}
+	status.Pending = slices.Clone(status.Pending)
+	for i, migration := range status.Pending {
+		if migration.Version == functionsVersion {
+			status.Pending[i].SQL = m.recordRevisions(ledger.newest()+1) + migration.SQL
+		}
+	}
+}
+
+// refuseLedger says why a schema with this ledger is not taken over; nil if it is.
+func (m *Migrator) refuseLedger(l ledger) *Refusal {
+	newest, rust := l.newest(), l.isRust()
+	switch {
+	case !m.adopt:
+		return m.refuseGraphile(newest)
+	case newest < oldestRevision:
+		return m.refuseOldRevision(newest)
+	case rust && newest > newestRustRevision:
+		return m.refuseRust(newest)
+	case l.newestBreaking() > 0:
+		return m.refuseRevision(l.newestBreaking())
+	case !rust && newest == oldestRevision && !m.from18:
+		return m.refuse18()
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// contractRevision is the revision of Graphile Worker's schema that our first migration makes.
+	contractRevision = 20
+
+	// oldestRevision is the oldest one with the tables of contractRevision. The next one only marks that workers older than
+	// 0.17 must stop.
+	oldestRevision = 18
+
+	// newestRustRevision is the newest one of its Rust port whose tables are known to be those of contractRevision.
+	newestRustRevision = 22
+)
+
+// breakingRevisions are those of Graphile Worker, up to contractRevision, that older workers must not work with.
+func breakingRevisions() []int32 { return []int32{1, 3, 11, 13, 14, 16, 19} }
+
+// A revision is a row of Graphile Worker's table migrations.
+type revision struct {
+	ID       int32
+	Breaking bool
+}
+
+// A ledger is Graphile Worker's table migrations, in order.
+type ledger []revision
+
+// readLedger reads the ledger as it has been at any time: early ones have no column breaking. A table that never was one
+// is an error with code 42703.
+func (m *Migrator) readLedger(ctx context.Context, tx pgx.Tx) (ledger, error) {
+	rows, err := tx.Query(ctx, `
+		select m.id, coalesce((to_jsonb(m) ->> 'breaking')::boolean, false) as breaking
+		  from `+m.qualified("migrations")+` as m
+		 where m.ts is not null
+		 order by m.id`)
+	if err != nil {
+		return nil, fmt.Errorf("read Graphile Worker's revision: %w", err)
+	}
+	l, err := pgx.CollectRows(rows, pgx.RowToStructByPos[revision])
+	if err != nil {
+		return nil, fmt.Errorf("read Graphile Worker's revision: %w", err)
+	}
+	return l, nil
+}
+
+// newest returns the highest revision, which alone tells Node's worker where the schema stands; 0 if there is none.
+func (l ledger) newest() int32 {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[len(l)-1].ID
+}
+
+// isRust reports whether the ledger is that of the Rust port, which gives revisions of the same numbers other meanings.
+func (l ledger) isRust() bool {
+	return slices.ContainsFunc(l, func(r revision) bool {
+		return r.ID <= contractRevision && r.Breaking != slices.Contains(breakingRevisions(), r.ID)
+	})
+}
+
+// newestBreaking returns the newest of Graphile Worker's revisions that breaks our contract; 0 if there is none.
+func (l ledger) newestBreaking() int32 {
+	if l.isRust() {
+		return 0
+	}
+	for _, r := range slices.Backward(l) {
+		if r.ID > contractRevision && r.Breaking {
+			return r.ID
+		}
+	}
+	return 0
+}
+
+// lacksRevisions reports whether revisions up to contractRevision are still to be recorded.
+func (l ledger) lacksRevisions() bool { return !l.isRust() && l.newest() < contractRevision }
+
+// recordRevisions returns the SQL that records the revisions from first on and announces them, as Node's own migrations
+// do. They begin with the insert, on which two that migrate at the same time wait for each other.
+func (m *Migrator) recordRevisions(first int32) string {
+	return fmt.Sprintf(`with added as (
+  insert into %[1]s (id, breaking)
+  select r.id, r.id = 19
+    from generate_series(%[2]d, %[3]d) as r (id)
+      on conflict (id) do nothing
+  returning id, breaking
+)
+select pg_notify('worker:migrate', json_build_object('migrationNumber', a.id, 'breaking', a.breaking)::text)
+  from added as a
+ order by a.id;
+`, m.qualified("migrations"), first, contractRevision)
+}
