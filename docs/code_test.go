@@ -61,18 +61,38 @@ func TestGoCodeIsTakenFromWhatCompiles(t *testing.T) {
 }
 
 // The examples are there to be read: one that no document shows, nobody finds.
-func TestEveryExampleInSQLIsShown(t *testing.T) {
-	examples, err := filepath.Glob(filepath.Join(root, "tests/sql/examples/*.sql"))
-	if err != nil {
-		t.Fatal(err)
+func TestEveryExampleIsShown(t *testing.T) {
+	for document, pattern := range map[string]string{
+		"enqueue.md": "examples/enqueue/*.*",
+		"sql.md":     "tests/sql/examples/*.sql",
+		"work.md":    "examples/work/*.*",
+	} {
+		examples, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, block := range blocks(t, document) {
+			shown = append(shown, filepath.Join(root, block.source))
+		}
+		for _, example := range examples {
+			if !slices.Contains(shown, example) {
+				t.Errorf("docs/%s does not show %s", document, example)
+			}
+		}
 	}
-	var shown []string
-	for _, block := range blocks(t, "sql.md") {
-		shown = append(shown, filepath.Base(block.source))
-	}
-	for _, example := range examples {
-		if !slices.Contains(shown, filepath.Base(example)) {
-			t.Errorf("docs/sql.md does not show %s", example)
+}
+
+// A reader takes them from the page: no line may be missing. In Go, what every program begins with is left out.
+func TestExamplesInOtherLanguagesAreShownWhole(t *testing.T) {
+	for _, path := range documents(t) {
+		for _, block := range blocks(t, path) {
+			if !strings.HasPrefix(block.source, "examples/") || block.language == "go" {
+				continue
+			}
+			if block.code != read(t, filepath.Join(root, block.source)) {
+				t.Errorf("%s:%d: this is not the whole of %s", path, block.line, block.source)
+			}
 		}
 	}
 }

@@ -10,6 +10,16 @@ need() { # need COMMAND PACKAGE
   command -v "$1" >/dev/null || missing+=("$2")
 }
 
+# The languages of examples/enqueue and examples/work, with their drivers; the one for Node.js comes from npm.
+need_languages() {
+  /usr/bin/python3 -c 'import psycopg' 2>/dev/null || missing+=(python3-psycopg)
+  ruby -e 'require "pg"' 2>/dev/null || missing+=(ruby-pg)
+  need php php-cli
+  php -r 'exit((int) !extension_loaded("pdo_pgsql"));' 2>/dev/null || missing+=(php-pgsql)
+  need javac default-jdk-headless
+  [ -e /usr/share/java/postgresql.jar ] || missing+=(libpostgresql-jdbc-java)
+}
+
 # The folder of the server that internal/pgtemp takes: pg_config's, the one in PATH, the newest of the packaged ones.
 server_bin() {
   local dir
@@ -56,6 +66,7 @@ look() {
   need xz xz-utils # a test serves an archive
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
   need npm npm
+  need_languages
   need_server
 }
 
@@ -88,8 +99,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
-# The Graphile Workers that run beside ours, and their Node.js. npm writes its list last, so it is newer than package.json
-# if and only if all of that is there.
+# The Graphile Workers that run beside ours, their Node.js and its driver. npm writes its list last, so it is newer than
+# package.json if and only if all of that is there.
 if ! [ tests/node/node_modules/.package-lock.json -nt tests/node/package.json ]; then
   if ! (cd tests/node && npm install --no-package-lock --no-audit --no-fund --loglevel=error) </dev/null >&2; then
     echo "make deps: npm could not install what tests/node/package.json names" >&2

@@ -1,0 +1,133 @@
+package gotest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// Sleepers hear of every job that becomes ready and of every due time that moves, by whatever statement, and of nothing
+// else. The message is Node's: a count of jobs, which Node ignores when it is zero.
+func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
+	const (
+		queued  = "select graphile_worker.add_job('task', queue_name => 'queue')"
+		later   = "select graphile_worker.add_job('task', queue_name => 'queue', run_at => now() + interval '1 hour')"
+		plain   = "select graphile_worker.add_job('task')"
+		keyed   = "select graphile_worker.add_job('task', job_key => 'key')"
+		dedupe  = "select graphile_worker.add_job('task', job_key => 'key', job_key_mode => 'unsafe_dedupe')"
+		claim   = "select graphile_worker.get_job_batch('worker', batch_size => 10)"
+		expire  = "update graphile_worker._private_jobs set locked_at = locked_at - interval '5 hours'"
+		expireQ = "update graphile_worker._private_job_queues set locked_at = locked_at - interval '5 hours'"
+		held    = " from graphile_worker.jobs where locked_by = 'worker'"
+		waiting = " from graphile_worker.jobs where locked_by is null"
+	)
+	db := newDatabase(t)
+	actor, sleeper := db.session(), db.session()
+	sleeper.exec(`listen "jobs:insert"`)
+	sleeper.exec("listen mark")
+	for _, c := range []struct {
+		name   string
+		before []string
+		action []string
+		counts []int
+	}{
+		{"a completed job frees its queue for a due job", []string{queued, queued, claim},
+			[]string{"select graphile_worker.complete_job('worker', id)" + held}, []int{1}},
+		{"a batch frees its queue for a due job", []string{queued, queued, claim},
+			[]string{"select graphile_worker.complete_job_batch('worker', array[id])" + held}, []int{1}},
+		{"a completed job frees its queue for a job that is not due", []string{queued, later, claim},
+			[]string{"select graphile_worker.complete_job('worker', id)" + held}, nil},
+		{"a completed job frees its queue for nobody", []string{queued, claim},
+			[]string{"select graphile_worker.complete_job('worker', id)" + held}, nil},
+		{"a completed job without a queue", []string{plain, claim},
+			[]string{"select graphile_worker.complete_job('worker', id)" + held}, nil},
+		{"a failed job frees its queue for a due job", []string{queued, queued, claim},
+			[]string{"select graphile_worker.fail_job('worker', id, '')" + held}, []int{0, 1}},
+		{"a job that failed for good frees its queue for a due job", []string{queued, queued, claim},
+			[]string{"select graphile_worker.fail_job('worker', id, '', permanent => true)" + held}, []int{1}},
+		{"a failed job without a queue will be due", []string{plain, claim},
+			[]string{"select graphile_worker.fail_job('worker', id, '')" + held}, []int{0}},
+		{"a failed batch will be due", []string{plain, plain, claim},
+			[]string{"select graphile_worker.fail_job_batch('worker', json_agg(json_build_object('id', id)))" + held}, []int{0}},
+		{"a job without a queue that failed for good", []string{plain, claim},
+			[]string{"select graphile_worker.fail_job('worker', id, '', permanent => true)" + held}, nil},
+		{"a returned job frees its queue for itself", []string{queued, claim},
+			[]string{"select graphile_worker.return_job('worker', id)" + held}, []int{1}},
+		{"returned jobs are ready", []string{plain, plain, plain, claim},
+			[]string{"select graphile_worker.return_job_batch('worker', array_agg(id))" + held}, []int{3}},
+		{"a returned job will be due", []string{plain, claim},
+			[]string{"select graphile_worker.return_job('worker', id, run_in => '1 hour')" + held}, []int{0}},
+		{"jobs freed by force are ready", []string{queued, plain, claim},
+			[]string{"select graphile_worker.force_unlock_workers(array['worker'])"}, []int{1, 2}},
+		{"swept jobs are ready", []string{queued, plain, claim, expire, expireQ},
+			[]string{"select graphile_worker.reset_stale_locks()"}, []int{1, 2}},
+		{"a swept queue without a running job", []string{queued, claim, queued, "delete from graphile_worker._private_jobs where locked_by = 'worker'", expireQ},
+			[]string{"select graphile_worker.reset_stale_locks()"}, []int{1}},
+		{"a queue freed by a raw update", []string{queued, queued, claim},
+			[]string{"update graphile_worker._private_job_queues set locked_at = null, locked_by = null"}, []int{1}},
+		{"a queue freed by a raw update for nobody", []string{queued, claim},
+			[]string{"update graphile_worker._private_job_queues set locked_at = null, locked_by = null"}, nil},
+		{"a job rescheduled to later", []string{plain},
+			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now() + interval '1 hour')" + waiting}, []int{0}},
+		{"a job rescheduled to now", []string{later},
+			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now())" + waiting}, []int{1}},
+		{"a running job cannot be rescheduled", []string{plain, claim},
+			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now())" + held}, nil},
+		{"an added job", nil, []string{plain}, []int{1}},
+		{"jobs added in one transaction", nil, []string{"begin", plain, queued, keyed, "commit"}, []int{1}},
+		{"jobs added in a transaction that is undone", nil, []string{"begin", plain, queued, keyed, "rollback"}, nil},
+		{"a replaced job", []string{keyed}, []string{keyed}, []int{1}},
+		{"a deduplicated job that is new", nil, []string{dedupe}, []int{1}},
+		{"a deduplicated job that is there", []string{keyed}, []string{dedupe}, nil},
+		{"a deduplicated job that runs", []string{keyed, claim}, []string{dedupe}, nil},
+		{"added jobs", nil, []string{
+			"select graphile_worker.add_jobs(array_agg(('task', null, null, null, null, null, null, null)::graphile_worker.job_spec)) from generate_series(1, 5)"}, []int{5}},
+		{"no added jobs", nil, []string{"select graphile_worker.add_jobs('{}')"}, nil},
+		{"a removed job", []string{keyed}, []string{"select graphile_worker.remove_job('key')"}, []int{-1}},
+		{"a running job cannot be removed", []string{keyed, claim}, []string{"select graphile_worker.remove_job('key')"}, nil},
+		{"a job to remove that is not there", nil, []string{"select graphile_worker.remove_job('key')"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			actor, sleeper := actor.in(t), sleeper.in(t)
+			for _, sql := range c.before {
+				actor.exec(sql)
+			}
+			actor.exec("notify mark")
+			countsUntilMark(sleeper)
+			for _, sql := range c.action {
+				actor.exec(sql)
+			}
+			actor.exec("notify mark")
+			if counts := countsUntilMark(sleeper); !slices.Equal(counts, c.counts) {
+				t.Errorf("heard of %v, want %v", counts, c.counts)
+			}
+			actor.exec("delete from graphile_worker._private_jobs")
+			actor.exec("delete from graphile_worker._private_job_queues")
+		})
+	}
+}
+
+// countsUntilMark returns the counts of the messages on jobs:insert before the one on mark, sorted. One session's messages
+// arrive in the order of its commits, so that nothing is still under way then.
+func countsUntilMark(s *session) []int {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	var counts []int
+	for {
+		notification, err := s.conn.WaitForNotification(ctx)
+		if err != nil {
+			s.t.Fatalf("wait for a notification: %v", err)
+		}
+		if notification.Channel == "mark" {
+			slices.Sort(counts)
+			return counts
+		}
+		var message struct{ Count *int }
+		if err := json.Unmarshal([]byte(notification.Payload), &message); err != nil || message.Count == nil {
+			s.t.Fatalf("the message %q has no count: %v", notification.Payload, err)
+		}
+		counts = append(counts, *message.Count)
+	}
+}
