@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
@@ -38,35 +37,19 @@ func newQueue(t *testing.T) *queue {
 
 func (q *queue) exec(sql string, args ...any) {
 	q.t.Helper()
-	if _, err := q.pool.Exec(q.t.Context(), sql, args...); err != nil {
-		q.t.Fatalf("%s: %v", sql, err)
-	}
+	pgtest.Exec(q.t, q.pool, sql, args...)
 }
 
 // value returns the only column of the only row.
 func value[T any](q *queue, sql string, args ...any) T {
 	q.t.Helper()
-	rows, _ := q.pool.Query(q.t.Context(), sql, args...)
-	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
-	if err != nil {
-		q.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
+	return pgtest.Value[T](q.t, q.pool, sql, args...)
 }
 
 // await waits until a query that returns one boolean says true.
 func (q *queue) await(sql string, args ...any) {
 	q.t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	deadline := time.After(patience)
-	for !value[bool](q, sql, args...) {
-		select {
-		case <-look.C:
-		case <-deadline:
-			q.t.Fatalf("still not true: %s", sql)
-		}
-	}
+	pgtest.Await(q.t, q.pool, sql, args...)
 }
 
 // add adds n jobs of a task and returns the id of the last.

@@ -52,7 +52,7 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 		"note": `await helpers.query("insert into done (n) values ($1)", [payload.n])`,
 	}})
 	nodegw.Utils(t, nodegw.V18, database, "", nodegw.Call{"addJob", "note", map[string]any{"n": 9}})
-	await(t, pool, "select count(*) = 8 from done")
+	pgtest.Await(t, pool, "select count(*) = 8 from done")
 	worker.Stop()
 	if got := texts(t, pool, "select string_agg(d.n::text, ' ' order by d.n) from done as d"); got[0] != "1 2 3 4 5 6 8 9" {
 		t.Errorf("done: %v", got)

@@ -17,8 +17,6 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-const patience = time.Minute
-
 func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, database)
@@ -28,15 +26,15 @@ func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
 		Tasks: map[string]string{"note": `await helpers.query("insert into done (n, worker) values ($1, 'node')", [payload.n])`},
 	})
 	producers := startProducers(t, pool)
-	await(t, pool, "select count(*) > 100 from done")
+	pgtest.Await(t, pool, "select count(*) > 100 from done")
 
 	up(t, database, migrate.Config{Adopt: true})
 
-	await(t, pool, "select count(*) > $1 from done", producers.count()+100)
+	pgtest.Await(t, pool, "select count(*) > $1 from done", producers.count()+100)
 	ours := startOurs(t, database)
-	await(t, pool, "select count(*) > 100 from done where worker = 'gw'")
+	pgtest.Await(t, pool, "select count(*) > 100 from done where worker = 'gw'")
 	total := producers.stop()
-	await(t, pool, "select not exists (select from graphile_worker._private_jobs)")
+	pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs)")
 	node.Stop()
 	ours()
 
@@ -137,28 +135,6 @@ func startOurs(t *testing.T, database string) (stop func()) {
 		cancel()
 		if err := <-left; err != nil {
 			t.Errorf("our worker: %v", err)
-		}
-	}
-}
-
-// await waits until a query that returns one boolean says true.
-func await(t *testing.T, pool *pgxpool.Pool, query string, args ...any) {
-	t.Helper()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	deadline := time.After(patience)
-	for {
-		var done bool
-		if err := pool.QueryRow(t.Context(), query, args...).Scan(&done); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		if done {
-			return
-		}
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatalf("still not true: %s", query)
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package beside
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,9 +12,6 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
-
-// patience is how long a test waits for what must happen. It is long because it only matters when a test fails.
-const patience = time.Minute
 
 // queue is a database of the test's own. Beside the queue it has a table `ran`, in which each job notes that it ran, and
 // when, and for the tests to replace, the function `job` that every job calls, whichever worker runs it.
@@ -76,9 +71,7 @@ func (q *queue) job(body string) {
 
 func (q *queue) exec(sql string, args ...any) {
 	q.t.Helper()
-	if _, err := q.pool.Exec(q.t.Context(), sql, args...); err != nil {
-		q.t.Fatalf("%s: %v", sql, err)
-	}
+	pgtest.Exec(q.t, q.pool, sql, args...)
 }
 
 // value returns the only column of the only row.
@@ -101,27 +94,10 @@ func values[T any](q *queue, sql string, args ...any) []T {
 	return all
 }
 
-// await waits until a query returns true. It asks again and again: what it waits for is in the database only.
+// await waits until a query returns true.
 func (q *queue) await(sql string, args ...any) {
 	q.t.Helper()
-	ctx, cancel := context.WithTimeout(q.t.Context(), patience)
-	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		var is bool
-		err := q.pool.QueryRow(ctx, sql, args...).Scan(&is)
-		if ctx.Err() != nil {
-			q.t.Fatalf("still not true: %s", sql)
-		}
-		if err != nil {
-			q.t.Fatalf("%s: %v", sql, err)
-		}
-		if is {
-			return
-		}
-		<-again.C
-	}
+	pgtest.Await(q.t, q.pool, sql, args...)
 }
 
 // awaitEmpty waits until all jobs are done.

@@ -24,7 +24,7 @@ func TestTheChecksumsExampleSurvivesTheDeathOfAWorker(t *testing.T) {
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	example := filepath.Join("..", "..", "..", "examples", "checksums")
-	execSQL(t, pool, readFile(t, example, "schema.sql"))
+	pgtest.Exec(t, pool, readFile(t, example, "schema.sql"))
 	var rows [][]any
 	for path := range want {
 		rows = append(rows, []any{path})
@@ -41,11 +41,11 @@ func TestTheChecksumsExampleSurvivesTheDeathOfAWorker(t *testing.T) {
 	survivor, victim := worker(), worker()
 	victimID := victim.waitLog("worker started").WorkerID
 	const done = "select count(sha256) >= $1 from checksums.files"
-	waitUntil(t, pool, done, len(want)/2)
+	pgtest.Await(t, pool, done, len(want)/2)
 	victim.signal(syscall.SIGKILL)
 	<-victim.ended
-	execSQL(t, pool, "select graphile_worker.force_unlock_workers(array[$1])", victimID)
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Exec(t, pool, "select graphile_worker.force_unlock_workers(array[$1])", victimID)
+	pgtest.Await(t, pool, queueIsEmpty)
 	survivor.signal(syscall.SIGTERM)
 	survivor.wantExit(0)
 

@@ -53,19 +53,19 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 	pool := pgtest.Pool(t, databaseURL)
 	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
 	p.wantExit(0)
-	schemas := query[string](t, pool, `select string_agg(nspname, ' ' order by nspname) from pg_namespace
+	schemas := pgtest.Value[string](t, pool, `select string_agg(nspname, ' ' order by nspname) from pg_namespace
 		where nspname !~ '^pg_' and nspname <> 'information_schema'`)
 	if schemas != "graphile_worker public" {
 		t.Errorf("schemas %s, want graphile_worker public", schemas)
 	}
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Await(t, pool, queueIsEmpty)
 
 	// A table of somebody else's is not touched.
-	execSQL(t, pool, "create schema gw_demo create table guests (id int)")
+	pgtest.Exec(t, pool, "create schema gw_demo create table guests (id int)")
 	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
 	p.wantExit(1)
 	p.stderr.wait(t, "about the schema", func(line string) bool { return strings.Contains(line, "drop schema gw_demo") })
-	execSQL(t, pool, "select from gw_demo.guests")
+	pgtest.Exec(t, pool, "select from gw_demo.guests")
 }
 
 // temporaryFolder makes a folder for temporary files. Its path is short, for the server's socket in it, and open for

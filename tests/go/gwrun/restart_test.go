@@ -25,7 +25,7 @@ func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
 	addJob(t, pool, "long", "{}")
 	p.waitLog("started")
 
-	backend := query[int](t, pool, "select pg_backend_pid()")
+	backend := pgtest.Value[int](t, pool, "select pg_backend_pid()")
 	if err := syscall.Kill(backend, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
 
 	openGate(t, gate)
 	addJob(t, pool, "short", "{}")
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Await(t, pool, queueIsEmpty)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
 }

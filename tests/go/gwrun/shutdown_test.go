@@ -30,7 +30,7 @@ func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
 			p.wantExit(0)
 			p.waitLog("finished")
 			wantJob(t, pool, second, 0)
-			if n := query[int](t, pool, "select count(*)::int from graphile_worker._private_jobs"); n != 1 {
+			if n := pgtest.Value[int](t, pool, "select count(*)::int from graphile_worker._private_jobs"); n != 1 {
 				t.Errorf("%d jobs are left, want 1", n)
 			}
 		})
@@ -76,7 +76,7 @@ func TestAWorkerWhoseOutputNobodyReadsStops(t *testing.T) {
 	}
 	addJob(t, pool, "a", "{}") // for something to log
 	p.wantExit(0)
-	waitUntil(t, pool, "select not exists (select from graphile_worker._private_jobs where locked_at is not null)")
+	pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs where locked_at is not null)")
 }
 
 // newGate makes a pipe that a script can wait at.

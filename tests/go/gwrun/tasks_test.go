@@ -23,7 +23,7 @@ func TestExecutablesServeJobsThatThenDisappear(t *testing.T) {
 	}))
 	hello := addJob(t, pool, "hello", `{"name": "you"}`)
 	read := addJob(t, pool, "mail/in/read", `[1]`)
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Await(t, pool, queueIsEmpty)
 
 	for want, message := range map[logLine]string{
 		{Level: "INFO", Stream: "stdout", Task: "hello", JobID: hello}:       `hello got {"payload":{"name":"you"}}`,
@@ -43,13 +43,13 @@ func TestAFailureIsStoredWithExitCodeAndStderr(t *testing.T) {
 	pool := pgtest.Pool(t, databaseURL)
 	work(t, databaseURL, tasks(t, map[string]string{"broken": `printf 'a \377 b\000' >&2; exit 3`}))
 	id := addJob(t, pool, "broken", "{}")
-	waitUntil(t, pool, "select last_error is not null from graphile_worker._private_jobs where id = $1", id)
+	pgtest.Await(t, pool, "select last_error is not null from graphile_worker._private_jobs where id = $1", id)
 	wantJob(t, pool, id, 1)
 	const want = "exit code 3\na \uFFFD b\uFFFD"
-	if got := query[string](t, pool, "select last_error from graphile_worker._private_jobs where id = $1", id); got != want {
+	if got := pgtest.Value[string](t, pool, "select last_error from graphile_worker._private_jobs where id = $1", id); got != want {
 		t.Errorf("last_error %q, want %q", got, want)
 	}
-	if !query[bool](t, pool, "select run_at > now() from graphile_worker._private_jobs where id = $1", id) {
+	if !pgtest.Value[bool](t, pool, "select run_at > now() from graphile_worker._private_jobs where id = $1", id) {
 		t.Error("the job is due at once")
 	}
 }
@@ -59,12 +59,12 @@ func TestOnceWorksWhatIsRunnableAndEnds(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			databaseURL := pgtest.Database(t)
 			pool := pgtest.Pool(t, databaseURL)
-			execSQL(t, pool, "select graphile_worker.add_job('a', run_at => now() + interval '1 hour')")
-			execSQL(t, pool, "select graphile_worker.add_job('other')")
-			execSQL(t, pool, "select graphile_worker.add_job('a', queue_name => 'q') from generate_series(1, 20)")
+			pgtest.Exec(t, pool, "select graphile_worker.add_job('a', run_at => now() + interval '1 hour')")
+			pgtest.Exec(t, pool, "select graphile_worker.add_job('other')")
+			pgtest.Exec(t, pool, "select graphile_worker.add_job('a', queue_name => 'q') from generate_series(1, 20)")
 			p := work(t, databaseURL, tasks(t, map[string]string{"a": "exit 0"}), "--once", "-j", "2", "--quiet", mode)
 			p.wantExit(0)
-			left := query[string](t, pool, "select string_agg(task_identifier, ' ' order by id) from graphile_worker.jobs")
+			left := pgtest.Value[string](t, pool, "select string_agg(task_identifier, ' ' order by id) from graphile_worker.jobs")
 			if left != "a other" {
 				t.Errorf("jobs left: %s, want the one for later and the one of an unknown task", left)
 			}
@@ -86,16 +86,16 @@ func TestAnEmptyDatabaseIsInstalledInto(t *testing.T) {
 
 	p = start(t, map[string]string{"DATABASE_URL": databaseURL, "GRAPHILE_WORKER_SCHEMA": `odd "name"`}, "--schema-only")
 	p.wantExit(0)
-	execSQL(t, pool, `select "odd ""name""".add_job('a')`)
+	pgtest.Exec(t, pool, `select "odd ""name""".add_job('a')`)
 	work(t, databaseURL, folder, "--schema", `odd "name"`, "--once").wantExit(0)
-	if !query[bool](t, pool, `select not exists (select from "odd ""name"""._private_jobs)`) {
+	if !pgtest.Value[bool](t, pool, `select not exists (select from "odd ""name"""._private_jobs)`) {
 		t.Error("the job is still there")
 	}
 }
 
 func TestAForeignSchemaIsRefusedWithAWordAboutGwMigrate(t *testing.T) {
 	databaseURL := pgtest.EmptyDatabase(t)
-	execSQL(t, pgtest.Pool(t, databaseURL), "create schema graphile_worker create table ours (id int)")
+	pgtest.Exec(t, pgtest.Pool(t, databaseURL), "create schema graphile_worker create table ours (id int)")
 	p := work(t, databaseURL, tasks(t, map[string]string{"a": "exit 0"}))
 	p.wantExit(1)
 	p.stderr.wait(t, "about gw-migrate", func(line string) bool { return strings.Contains(line, "gw-migrate") })
@@ -105,18 +105,18 @@ func TestAnUpToDateSchemaNeedsNoRightToChangeIt(t *testing.T) {
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	// Role names are the server's, so this one is as unique as the database's.
-	role := query[string](t, pool, "select current_database() || '_role'")
+	role := pgtest.Value[string](t, pool, "select current_database() || '_role'")
 	quoted := pgx.Identifier{role}.Sanitize()
-	execSQL(t, pool, "create role "+quoted+" login bypassrls password 'secret'")
+	pgtest.Exec(t, pool, "create role "+quoted+" login bypassrls password 'secret'")
 	t.Cleanup(func() { // the role, too, goes before the database
 		_, err := pool.Exec(context.Background(), "drop owned by "+quoted+"; drop role "+quoted)
 		if err != nil {
 			t.Error(err)
 		}
 	})
-	execSQL(t, pool, "grant usage on schema graphile_worker to "+quoted)
-	execSQL(t, pool, "grant select, insert, update, delete on all tables in schema graphile_worker to "+quoted)
-	execSQL(t, pool, "grant usage on all sequences in schema graphile_worker to "+quoted)
+	pgtest.Exec(t, pool, "grant usage on schema graphile_worker to "+quoted)
+	pgtest.Exec(t, pool, "grant select, insert, update, delete on all tables in schema graphile_worker to "+quoted)
+	pgtest.Exec(t, pool, "grant usage on all sequences in schema graphile_worker to "+quoted)
 	limited, err := url.Parse(databaseURL)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestAnUpToDateSchemaNeedsNoRightToChangeIt(t *testing.T) {
 	limited.User = url.UserPassword(role, "secret")
 	addJob(t, pool, "a", "{}")
 	work(t, limited.String(), tasks(t, map[string]string{"a": "exit 0"}), "--once").wantExit(0)
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Await(t, pool, queueIsEmpty)
 }
 
 func TestABreakingMigrationEndsTheWorkerWith57(t *testing.T) {
@@ -137,16 +137,16 @@ func TestABreakingMigrationEndsTheWorkerWith57(t *testing.T) {
 	// One that does not break is of no interest, though it is announced.
 	announce := func(revision int, breaking bool) {
 		t.Helper()
-		execSQL(t, pool, "insert into graphile_worker.migrations (id, breaking) values ($1, $2)", revision, breaking)
+		pgtest.Exec(t, pool, "insert into graphile_worker.migrations (id, breaking) values ($1, $2)", revision, breaking)
 		message, err := json.Marshal(map[string]any{"migrationNumber": revision, "breaking": breaking})
 		if err != nil {
 			t.Fatal(err)
 		}
-		execSQL(t, pool, "select pg_notify('worker:migrate', $1)", string(message))
+		pgtest.Exec(t, pool, "select pg_notify('worker:migrate', $1)", string(message))
 	}
 	announce(21, false)
 	addJob(t, pool, "a", "{}")
-	waitUntil(t, pool, queueIsEmpty)
+	pgtest.Await(t, pool, queueIsEmpty)
 	announce(22, true)
 	p.wantExit(57)
 

@@ -1,6 +1,10 @@
 package languages
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
 
 func TestEachLanguageAddsAJobInTheTransactionOfItsReason(t *testing.T) {
 	for _, enqueue := range []program{
@@ -10,10 +14,10 @@ func TestEachLanguageAddsAJobInTheTransactionOfItsReason(t *testing.T) {
 			database, pool := shop(t)
 			enqueue.run(t, "enqueue", database)
 
-			if orders := query[int](t, pool, "select count(*) from orders where customer = 'Ada'"); orders != 1 {
+			if orders := pgtest.Value[int](t, pool, "select count(*) from orders where customer = 'Ada'"); orders != 1 {
 				t.Errorf("the program placed %d orders, want 1", orders)
 			}
-			as := query[bool](t, pool, `
+			as := pgtest.Value[bool](t, pool, `
 				select count(*) = 1 and bool_and(t.identifier = 'send_invoice'
 				                                 and q.queue_name = 'invoices'
 				                                 and j.payload::jsonb = jsonb_build_object('order', o.id)

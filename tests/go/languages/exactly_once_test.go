@@ -1,6 +1,10 @@
 package languages
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
 
 func TestWorkAndItsReportInOneTransactionAreDoneTogether(t *testing.T) {
 	database, pool := shop(t)
@@ -8,10 +12,10 @@ func TestWorkAndItsReportInOneTransactionAreDoneTogether(t *testing.T) {
 
 	program("exactly_once.sql").run(t, "work", database)
 
-	if !query[bool](t, pool, isInvoiced, order) {
+	if !pgtest.Value[bool](t, pool, isInvoiced, order) {
 		t.Error("the work was not committed")
 	}
-	if query[bool](t, pool, "select exists (select from graphile_worker.jobs)") {
+	if pgtest.Value[bool](t, pool, "select exists (select from graphile_worker.jobs)") {
 		t.Error("the job is still there")
 	}
 }
@@ -19,7 +23,7 @@ func TestWorkAndItsReportInOneTransactionAreDoneTogether(t *testing.T) {
 func TestWorkIsUndoneInOneTransactionWithAReportThatComesTooLate(t *testing.T) {
 	database, pool := shop(t)
 	order := addInvoice(t, pool, 0)
-	execSQL(t, pool, `
+	pgtest.Exec(t, pool, `
 		create function lose_the_job()
 		  returns trigger
 		  language plpgsql
@@ -36,10 +40,10 @@ func TestWorkIsUndoneInOneTransactionWithAReportThatComesTooLate(t *testing.T) {
 
 	program("exactly_once.sql").run(t, "work", database)
 
-	if query[bool](t, pool, isInvoiced, order) {
+	if pgtest.Value[bool](t, pool, isInvoiced, order) {
 		t.Error("the work was committed, although the job was lost")
 	}
-	if !query[bool](t, pool, "select exists (select from graphile_worker.jobs)") {
+	if !pgtest.Value[bool](t, pool, "select exists (select from graphile_worker.jobs)") {
 		t.Error("the job is gone")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // With nothing to do it sleeps for a minute, which is longer than waitUntil waits.
@@ -22,11 +24,11 @@ func TestTheWorkerThatSleepsWakesForANewJobAndForALaterOneInTime(t *testing.T) {
 			t.Logf("the worker: %s", &output)
 		}
 	})
-	waitUntil(t, pool, `
+	pgtest.Await(t, pool, `
 		select exists (
 		  select from pg_stat_activity
 		   where datname = current_database() and state = 'idle' and query like 'select id, payload, lease from %')`)
 
-	waitUntil(t, pool, isInvoiced, addInvoice(t, pool, 0))
-	waitUntil(t, pool, isInvoiced, addInvoice(t, pool, time.Second))
+	pgtest.Await(t, pool, isInvoiced, addInvoice(t, pool, 0))
+	pgtest.Await(t, pool, isInvoiced, addInvoice(t, pool, time.Second))
 }

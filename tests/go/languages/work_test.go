@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // addInvoice adds a job for a new order, due after a delay, and returns the order's id.
 func addInvoice(t *testing.T, pool *pgxpool.Pool, delay time.Duration) int64 {
 	t.Helper()
-	return query[int64](t, pool, `
+	return pgtest.Value[int64](t, pool, `
 		with o as (insert into orders (customer) values ('Ada') returning id)
 		select o.id
 		  from o
@@ -31,14 +33,14 @@ func TestEachLanguageCompletesJobs(t *testing.T) {
 		t.Run(string(work), func(t *testing.T) {
 			database, pool := shop(t)
 			order := addInvoice(t, pool, 0)
-			execSQL(t, pool, "select graphile_worker.add_job('send_parcel')")
+			pgtest.Exec(t, pool, "select graphile_worker.add_job('send_parcel')")
 
 			work.run(t, "work", database)
 
-			if !query[bool](t, pool, isInvoiced, order) {
+			if !pgtest.Value[bool](t, pool, isInvoiced, order) {
 				t.Error("the work was not done")
 			}
-			left := query[string](t, pool, "select string_agg(task_identifier || ' ' || attempts, ', ') from graphile_worker.jobs")
+			left := pgtest.Value[string](t, pool, "select string_agg(task_identifier || ' ' || attempts, ', ') from graphile_worker.jobs")
 			if want := "send_parcel 0"; left != want {
 				t.Errorf("left are: %s; want: %s", left, want)
 			}
@@ -50,8 +52,8 @@ func TestEachLanguageReportsWhyAJobFailed(t *testing.T) {
 	for _, work := range programs() {
 		t.Run(string(work), func(t *testing.T) {
 			database, pool := shop(t)
-			execSQL(t, pool, `select graphile_worker.add_job('send_invoice', '{"order": "seven"}')`)
-			start := query[time.Time](t, pool, "select clock_timestamp()")
+			pgtest.Exec(t, pool, `select graphile_worker.add_job('send_invoice', '{"order": "seven"}')`)
+			start := pgtest.Value[time.Time](t, pool, "select clock_timestamp()")
 
 			work.run(t, "work", database)
 

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
@@ -21,7 +19,7 @@ func TestEachVersionInstallsItsRevisionAndWorks(t *testing.T) {
 			url := pgtest.EmptyDatabase(t)
 			Migrate(t, version, url, schema)
 			pool := pgtest.Pool(t, url)
-			if got := query[int](t, pool, `select max(id) from "a ""strange"" schema".migrations`); got != revision {
+			if got := pgtest.Value[int](t, pool, `select max(id) from "a ""strange"" schema".migrations`); got != revision {
 				t.Errorf("the schema has revision %d, want %d", got, revision)
 			}
 
@@ -38,7 +36,7 @@ func TestEachVersionInstallsItsRevisionAndWorks(t *testing.T) {
 			})
 			w.Wait("hello Ada")
 			w.Stop()
-			if left := query[int](t, pool, `select count(*) from "a ""strange"" schema".jobs`); left != 0 {
+			if left := pgtest.Value[int](t, pool, `select count(*) from "a ""strange"" schema".jobs`); left != 0 {
 				t.Errorf("%d jobs are left after a stop, want none", left)
 			}
 		})
@@ -51,7 +49,7 @@ func TestAKilledWorkerLeavesItsJobLocked(t *testing.T) {
 	w := Start(t, Options{DatabaseURL: url, Tasks: map[string]string{"hang": `helpers.logger.info("here"); await new Promise(() => {})`}})
 	w.Wait("here")
 	w.Kill()
-	if !query[bool](t, pgtest.Pool(t, url), "select locked_by like 'pool-%' from graphile_worker.jobs") {
+	if !pgtest.Value[bool](t, pgtest.Pool(t, url), "select locked_by like 'pool-%' from graphile_worker.jobs") {
 		t.Error("the job is not locked by the worker that was killed")
 	}
 }
@@ -73,13 +71,4 @@ func TestAnErrorSaysWhatNodePrinted(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "tasks_identifier_check") {
 		t.Errorf("want the database's error, got %v", err)
 	}
-}
-
-func query[T any](t *testing.T, pool *pgxpool.Pool, sql string) T {
-	t.Helper()
-	var value T
-	if err := pool.QueryRow(t.Context(), sql).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return value
 }

@@ -1,0 +1,54 @@
+package pgtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// patience is how long a test waits for what must happen. It is long because it only matters when a test fails.
+const patience = 5 * time.Minute
+
+// Exec runs a statement, or several where there are no arguments.
+func Exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Value returns the only column of the only row.
+func Value[T any](t testing.TB, pool *pgxpool.Pool, sql string, args ...any) T {
+	t.Helper()
+	rows, _ := pool.Query(t.Context(), sql, args...) // the error comes again
+	value, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return value
+}
+
+// Await waits until a query says true. It asks again and again: what it waits for shows in the database only.
+func Await(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var is bool
+		err := pool.QueryRow(ctx, sql, args...).Scan(&is)
+		switch {
+		case ctx.Err() != nil:
+			t.Fatalf("still not true: %s", sql)
+		case err != nil:
+			t.Fatalf("%s: %v", sql, err)
+		case is:
+			return
+		}
+		<-again.C
+	}
+}
