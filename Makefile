@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix lint deps demo snapshot
+.PHONY: help test test-matrix soak lint deps demo snapshot
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -12,6 +12,9 @@ test: deps ## Run the pgTAP and the Go tests
 
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions)
 	scripts/test-matrix.sh $(VERSIONS)
+
+soak: deps ## Run for long what the tests run for seconds
+	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 
 lint: deps ## Check the form of the Go code and every PL/pgSQL function
 	$(testserver) scripts/lint.sh

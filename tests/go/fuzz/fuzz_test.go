@@ -1,0 +1,219 @@
+// Package fuzz makes seeded calls of add_job and add_jobs with everything that a caller may come up with, and compares
+// every answer with that of a model, which knows the rules but not the SQL. The rows that the calls meet under their keys
+// wait, run, have failed an attempt or for good, because a worker and an administrator act in between.
+package fuzz
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+var (
+	callsFlag = flag.Int("fuzz.calls", 5000, "how many `calls` of add_job and add_jobs to make")
+	seedFlag  = flag.Uint64("fuzz.seed", 1, "the `seed` of the calls; 0 draws one")
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) {
+	seed := *seedFlag
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	f := newFuzz(t, seed)
+	started := time.Now()
+	if err := f.run(t.Context(), *callsFlag); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d: %d calls in %v", seed, *callsFlag, time.Since(started).Round(time.Millisecond))
+	for _, what := range slices.Sorted(maps.Keys(f.model.seen)) {
+		t.Logf("%8d %s", f.model.seen[what], what)
+	}
+	for _, what := range mustSee {
+		if f.model.seen[what] == 0 && *callsFlag >= 5000 {
+			t.Errorf("in %d calls this never happened: %s", *callsFlag, what)
+		}
+	}
+}
+
+// mustSee is what a run of the usual length or more comes across.
+var mustSee = []string{
+	bigSeen, "inserted", "replaced", "merged", "deduped", "run_at preserved", "run_at of a failed attempt not preserved",
+	"running job let go", "failed job let go", "merge refused with 22P02", "merge refused with 22P05", "merge refused with 22003",
+	"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBKM", "0A000", "22003", "22021", "22P02", "54001",
+}
+
+// fuzz is one run, whose calls depend on nothing but its seed.
+type fuzz struct {
+	seed     uint64
+	database *database
+	model    *model
+}
+
+func newFuzz(t *testing.T, seed uint64) *fuzz {
+	t.Helper()
+	config, err := pgx.ParseConfig(pgtest.Database(t))
+	if err != nil {
+		t.Fatalf("read the database's URL: %v", err)
+	}
+	config.RuntimeParams["timezone"] = "UTC"
+	config.RuntimeParams["datestyle"] = "ISO"
+	config.RuntimeParams["statement_timeout"] = "60s"
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatalf("open a session: %v", err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return &fuzz{
+		seed: seed, model: newModel(),
+		database: &database{conn: conn, tasks: map[int32]string{}, queues: map[int32]string{}},
+	}
+}
+
+const (
+	checkEvery = 500    // calls between two looks at the whole table
+	bigEvery   = 40_000 // calls between two payloads of 10 MB, of which the first comes early
+	bigFirst   = 700
+	bigSeen    = "payload of 10 MB"
+)
+
+// run makes the calls and returns the first difference from the model.
+func (f *fuzz) run(ctx context.Context, calls int) error {
+	for call := 1; call <= calls; call++ {
+		g := generator{Rand: rand.New(rand.NewPCG(f.seed, uint64(call)))}
+		err := f.step(ctx, g, call)
+		if err == nil && (call%checkEvery == 0 || call == calls) {
+			err = f.check(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("call %d of seed %d (-fuzz.seed=%d -fuzz.calls=%d): %w", call, f.seed, f.seed, call, err)
+		}
+	}
+	return nil
+}
+
+// step makes one call, perhaps after the worker has done something.
+func (f *fuzz) step(ctx context.Context, g generator, call int) error {
+	if g.odds(8) {
+		if err := f.work(ctx, g); err != nil {
+			return err
+		}
+	}
+	if call%bigEvery == bigFirst {
+		g.faults = noFaults
+		r := g.request()
+		r.payload = g.bigPayload()
+		f.model.seen[bigSeen]++
+		return f.addJob(ctx, r, textOf("replace"))
+	}
+	if g.odds(6) {
+		g.faults = 200
+		return f.addJobs(ctx, g.requests(), pick(g, []truth{{}, {Valid: true}, {V: true, Valid: true}}))
+	}
+	g.faults = 40
+	return f.addJob(ctx, g.request(), g.mode())
+}
+
+func (f *fuzz) addJob(ctx context.Context, r request, mode text) error {
+	got, err := f.database.addJob(ctx, r, mode)
+	if err != nil {
+		return fmt.Errorf("add_job(%s): %w", describe(r), err)
+	}
+	rows, code := f.model.addJob(r, mode, got.now)
+	if err := f.compare(ctx, got, rows, code); err != nil {
+		return fmt.Errorf("add_job(%s, mode %s): %w", describe(r), describe(mode), err)
+	}
+	return nil
+}
+
+func (f *fuzz) addJobs(ctx context.Context, requests []request, preserve truth) error {
+	got, err := f.database.addJobs(ctx, requests, preserve)
+	if err != nil {
+		return fmt.Errorf("add_jobs of %s: %w", describe(requests), err)
+	}
+	rows, code := f.model.addJobs(requests, preserve, got.now)
+	if err := f.compare(ctx, got, rows, code); err != nil {
+		return fmt.Errorf("add_jobs of %s, preserve %v: %w", describe(requests), preserve, err)
+	}
+	return nil
+}
+
+// compare returns how an answer differs from that of the model.
+func (f *fuzz) compare(ctx context.Context, got answer, rows []job, code string) error {
+	if got.code != code {
+		return fmt.Errorf("the answer is %q, want %q", got.code, code)
+	}
+	if len(got.rows) != len(rows) {
+		return fmt.Errorf("%d rows came back, want %d", len(got.rows), len(rows))
+	}
+	for i, row := range rows {
+		if err := differences(got.rows[i], row); err != nil {
+			return fmt.Errorf("row %d: %w", i+1, err)
+		}
+	}
+	if f.model.mayBurn == 0 {
+		return nil
+	}
+	drawn, err := f.database.counters(ctx)
+	if err != nil {
+		return fmt.Errorf("read the sequences: %w", err)
+	}
+	last := f.model.last
+	for _, n := range []int64{drawn.job - last.job, drawn.task - last.task, drawn.queue - last.queue} {
+		if n < 0 || n > f.model.mayBurn {
+			return fmt.Errorf("the sequences went from %+v to %+v in a call that failed", last, drawn)
+		}
+	}
+	f.model.last = drawn
+	return nil
+}
+
+// check compares the whole table, all names and the sequences with the model's.
+func (f *fuzz) check(ctx context.Context) error {
+	if err := f.tidy(ctx); err != nil {
+		return fmt.Errorf("tidy up: %w", err)
+	}
+	got, err := f.database.call(ctx, allJobs)
+	if err != nil {
+		return fmt.Errorf("read the table: %w", err)
+	}
+	if len(got.rows) != len(f.model.jobs) {
+		return fmt.Errorf("the table has %d jobs, want %d", len(got.rows), len(f.model.jobs))
+	}
+	for _, row := range got.rows {
+		if err := differences(row, f.model.jobs[row.id]); err != nil {
+			return fmt.Errorf("the table: %w", err)
+		}
+	}
+	var tasks, queues []string
+	if err := f.database.conn.QueryRow(ctx, allNames).Scan(&tasks, &queues); err != nil {
+		return fmt.Errorf("read the names: %w", err)
+	}
+	for _, names := range []struct {
+		got  []string
+		want map[string]bool
+	}{{tasks, f.model.tasks}, {queues, f.model.queues}} {
+		slices.Sort(names.got)
+		if want := slices.Sorted(maps.Keys(names.want)); !slices.Equal(names.got, want) {
+			return fmt.Errorf("the names are %s, want %s", describe(names.got), describe(want))
+		}
+	}
+	drawn, err := f.database.counters(ctx)
+	if err != nil {
+		return fmt.Errorf("read the sequences: %w", err)
+	}
+	if drawn != f.model.last {
+		return fmt.Errorf("the sequences are at %+v, want %+v", drawn, f.model.last)
+	}
+	return nil
+}

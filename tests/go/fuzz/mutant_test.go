@@ -1,0 +1,92 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestABrokenRuleIsSeen(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(m.rule, func(t *testing.T) {
+			f := newFuzz(t, 1)
+			if err := m.apply(t.Context(), f.database); err != nil {
+				t.Fatal(err)
+			}
+			err := f.run(t.Context(), 5000)
+			if err == nil {
+				t.Fatal("5000 calls did not tell")
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// mutant is a function of ours with one rule broken.
+type mutant struct {
+	rule, function string
+	sound, broken  string // a part of its body, and what takes its place
+}
+
+var mutants = []mutant{
+	{
+		rule: "run_at is kept only before the first attempt", function: "_gw_add_keyed_job",
+		sound: "'preserve_run_at' and j.attempts = 0", broken: "'preserve_run_at'",
+	},
+	{
+		rule: "a waiting array comes first", function: "_gw_add_keyed_job",
+		sound: "(j.payload::jsonb || payload::jsonb)", broken: "(payload::jsonb || j.payload::jsonb)",
+	},
+	{
+		rule: "flags are replaced", function: "_gw_add_keyed_job",
+		sound: "flags        = ", broken: "flags        = j.flags || ",
+	},
+	{
+		rule: "attempts start again", function: "_gw_add_keyed_job",
+		sound: "attempts     = 0,", broken: "attempts     = j.attempts,",
+	},
+	{
+		rule: "a running job that is let go gets an attempt too many", function: "_gw_retire",
+		sound: "then 0 else 1 end", broken: "then 0 else 0 end",
+	},
+	{
+		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
+		sound: "j.key = u.job_key and j.is_available", broken: "j.key = u.job_key and not j.is_available",
+	},
+	{
+		rule: "ids follow the order of the specs", function: "add_jobs",
+		sound: "order by s.number\n    returning", broken: "order by s.number desc\n    returning",
+	},
+	{
+		rule: "preserve_run_at of add_jobs is for all keys", function: "add_jobs",
+		sound: "case when job_key_preserve_run_at then", broken: "case when not job_key_preserve_run_at then",
+	},
+	{
+		rule: "a queue's name has at most 128 characters", function: "_gw_job_is_refused",
+		sound: "length(queue_name) > 128", broken: "length(queue_name) > 129",
+	},
+	{
+		rule: "a deduplicated request changes nothing else", function: "_gw_add_keyed_job",
+		sound: "set revision = j.revision + 1, updated_at", broken: "set priority = 0, revision = j.revision + 1, updated_at",
+	},
+}
+
+// apply breaks the rule in this database.
+func (m mutant) apply(ctx context.Context, d *database) error {
+	var definition string
+	err := d.conn.QueryRow(ctx, `
+		select pg_get_functiondef(p.oid)
+		  from pg_proc as p
+		 where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = $1`, m.function).Scan(&definition)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", m.function, err)
+	}
+	if strings.Count(definition, m.sound) != 1 {
+		return fmt.Errorf("%s must contain %q once", m.function, m.sound)
+	}
+	if _, err := d.conn.Exec(ctx, strings.Replace(definition, m.sound, m.broken, 1)); err != nil {
+		return fmt.Errorf("break %s: %w", m.function, err)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// worker is the one worker that there is: what happens between the calls. Which jobs it claims the database decides; what
+// that and their ends do to the rows, the model has to know.
+const worker = "worker"
+
+var errUntouched = errors.New("the database did not touch what the model holds")
+
+// work claims some jobs, ends some of those that run, and acts as an administrator would.
+func (f *fuzz) work(ctx context.Context, g generator) error {
+	if err := f.claim(ctx, 1+g.IntN(30)); err != nil {
+		return fmt.Errorf("claim jobs: %w", err)
+	}
+	var done, back []int64
+	for _, j := range f.sorted() {
+		if !j.isLocked {
+			continue
+		}
+		var err error
+		switch g.IntN(20) {
+		case 0, 1:
+			back = append(back, j.id)
+			j.attempts, j.lockedBy = max(0, j.attempts-1), text{}
+			f.model.put(j)
+		case 2, 3, 4, 5:
+			err = f.fail(ctx, g, j)
+		case 6, 7, 8, 9:
+		default:
+			done = append(done, j.id)
+			f.model.remove(j)
+		}
+		if err != nil {
+			return fmt.Errorf("fail job %d: %w", j.id, err)
+		}
+	}
+	if err := f.touch(ctx, done, "select graphile_worker.complete_job_batch($1, $2)", worker, done); err != nil {
+		return fmt.Errorf("complete jobs: %w", err)
+	}
+	if err := f.touch(ctx, back, "select graphile_worker.return_job_batch($1, $2)", worker, back); err != nil {
+		return fmt.Errorf("return jobs: %w", err)
+	}
+	return f.administer(ctx, g)
+}
+
+func (f *fuzz) claim(ctx context.Context, size int) error {
+	rows, err := f.database.conn.Query(ctx, "select b.id from graphile_worker.get_job_batch($1, null, $2, null, 'infinity') as b", worker, size)
+	if err != nil {
+		return err
+	}
+	claimed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	for _, id := range claimed {
+		j, isThere := f.model.jobs[id]
+		if !isThere || !j.isAvailable {
+			return fmt.Errorf("job %d was claimed, which must not run: %s", id, describe(j))
+		}
+		j.attempts, j.lockedBy = j.attempts+1, textOf(worker)
+		f.model.put(j)
+	}
+	return nil
+}
+
+// fail fails a job, for good or not, and perhaps with another payload.
+func (f *fuzz) fail(ctx context.Context, g generator, j job) error {
+	message, permanent, retryAt, payload := pick(g, oddTexts), g.odds(3), pick(g, runAts), text{}
+	if g.odds(4) {
+		payload = textOf(g.json(2))
+	}
+	err := f.touch(ctx, []int64{j.id}, `
+		select $2::bigint
+		 where graphile_worker.fail_job($1, $2, $3, retry_at => $4::text::timestamptz, replacement_payload => $5::text::json, permanent => $6)`,
+		worker, j.id, message, retryAt, payload, permanent)
+	j.lockedBy, j.lastError, j.runAt, j.payload = text{}, textOf(message), retryAt, orElse(payload, j.payload)
+	j.attempts = min(j.attempts, j.maxAttempts)
+	if permanent {
+		j.attempts = j.maxAttempts
+	}
+	f.model.put(j)
+	return err
+}
+
+// administer fails one waiting job for good or removes the job under a key.
+func (f *fuzz) administer(ctx context.Context, g generator) error {
+	keyed := slices.DeleteFunc(f.sorted(), func(j job) bool { return !j.key.Valid })
+	if len(keyed) == 0 {
+		return nil
+	}
+	j := pick(g, keyed)
+	if g.odds(2) {
+		a, err := f.database.call(ctx, "select "+columns+" from graphile_worker.remove_job($1) as j", j.key.V)
+		if err == nil && len(a.rows) != 1 {
+			err = errUntouched
+		}
+		if err != nil {
+			return fmt.Errorf("remove the job under key %q: %w", j.key.V, err)
+		}
+		if j.isLocked {
+			f.model.retire(j, a.now)
+		} else {
+			f.model.remove(j)
+		}
+		return nil
+	}
+	if j.isLocked {
+		return nil
+	}
+	message := pick(g, oddTexts)
+	a, err := f.database.call(ctx, "select "+columns+" from graphile_worker.permanently_fail_jobs($1, $2) as j", []int64{j.id}, message)
+	if err == nil && len(a.rows) != 1 {
+		err = errUntouched
+	}
+	if err != nil {
+		return fmt.Errorf("fail job %d for good: %w", j.id, err)
+	}
+	j.attempts, j.lastError, j.updatedAt = j.maxAttempts, textOf(message), a.now
+	f.model.put(j)
+	return nil
+}
+
+// tidy removes the jobs without a key that have failed for good, so that the table stays small.
+func (f *fuzz) tidy(ctx context.Context) error {
+	var dead []int64
+	for _, j := range f.sorted() {
+		if !j.isAvailable && !j.isLocked && !j.key.Valid {
+			dead = append(dead, j.id)
+			f.model.remove(j)
+		}
+	}
+	return f.touch(ctx, dead, "select j.id from graphile_worker.complete_jobs($1) as j", dead)
+}
+
+// touch makes a call that returns the ids it acted on: these.
+func (f *fuzz) touch(ctx context.Context, ids []int64, sql string, args ...any) error {
+	rows, err := f.database.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	touched, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	if slices.Sort(touched); !slices.Equal(touched, ids) {
+		return fmt.Errorf("%w: jobs %v, touched %v", errUntouched, ids, touched)
+	}
+	return nil
+}
+
+// sorted returns the rows that the model holds, by id.
+func (f *fuzz) sorted() []job {
+	return slices.SortedFunc(maps.Values(f.model.jobs), func(a, b job) int { return cmp.Compare(a.id, b.id) })
+}
