@@ -21,7 +21,7 @@ begin
   delete from {{.schema}}._private_jobs as j
    where j.id = job_id
      and j.locked_by = worker_id
-     and (lease is null or {{.schema}}._gw_lease(j.locked_at) = lease)
+     and {{.schema}}._gw_is_held(j.locked_at, lease)
   returning j.job_queue_id into queue_id;
   if not found then
     return false;

@@ -1,6 +1,6 @@
 -- When to look again: the earliest run_at after now() of a job that could then be claimed; null if there is none. It may
--- be too early, never too late: named queues are not looked at, and other tasks only so far as one page of the index
--- shows. One index probe for each distinct priority.
+-- be too early, never too late: it does not matter whether a named queue is free, and past jobs of other tasks it looks
+-- only so far as one page of the index shows. A few index probes for each distinct priority.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -11,38 +11,58 @@ create or replace function {{.schema}}.next_run_at(
   set enable_seqscan = off
   set enable_bitmapscan = off
 as $$
+declare
+  task_ids integer[];
 begin
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
   return (
     with recursive priorities (priority) as (
-      (select j.priority
-         from {{.schema}}._private_jobs as j
-        where j.is_available
-        order by j.priority
-        limit 1)
+      select least((select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is null
+                    order by j.priority
+                    limit 1),
+                   (select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is not null
+                    order by j.priority
+                    limit 1))
       union all
-      select (select j.priority
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.priority > priorities.priority
-               order by j.priority
-               limit 1)
-        from priorities
-       where priorities.priority is not null
+      select least((select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is null and j.priority > p.priority
+                    order by j.priority
+                    limit 1),
+                   (select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is not null and j.priority > p.priority
+                    order by j.priority
+                    limit 1))
+        from priorities as p
+       where p.priority is not null
     )
     select min(s.run_at)
-      from priorities
+      from priorities as p
      cross join lateral (
             -- The first of our tasks, else where the page ended.
-            select coalesce(
-                     min(p.run_at) filter (where task_identifiers is null or p.task_id = any (array(
-                       select t.id
-                         from {{.schema}}._private_tasks as t
-                        where t.identifier = any (task_identifiers)))),
-                     case when count(*) = 50 then max(p.run_at) end) as run_at
-              from (select j.run_at, j.task_id
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.priority = priorities.priority and j.run_at > now()
-                     order by j.run_at
-                     limit 50) as p) as s);
+            select coalesce(min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false),
+                            case when count(*) = 50 then max(j.run_at) end) as run_at
+              from ((select false as queued, j.run_at, j.task_id
+                         from {{.schema}}._private_jobs as j
+                        where j.is_available and j.job_queue_id is null
+                          and j.priority = p.priority and j.run_at > now()
+                        order by j.run_at
+                        limit 50)
+                    union all
+                    (select true as queued, j.run_at, j.task_id
+                         from {{.schema}}._private_jobs as j
+                        where j.is_available and j.job_queue_id is not null
+                          and j.priority = p.priority and j.run_at > now()
+                        order by j.run_at
+                        limit 50)) as j
+             group by j.queued) as s);
 end;
 $$;
 

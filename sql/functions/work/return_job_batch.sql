@@ -31,7 +31,7 @@ begin
       from (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o
      where j.id = o.id
        and j.locked_by = worker_id
-       and (o.lease is null or {{.schema}}._gw_lease(j.locked_at) = o.lease)
+       and {{.schema}}._gw_is_held(j.locked_at, o.lease)
     returning j.id, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready
   )
   select array_agg(b.id), array_agg(b.job_queue_id) filter (where b.job_queue_id is not null),

@@ -59,7 +59,7 @@ update graphile_worker._private_jobs
  where attempts > max_attempts and locked_at is null;
 
 -- The one index that was changed. Ours serves Graphile Worker, too; leave this out to spare the table the lock.
-drop index graphile_worker.jobs_main_index;
-create index jobs_main_index
-  on graphile_worker._private_jobs (priority, run_at) include (id, task_id, job_queue_id)
-  where is_available = true;
+drop index graphile_worker.jobs_no_queue_index;
+create index jobs_no_queue_index
+  on graphile_worker._private_jobs (priority, run_at) include (id, task_id)
+  where is_available = true and job_queue_id is null;

@@ -18,7 +18,7 @@ type difference struct {
 
 var differences = []difference{
 	{
-		what: "The index jobs_main_index",
+		what: "The index jobs_no_queue_index",
 		node: "on `priority, run_at`, with `id` beside",
 		ours: "on `priority, run_at, id`",
 		why:  "the index alone serves the order, where a bulk enqueue gave many jobs one `run_at` too",

@@ -1,5 +1,6 @@
--- The indexes of the jobs are Graphile Worker's, but for two differences, each with its reason:
---   jobs_main_index has id as its third key, so that the order priority, run_at, id comes from the index without a sort;
+-- The indexes of the jobs are Graphile Worker's, but for these differences, each with its reason:
+--   jobs_no_queue_index has id as its third key, so that the order priority, run_at, id comes from it without a sort;
+--   _gw_queued_jobs is ours, and is the same for jobs in named queues;
 --   _gw_queue_heads is ours, and finds the head job of each named queue.
 begin;
 select plan(1);
@@ -12,11 +13,12 @@ select results_eq(
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
   $$ values ('_gw_queue_heads'::name, 'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
+            ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
             ('jobs_key_key1',       'btree (key)'),
-            ('jobs_main_index',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE (is_available = true)'),
-            ('jobs_no_queue_index', 'btree (priority, run_at) INCLUDE (id, task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),
+            ('jobs_main_index',     'btree (priority, run_at) INCLUDE (id, task_id, job_queue_id) WHERE (is_available = true)'),
+            ('jobs_no_queue_index', 'btree (priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),
             ('jobs_pkey1',          'btree (id)') $$,
-  'the indexes are those of the contract, but for id in jobs_main_index and for _gw_queue_heads');
+  'the indexes are those of the contract, but for id in jobs_no_queue_index and for our two');
 
 select * from finish();
 rollback;

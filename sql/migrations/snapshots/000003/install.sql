@@ -26,7 +26,11 @@
 {{ template "work/next_run_at.sql" . }}
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
-{{ template "work/_gw_lock_queues.sql" . }}
+{{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_claim_cursor.sql" . }}
+{{ template "work/_gw_front_queues.sql" . }}
+{{ template "work/_gw_lock_heads.sql" . }}
+{{ template "work/_gw_claim_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}

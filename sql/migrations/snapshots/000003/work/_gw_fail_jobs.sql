@@ -36,7 +36,7 @@ begin
              order by u.id) as o
      where j.id = o.id
        and j.locked_by = worker_id
-       and (o.lease is null or {{.schema}}._gw_lease(j.locked_at) = o.lease)
+       and {{.schema}}._gw_is_held(j.locked_at, o.lease)
     returning j.id, j.job_queue_id, j.is_available, j.is_available and j.run_at <= now() as is_ready
   )
   select coalesce(array_agg(f.id), '{}'), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),

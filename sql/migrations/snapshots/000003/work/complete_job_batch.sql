@@ -15,21 +15,37 @@ create or replace function {{.schema}}.complete_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
+  in_order  boolean;
   completed bigint[];
   queue_ids integer[];
 begin
-  perform {{.schema}}._gw_check_outcomes(job_ids, leases);
-  with gone as (
-    delete from {{.schema}}._private_jobs as j
-     using (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o
-     where j.id = o.id
-       and j.locked_by = worker_id
-       and (o.lease is null or {{.schema}}._gw_lease(j.locked_at) = o.lease)
-    returning j.id, j.job_queue_id
-  )
-  select array_agg(g.id), array_agg(g.job_queue_id) filter (where g.job_queue_id is not null)
-    into completed, queue_ids
-    from gone as g;
+  loop
+    -- Leases are found by halving, so ids must ascend. The arrays are in a materialized row, for PL/pgSQL would flatten
+    -- its own anew for every job.
+    with outcomes as materialized (
+      select job_ids as ids, leases as leases
+       where (cardinality(leases) = cardinality(job_ids)) is not false
+         and (cardinality(job_ids) = 1 and job_ids[1] is not null
+              or not exists (select from unnest(job_ids, job_ids[2:]) as o (id, next_id)
+                              where o.id is null or o.id >= o.next_id))
+    ), gone as (
+      delete from {{.schema}}._private_jobs as j
+       using outcomes as o
+       where j.id = any (o.ids)
+         and j.locked_by = worker_id
+         and {{.schema}}._gw_is_held(j.locked_at, o.leases[width_bucket(j.id, o.ids)])
+      returning j.id, j.job_queue_id
+    )
+    select array_agg(g.id), array_agg(g.job_queue_id) filter (where g.job_queue_id is not null),
+           exists (select from outcomes)
+      into completed, queue_ids, in_order
+      from gone as g;
+    exit when in_order;
+    perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+    select array_agg(o.id order by o.id), case when leases is not null then array_agg(o.lease order by o.id) end
+      into job_ids, leases
+      from unnest(job_ids, leases) as o (id, lease);
+  end loop;
   if queue_ids is not null then
     perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
   end if;

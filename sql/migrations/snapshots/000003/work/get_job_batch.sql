@@ -6,6 +6,8 @@
 --
 -- How it stays fast: rows are locked by an array of ctid under a generic plan, which depends on no estimate and so is
 -- planned once; sequential scans are off, for a plan cached while the queue was empty must not meet a burst with one.
+-- Here is the ordinary case, jobs without a queue from the front of their index. Whatever needs more is left to
+-- _gw_claim_jobs: named queues, and a front that is long to step over.
 create or replace function {{.schema}}.get_job_batch(
   worker_id        text,
   task_identifiers text[]      default null,
@@ -38,86 +40,63 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at timestamptz := clock_timestamp();
-  queue_ids  integer[]   := array[]::integer[];
-  heads      tid[]       := array[]::tid[];
-  queued     boolean;
+  reads      bigint;
+  is_plain   boolean;
 begin
-  if coalesce(length(worker_id), 0) not between 1 and 128 then
+  if (length(worker_id) between 1 and 128) is not true then
     raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif coalesce(batch_size, 0) < 1 then
+  elsif (batch_size >= 1) is not true then
     raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
       using errcode = 'GWWBS';
   end if;
 
-  for look in 1..2 loop
-    queued := exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null);
-    if queued then
-      queue_ids := {{.schema}}._gw_lock_queues(
-        task_identifiers, batch_size, forbidden_flags, get_job_batch.now, look = 2);
-    end if;
-    if queue_ids <> '{}' then
-      -- A statement of its own, so that it sees what the last holder of each queue committed. A head that somebody
-      -- changes or has just changed (xmin) is left alone, and its queue with it: the job behind must not overtake, and
-      -- the head may be due later by now, or belong to another queue.
-      select coalesce(array_agg(h.ctid), '{}'), coalesce(array_agg(h.job_queue_id), '{}')
-        into heads, queue_ids
-        from unnest(queue_ids) as q (id)
-       cross join lateral (
-              select j.id, j.xmin
-                from {{.schema}}._private_jobs as j
-               where j.is_available
-                 and j.job_queue_id = q.id
-                 and j.run_at <= get_job_batch.now
-                 and (task_identifiers is null
-                      or j.task_id = any (array(select t.id
-                                                  from {{.schema}}._private_tasks as t
-                                                 where t.identifier = any (task_identifiers))))
-                 and (forbidden_flags is null or (j.flags ?| forbidden_flags) is not true)
-               order by j.priority, j.run_at, j.id
-               limit 1) as head
-       cross join lateral (
-              select l.ctid, l.job_queue_id
-                from {{.schema}}._private_jobs as l
-               where l.id = head.id and l.xmin = head.xmin
-                 for update skip locked) as h;
-    end if;
+  -- No cursor, and no job in a queue: an index of one page has never had an entry, which saves the look.
+  is_plain := coalesce(current_setting('gw.claim_cursor', true), '') = '';
+  if is_plain and pg_relation_size('{{.schema}}._gw_queued_jobs') > 8192 then
+    is_plain := not exists (
+      select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null);
+  end if;
 
+  if is_plain then
+    reads := {{.schema}}._gw_index_reads();
     return query
     with claimed as (
       update {{.schema}}._private_jobs as j
          set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.ctid = any (heads || array(
-               select p.ctid
-                 from {{.schema}}._private_jobs as p
-                where p.is_available
-                  and p.job_queue_id is null
-                  and p.run_at <= get_job_batch.now
-                  and (task_identifiers is null
-                       or p.task_id = any (array(select t.id
-                                                   from {{.schema}}._private_tasks as t
-                                                  where t.identifier = any (task_identifiers))))
-                  and (forbidden_flags is null or (p.flags ?| forbidden_flags) is not true)
-                order by p.priority, p.run_at, p.id
-                limit batch_size - cardinality(heads)
+       where j.ctid = any (array(
+               select j.ctid
+                 from {{.schema}}._private_jobs as j
+                where j.is_available and j.job_queue_id is null
+                  and {{.schema}}._gw_suits(
+                        j.run_at, j.task_id, j.flags, get_job_batch.now,
+                        case when task_identifiers is not null then
+                          array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+                        end,
+                        forbidden_flags)
+                order by j.priority, j.run_at, j.id
+                limit batch_size
                   for update skip locked))
-      returning j.*
-    ), busy as (
-      update {{.schema}}._private_job_queues as q
-         set locked_by = worker_id, locked_at = claimed_at
-       where q.id = any (queue_ids)
+      returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
+                j.last_error, j.revision
     )
-    select c.id, t.identifier, c.payload, q.queue_name, c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           {{.schema}}._gw_lease(c.locked_at), c.created_at, c.last_error, c.revision
+    select c.id,
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+           c.payload, null::text,
+           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
       from claimed as c
-      left join {{.schema}}._private_tasks as t on t.id = c.task_id -- a name may have been collected by hand
-      left join {{.schema}}._private_job_queues as q on q.id = c.job_queue_id
      order by c.priority, c.run_at, c.id;
 
-    -- Nothing, though jobs without a queue are there: perhaps others are just claiming those. They had their places in
-    -- the batch; the second look gives these to the heads of queues, which must not wait for the next call.
-    exit when found or not queued
-      or not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null);
-  end loop;
+    reads := {{.schema}}._gw_index_reads() - reads;
+    if reads - 200 > batch_size then
+      perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, claimed_at);
+    end if;
+  else
+    return query
+    select c.*
+      from {{.schema}}._gw_claim_jobs(
+             worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, claimed_at) as c;
+  end if;
 end;
 $$;
 

@@ -1,0 +1,50 @@
+-- Locks the head jobs of named queues, each queue before its head: of the first queues so many as are wanted, passing by
+-- those that somebody else has locked.
+create or replace function {{.schema}}._gw_lock_heads(
+  task_ids        integer[],
+  front           integer[],
+  wanted          integer,
+  forbidden_flags text[],
+  due             timestamptz,
+  out heads       tid[],
+  out queue_ids   integer[]
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+begin
+  queue_ids := array(
+    select q.id
+      from unnest(front) with ordinality as f (id, place)
+      join {{.schema}}._private_job_queues as q on q.id = f.id
+     where q.locked_at is null
+     order by f.place
+     limit wanted
+       for no key update of q skip locked);
+
+  -- A statement of its own, so that it sees what the last holder of each queue committed. A head that somebody changes or
+  -- has just changed (xmin) is left alone, and its queue with it: the job behind must not overtake, and the head may be
+  -- due later by now, or belong to another queue.
+  select coalesce(array_agg(h.ctid), '{}'), coalesce(array_agg(h.job_queue_id), '{}')
+    into heads, queue_ids
+    from unnest(queue_ids) as q (id)
+   cross join lateral (
+          select j.id, j.xmin
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id = q.id
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+           order by j.priority, j.run_at, j.id
+           limit 1) as head
+   cross join lateral (
+          select l.ctid, l.job_queue_id
+            from {{.schema}}._private_jobs as l
+           where l.id = head.id and l.xmin = head.xmin
+             for update skip locked) as h;
+end;
+$$;
+
+comment on function {{.schema}}._gw_lock_heads(integer[], integer[], integer, text[], timestamptz) is
+  'Internal: locks named queues and their head jobs for a claim.';

@@ -1,0 +1,112 @@
+-- The claim cursor: in front of it, a claim saw no job without a queue that it could take, now or later. What lies there
+-- are index entries of jobs that have ended, not yet vacuumed or kept by somebody's long transaction, and jobs of other
+-- tasks or with forbidden flags; stepping over 200 000 of them costs 20 ms a claim.
+-- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get lost,
+-- and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags.
+-- It is only a hint. Every second a claim looks from the beginning, so that a job that came to stand in front of the
+-- cursor waits no longer; less often if such looks would else take more than a twentieth of the time.
+
+-- The cursor of this session for such claims; null if there is none. Times are in microseconds since 1970:
+-- {scope, until when to start from the cursor, when a claim that finds nothing there may look from the beginning,
+--  priority, run_at and id of the first job}.
+create or replace function {{.schema}}._gw_claim_cursor(
+  task_identifiers text[],
+  forbidden_flags  text[]
+)
+  returns bigint[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cursor bigint[] := nullif(current_setting('gw.claim_cursor', true), '');
+begin
+  return case when cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags) then cursor end;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_cursor(text[], text[]) is
+  'Internal: where the jobs without a queue begin that suit such claims, as far as this session knows.';
+
+-- Puts the cursor on the first job, at or after a place, that such claims may take now or later. looked_at: when the look
+-- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor.
+create or replace function {{.schema}}._gw_put_claim_cursor(
+  task_identifiers text[],
+  forbidden_flags  text[],
+  from_priority    smallint,
+  from_run_at      timestamptz,
+  from_id          bigint,
+  looked_at        timestamptz
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  cursor     bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
+  ended_at   bigint   := {{.schema}}._gw_lease(clock_timestamp());
+  may_look   bigint   := ended_at + 20 * (ended_at - {{.schema}}._gw_lease(looked_at));
+  task_ids   integer[];
+  first      record;
+  reads      bigint   := {{.schema}}._gw_index_reads();
+begin
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
+  select j.priority, j.run_at, j.id
+    into first
+    from {{.schema}}._private_jobs as j
+   where j.is_available and j.job_queue_id is null
+     and (j.priority, j.run_at, j.id)
+         >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, 'infinity', task_ids, forbidden_flags)
+   order by j.priority, j.run_at, j.id
+   limit 1;
+  reads := {{.schema}}._gw_index_reads() - reads;
+
+  if first.id is null or not isfinite(first.run_at)
+     or looked_at is not null and reads < 200 and first.run_at <= now() then
+    perform set_config('gw.claim_cursor', '', false);
+  else
+    perform set_config('gw.claim_cursor', array[
+      {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags),
+      case when looked_at is not null then greatest(may_look, ended_at + 1000000) else cursor[2] end,
+      case when looked_at is not null then may_look else cursor[3] end,
+      first.priority, {{.schema}}._gw_lease(first.run_at), first.id]::text, false);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], smallint, timestamptz, bigint, timestamptz) is
+  'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
+
+create or replace function {{.schema}}._gw_cursor_scope(
+  task_identifiers text[],
+  forbidden_flags  text[]
+)
+  returns bigint
+  language sql
+  stable
+as $$
+  select pg_catalog.hashtextextended(pg_catalog.format('%s %s %s',
+    '{{.schema}}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags), 0)
+$$;
+
+comment on function {{.schema}}._gw_cursor_scope(text[], text[]) is
+  'Internal: what names the claims that share a claim cursor.';
+
+-- How much of the index of jobs without a queue this transaction has read: entries, and pages at the price of five.
+create or replace function {{.schema}}._gw_index_reads()
+  returns bigint
+  language sql
+  volatile
+as $$
+  select pg_catalog.pg_stat_get_xact_tuples_returned('{{.schema}}.jobs_no_queue_index'::pg_catalog.regclass)
+         + 5 * pg_catalog.pg_stat_get_xact_blocks_fetched('{{.schema}}.jobs_no_queue_index'::pg_catalog.regclass)
+$$;
+
+comment on function {{.schema}}._gw_index_reads() is
+  'Internal: how much of the index of jobs without a queue this transaction has read.';

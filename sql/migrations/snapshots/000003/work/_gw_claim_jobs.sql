@@ -1,0 +1,150 @@
+-- get_job_batch where more is to be done than to take the first jobs: named queues, or a front long to step over.
+-- Priorities are taken one by one, so that future jobs of a more urgent one are not stepped over. What else would have to
+-- be, every time, is left behind by the claim cursor.
+create or replace function {{.schema}}._gw_claim_jobs(
+  worker_id        text,
+  task_identifiers text[],
+  batch_size       integer,
+  forbidden_flags  text[],
+  due              timestamptz,
+  claimed_at       timestamptz
+)
+  returns table (
+    id              bigint,
+    task_identifier text,
+    payload         json,
+    queue_name      text,
+    priority        smallint,
+    run_at          timestamptz,
+    attempts        smallint,
+    max_attempts    smallint,
+    key             text,
+    flags           jsonb,
+    lease           bigint,
+    created_at      timestamptz,
+    last_error      text,
+    revision        integer
+  )
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  task_ids      integer[];
+  queued        boolean;
+  cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
+  from_cursor   boolean     := {{.schema}}._gw_lease(claimed_at) < cursor[2];
+  from_priority smallint;
+  from_run_at   timestamptz;
+  from_id       bigint;
+  queues_only   boolean     := false;
+  front         record;
+  heads         tid[];
+  queue_ids     integer[];
+  looked_at     timestamptz := claimed_at;
+  reads         bigint;
+  claimed       bigint;
+begin
+  select case when task_identifiers is not null then
+           array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+         end,
+         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null)
+    into task_ids, queued;
+  if from_cursor then
+    from_priority := cursor[4];
+    from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
+    from_id := cursor[6];
+  end if;
+
+  loop
+    if queued then
+      front := {{.schema}}._gw_front_queues(
+        task_ids, batch_size, forbidden_flags, due, from_priority, from_run_at, from_id, queues_only);
+      if front.wanted > 0 then
+        select h.heads, h.queue_ids into heads, queue_ids
+          from {{.schema}}._gw_lock_heads(task_ids, front.queue_ids, front.wanted, forbidden_flags, due) as h;
+        update {{.schema}}._private_job_queues as q
+           set locked_by = worker_id, locked_at = claimed_at
+         where q.id = any (queue_ids);
+      end if;
+    end if;
+
+    reads := {{.schema}}._gw_index_reads();
+    return query
+    with recursive priorities (priority, run_at, id) as (
+      (select j.priority, j.run_at, j.id
+         from {{.schema}}._private_jobs as j
+        where j.is_available and j.job_queue_id is null
+          and (j.priority, j.run_at, j.id)
+              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+        order by j.priority, j.run_at, j.id
+        limit 1)
+      union all
+      select n.priority, n.run_at, n.id
+        from priorities as p
+       cross join lateral (
+              select j.priority, j.run_at, j.id
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id is null and j.priority > p.priority
+               order by j.priority, j.run_at, j.id
+               limit 1) as n
+    ), claimed as (
+      update {{.schema}}._private_jobs as j
+         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+       where j.ctid = any (heads || array(
+               select l.ctid
+                 from priorities as p
+                cross join lateral (
+                      select j.ctid
+                        from {{.schema}}._private_jobs as j
+                       where j.is_available and j.job_queue_id is null
+                         and j.priority = p.priority and (j.run_at, j.id) >= (p.run_at, p.id)
+                         and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+                       order by j.run_at, j.id
+                       limit batch_size - coalesce(cardinality(heads), 0)
+                         for update skip locked) as l
+                limit batch_size - coalesce(cardinality(heads), 0)))
+      returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
+                j.flags, j.created_at, j.last_error, j.revision
+    )
+    select c.id,
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+           c.payload,
+           case when c.job_queue_id is not null then
+             (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+           end,
+           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+      from claimed as c
+     order by c.priority, c.run_at, c.id;
+    get diagnostics claimed = row_count;
+
+    if not from_cursor and cursor is not null or {{.schema}}._gw_index_reads() - reads - 200 > batch_size then
+      perform {{.schema}}._gw_put_claim_cursor(
+        task_identifiers, forbidden_flags, from_priority, from_run_at, from_id, case when not from_cursor then looked_at end);
+    end if;
+
+    exit when claimed > 0;
+    if from_cursor and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
+      looked_at := clock_timestamp();
+      from_cursor := false;
+      from_priority := null;
+      from_run_at := null;
+      from_id := null;
+    elsif queued and not queues_only
+          and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
+      -- Others are perhaps just claiming the jobs without a queue, which had their places in the batch. The heads of
+      -- queues must not wait for the next call.
+      queues_only := true;
+    else
+      exit;
+    end if;
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_jobs(text, text[], integer, text[], timestamptz, timestamptz) is
+  'Internal: get_job_batch where named queues, or a front that is long to step over, are to be thought of.';

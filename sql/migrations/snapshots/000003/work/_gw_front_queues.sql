@@ -1,0 +1,116 @@
+-- The named queues whose head jobs belong into the next batch, in the order of those heads, and how many of them to take;
+-- the others are spare, for other claimers lock queues without waiting for us. Only reads.
+-- A batch mixes jobs with and without a queue by one order. So first come the batch's jobs without a queue, then the
+-- queued ones in front of the last of these: a few at most, unless busy queues stand there with long backlogs. Then it
+-- steps from queue to queue instead.
+-- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none.
+create or replace function {{.schema}}._gw_front_queues(
+  task_ids        integer[],
+  batch_size      bigint,
+  forbidden_flags text[],
+  due             timestamptz,
+  from_priority   smallint,
+  from_run_at     timestamptz,
+  from_id         bigint,
+  queues_only     boolean,
+  out queue_ids   integer[],
+  out wanted      integer
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+begin
+  with recursive priorities (priority, run_at, id) as (
+    (select j.priority, j.run_at, j.id
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is null and queues_only is not true
+        and (j.priority, j.run_at, j.id)
+            >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+      order by j.priority, j.run_at, j.id
+      limit 1)
+    union all
+    select n.priority, n.run_at, n.id
+      from priorities as p
+     cross join lateral (
+            select j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is null and j.priority > p.priority
+             order by j.priority, j.run_at, j.id
+             limit 1) as n
+  ), plain as materialized (
+    select n.priority, n.run_at, n.id
+      from priorities as p
+     cross join lateral (
+            select j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is null
+               and j.priority = p.priority and (j.run_at, j.id) >= (p.run_at, p.id)
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+             order by j.run_at, j.id
+             limit batch_size) as n
+     limit batch_size
+  ), last_plain as materialized (
+    select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
+  ), walked as materialized (
+    select j.job_queue_id, j.priority, j.run_at, j.id,
+           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags) as suits
+      from {{.schema}}._private_jobs as j
+     where j.is_available and j.job_queue_id is not null
+       and (j.priority, j.run_at, j.id) < (coalesce((select l.priority from last_plain as l), 32767),
+                                           coalesce((select l.run_at from last_plain as l), 'infinity'),
+                                           coalesce((select l.id from last_plain as l), 9223372036854775807))
+     order by j.priority, j.run_at, j.id
+     limit batch_size + 50
+  ), met as materialized (
+    select distinct on (w.job_queue_id) w.job_queue_id, w.priority, w.run_at, w.id
+      from walked as w
+      join {{.schema}}._private_job_queues as q on q.id = w.job_queue_id and q.locked_at is null
+     where w.suits
+     order by w.job_queue_id, w.priority, w.run_at, w.id
+  ), walk (complete) as materialized (
+    select (select count(*) from walked) < batch_size + 50 or (select count(*) from met) >= batch_size
+  ), queues (id) as (
+    (select j.job_queue_id
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is not null and not (select w.complete from walk as w)
+      order by j.job_queue_id
+      limit 1)
+    union all
+    select (select j.job_queue_id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id > q.id
+             order by j.job_queue_id
+             limit 1)
+      from queues as q
+     where q.id is not null
+  ), heads as (
+    select m.job_queue_id, m.priority, m.run_at, m.id from met as m where (select w.complete from walk as w)
+    union all
+    select h.job_queue_id, h.priority, h.run_at, h.id
+      from queues
+      join {{.schema}}._private_job_queues as q on q.id = queues.id and q.locked_at is null
+     cross join lateral (
+            select j.job_queue_id, j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = q.id
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+             order by j.priority, j.run_at, j.id
+             limit 1) as h
+  ), ranked as (
+    select c.job_queue_id, row_number() over (order by c.priority, c.run_at, c.id) as rank
+      from (select h.job_queue_id, h.priority, h.run_at, h.id from heads as h
+            union all
+            select null, p.priority, p.run_at, p.id from plain as p) as c
+  )
+  select array_agg(r.job_queue_id order by r.rank), count(*) filter (where r.rank <= batch_size)
+    into queue_ids, wanted
+    from ranked as r
+   where r.job_queue_id is not null and r.rank <= batch_size + 64;
+end;
+$$;
+
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], timestamptz, smallint, timestamptz, bigint, boolean) is
+  'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';
