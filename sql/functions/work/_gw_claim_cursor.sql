@@ -92,7 +92,7 @@ create or replace function {{.schema}}._gw_cursor_scope(
   stable
 as $$
   select pg_catalog.hashtextextended(pg_catalog.format('%s %s %s',
-    '{{.schema}}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags), 0)
+    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags), 0)
 $$;
 
 comment on function {{.schema}}._gw_cursor_scope(text[], text[]) is
@@ -104,8 +104,8 @@ create or replace function {{.schema}}._gw_index_reads()
   language sql
   volatile
 as $$
-  select pg_catalog.pg_stat_get_xact_tuples_returned('{{.schema}}.jobs_no_queue_index'::pg_catalog.regclass)
-         + 5 * pg_catalog.pg_stat_get_xact_blocks_fetched('{{.schema}}.jobs_no_queue_index'::pg_catalog.regclass)
+  select pg_catalog.pg_stat_get_xact_tuples_returned('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
+         + 5 * pg_catalog.pg_stat_get_xact_blocks_fetched('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
 $$;
 
 comment on function {{.schema}}._gw_index_reads() is

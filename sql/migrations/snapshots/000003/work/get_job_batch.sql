@@ -52,7 +52,7 @@ begin
 
   -- No cursor, and no job in a queue: an index of one page has never had an entry, which saves the look.
   is_plain := coalesce(current_setting('gw.claim_cursor', true), '') = '';
-  if is_plain and pg_relation_size('{{.schema}}._gw_queued_jobs') > 8192 then
+  if is_plain and pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_jobs') > 8192 then
     is_plain := not exists (
       select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null);
   end if;
