@@ -81,7 +81,7 @@ func newFuzz(t *testing.T, seed uint64) *fuzz {
 }
 
 const (
-	checkEvery = 500    // calls between two looks at the whole table
+	checkEvery = 500    // calls between two comparisons of the whole table, which is then tidied up
 	bigEvery   = 40_000 // calls between two payloads of 10 MB, of which the first comes early
 	bigFirst   = 700
 	bigSeen    = "payload of 10 MB"
@@ -94,6 +94,9 @@ func (f *fuzz) run(ctx context.Context, calls int) error {
 		err := f.step(ctx, g, call)
 		if err == nil && (call%checkEvery == 0 || call == calls) {
 			err = f.check(ctx)
+		}
+		if err == nil && call%checkEvery == 0 {
+			err = f.tidy(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("call %d of seed %d (-fuzz.seed=%d -fuzz.calls=%d): %w", call, f.seed, f.seed, call, err)
@@ -161,28 +164,37 @@ func (f *fuzz) compare(ctx context.Context, got answer, rows []job, code string)
 			return fmt.Errorf("row %d: %w", i+1, err)
 		}
 	}
-	if f.model.mayBurn == 0 {
-		return nil
-	}
-	drawn, err := f.database.counters(ctx)
+	return f.look(ctx)
+}
+
+// look compares with the model all rows that have changed since the last look, whoever was to change them, the number of
+// rows and names, and the sequences. Other rows are still what they were when a look has seen them.
+func (f *fuzz) look(ctx context.Context) error {
+	got, is, drawn, err := f.database.look(ctx, f.model.changed)
 	if err != nil {
-		return fmt.Errorf("read the sequences: %w", err)
+		return fmt.Errorf("look at the tables: %w", err)
+	}
+	f.model.changed = nil
+	for _, row := range got {
+		if err := differences(row, f.model.jobs[row.id]); err != nil {
+			return fmt.Errorf("the table: %w", err)
+		}
+	}
+	if want := (sizes{len(f.model.jobs), len(f.model.tasks), len(f.model.queues)}); is != want {
+		return fmt.Errorf("the tables have %+v rows, want %+v", is, want)
 	}
 	last := f.model.last
 	for _, n := range []int64{drawn.job - last.job, drawn.task - last.task, drawn.queue - last.queue} {
 		if n < 0 || n > f.model.mayBurn {
-			return fmt.Errorf("the sequences went from %+v to %+v in a call that failed", last, drawn)
+			return fmt.Errorf("the sequences are at %+v, want %+v or at most %d more", drawn, last, f.model.mayBurn)
 		}
 	}
-	f.model.last = drawn
+	f.model.last, f.model.mayBurn = drawn, 0
 	return nil
 }
 
-// check compares the whole table, all names and the sequences with the model's.
+// check compares the whole table and all names with the model's.
 func (f *fuzz) check(ctx context.Context) error {
-	if err := f.tidy(ctx); err != nil {
-		return fmt.Errorf("tidy up: %w", err)
-	}
 	got, err := f.database.call(ctx, allJobs)
 	if err != nil {
 		return fmt.Errorf("read the table: %w", err)
@@ -207,13 +219,6 @@ func (f *fuzz) check(ctx context.Context) error {
 		if want := slices.Sorted(maps.Keys(names.want)); !slices.Equal(names.got, want) {
 			return fmt.Errorf("the names are %s, want %s", describe(names.got), describe(want))
 		}
-	}
-	drawn, err := f.database.counters(ctx)
-	if err != nil {
-		return fmt.Errorf("read the sequences: %w", err)
-	}
-	if drawn != f.model.last {
-		return fmt.Errorf("the sequences are at %+v, want %+v", drawn, f.model.last)
 	}
 	return nil
 }
