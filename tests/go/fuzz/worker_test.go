@@ -131,7 +131,7 @@ func (f *fuzz) administer(ctx context.Context, g generator) error {
 }
 
 // tidy removes the jobs that no call will meet again, for they have no key and do not run, and the names that are left
-// over. So the table stays small, however long the run.
+// over. So the tables stay small, also for those who scan them, however long the run.
 func (f *fuzz) tidy(ctx context.Context) error {
 	var left []int64
 	for _, j := range f.sorted() {
@@ -143,9 +143,13 @@ func (f *fuzz) tidy(ctx context.Context) error {
 	if err := f.touch(ctx, left, "select j.id from graphile_worker.complete_jobs($1) as j", left); err != nil {
 		return err
 	}
-	_, err := f.database.conn.Exec(ctx, "select graphile_worker.cleanup('{GC_TASK_IDENTIFIERS,GC_JOB_QUEUES}', force => true)")
-	if err != nil {
-		return fmt.Errorf("collect names: %w", err)
+	for _, statement := range []string{
+		"select graphile_worker.cleanup('{GC_TASK_IDENTIFIERS,GC_JOB_QUEUES}', force => true)",
+		"vacuum graphile_worker._private_jobs, graphile_worker._private_tasks, graphile_worker._private_job_queues",
+	} {
+		if _, err := f.database.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
 	}
 	clear(f.database.tasks)
 	clear(f.database.queues)
