@@ -14,6 +14,7 @@ import (
 type database struct {
 	conn          *pgx.Conn
 	tasks, queues map[int32]string // the names that ids stand for
+	looked        int64            // no transaction before the last look has this number or a later one
 }
 
 const (
@@ -32,12 +33,13 @@ const (
 		select ` + columns + `
 		  from graphile_worker.add_jobs(
 		         case when $1::text[] is not null then array(
-		           select row(
-		                    s.identifier, s.payload::json, s.queue_name, s.run_at::timestamptz, s.max_attempts::smallint,
-		                    s.job_key, s.priority::smallint, s.flags::text[])::graphile_worker.job_spec
-		             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::integer[], $8::text[])
-		               as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags)) end,
-		         $9::boolean) as j`
+		           select case when not s.is_null then
+		                    row(s.identifier, s.payload::json, s.queue_name, s.run_at::timestamptz, s.max_attempts::smallint,
+		                        s.job_key, s.priority::smallint, s.flags::text[])::graphile_worker.job_spec end
+		             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::integer[], $8::text[],
+		                         $9::boolean[])
+		               as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, is_null)) end,
+		         $10::boolean) as j`
 
 	allJobs = "select " + columns + " from graphile_worker._private_jobs as j"
 
@@ -45,8 +47,17 @@ const (
 		select coalesce((select array_agg(t.identifier) from graphile_worker._private_tasks as t), '{}'),
 		       coalesce((select array_agg(q.queue_name) from graphile_worker._private_job_queues as q), '{}')`
 
-	lastValues = `
-		select coalesce(pg_sequence_last_value('graphile_worker.jobs_id_seq1'), 0),
+	// Rows that a transaction since the last look has written, and rows that should be so. (age is the distance of a number
+	// from the next one, which is greater for earlier numbers.)
+	changedJobs = allJobs + `
+		 where age(j.xmin) <= age(($1::bigint & 4294967295)::text::xid) or j.id = any ($2::bigint[])`
+
+	totals = `
+		select (select count(*) from graphile_worker._private_jobs),
+		       (select count(*) from graphile_worker._private_tasks),
+		       (select count(*) from graphile_worker._private_job_queues),
+		       txid_snapshot_xmax(txid_current_snapshot()),
+		       coalesce(pg_sequence_last_value('graphile_worker.jobs_id_seq1'), 0),
 		       coalesce(pg_sequence_last_value('graphile_worker.tasks_id_seq'), 0),
 		       coalesce(pg_sequence_last_value('graphile_worker.job_queues_id_seq'), 0)`
 )
@@ -66,6 +77,7 @@ func (d *database) addJob(ctx context.Context, r request, mode text) (answer, er
 func (d *database) addJobs(ctx context.Context, requests []request, preserve truth) (answer, error) {
 	var identifiers, payloads, queueNames, runAts, jobKeys, flags []text
 	var maxAttempts, priorities []number
+	var isNull []bool
 	if requests != nil {
 		identifiers = []text{}
 	}
@@ -73,8 +85,9 @@ func (d *database) addJobs(ctx context.Context, requests []request, preserve tru
 		identifiers, payloads, queueNames = append(identifiers, r.identifier), append(payloads, r.payload), append(queueNames, r.queueName)
 		runAts, maxAttempts, jobKeys = append(runAts, r.runAt), append(maxAttempts, r.maxAttempts), append(jobKeys, r.jobKey)
 		priorities, flags = append(priorities, r.priority), append(flags, r.flagsLiteral())
+		isNull = append(isNull, r.isNull)
 	}
-	return d.call(ctx, addJobs, identifiers, payloads, queueNames, runAts, maxAttempts, jobKeys, priorities, flags, preserve)
+	return d.call(ctx, addJobs, identifiers, payloads, queueNames, runAts, maxAttempts, jobKeys, priorities, flags, isNull, preserve)
 }
 
 // flagsLiteral returns the flags as the literal of an array.
@@ -155,7 +168,19 @@ func (d *database) name(ctx context.Context, known map[int32]string, sql string,
 	return name, nil
 }
 
-func (d *database) counters(ctx context.Context) (c counters, err error) {
-	err = d.conn.QueryRow(ctx, lastValues).Scan(&c.job, &c.task, &c.queue)
-	return c, err
+// sizes are the numbers of rows.
+type sizes struct{ jobs, tasks, queues int }
+
+// look returns the rows that have changed since the last look, these rows, and how far everything has come.
+func (d *database) look(ctx context.Context, ids []int64) ([]job, sizes, counters, error) {
+	var s sizes
+	var c counters
+	changed, err := d.call(ctx, changedJobs, d.looked, ids)
+	if err == nil && changed.code != "" {
+		err = fmt.Errorf("refused with %s", changed.code)
+	}
+	if err == nil {
+		err = d.conn.QueryRow(ctx, totals).Scan(&s.jobs, &s.tasks, &s.queues, &d.looked, &c.job, &c.task, &c.queue)
+	}
+	return changed.rows, s, c, err
 }

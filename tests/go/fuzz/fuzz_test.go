@@ -39,16 +39,20 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 	for _, what := range slices.Sorted(maps.Keys(f.model.seen)) {
 		t.Logf("%8d %s", f.model.seen[what], what)
 	}
+	if *callsFlag < 5000 {
+		return
+	}
 	for _, what := range mustSee {
-		if f.model.seen[what] == 0 && *callsFlag >= 5000 {
-			t.Errorf("in %d calls this never happened: %s", *callsFlag, what)
+		if f.model.seen[what] == 0 {
+			t.Errorf("this never happened: %s", what)
 		}
 	}
+	f.coverage.check(t)
 }
 
 // mustSee is what a run of the usual length or more comes across.
 var mustSee = []string{
-	bigSeen, "inserted", "replaced", "merged", "deduped", "run_at preserved", "run_at of a failed attempt not preserved",
+	bigSeen, nullSeen, noneSeen, manySeen, "inserted", "replaced", "merged", "deduped", "run_at preserved", "run_at of a failed attempt not preserved",
 	"running job let go", "failed job let go", "merge refused with 22P02", "merge refused with 22P05", "merge refused with 22003",
 	"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBKM", "0A000", "22003", "22021", "22P02", "54001",
 }
@@ -58,6 +62,7 @@ type fuzz struct {
 	seed     uint64
 	database *database
 	model    *model
+	coverage *coverage
 }
 
 func newFuzz(t *testing.T, seed uint64) *fuzz {
@@ -75,16 +80,20 @@ func newFuzz(t *testing.T, seed uint64) *fuzz {
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return &fuzz{
-		seed: seed, model: newModel(),
+		seed: seed, model: newModel(), coverage: newCoverage(),
 		database: &database{conn: conn, tasks: map[int32]string{}, queues: map[int32]string{}},
 	}
 }
 
 const (
-	checkEvery = 500    // calls between two looks at the whole table
-	bigEvery   = 40_000 // calls between two payloads of 10 MB, of which the first comes early
+	checkEvery = 500    // calls between two comparisons of the whole table, which is then tidied up
+	bigEvery   = 20_000 // calls between two payloads of 10 MB, of which the first comes early
 	bigFirst   = 700
-	bigSeen    = "payload of 10 MB"
+
+	bigSeen  = "payload of 10 MB"
+	nullSeen = "add_jobs of null"
+	noneSeen = "add_jobs of nothing"
+	manySeen = "add_jobs of many"
 )
 
 // run makes the calls and returns the first difference from the model.
@@ -94,6 +103,9 @@ func (f *fuzz) run(ctx context.Context, calls int) error {
 		err := f.step(ctx, g, call)
 		if err == nil && (call%checkEvery == 0 || call == calls) {
 			err = f.check(ctx)
+		}
+		if err == nil && call%checkEvery == 0 {
+			err = f.tidy(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("call %d of seed %d (-fuzz.seed=%d -fuzz.calls=%d): %w", call, f.seed, f.seed, call, err)
@@ -112,7 +124,7 @@ func (f *fuzz) step(ctx context.Context, g generator, call int) error {
 	if call%bigEvery == bigFirst {
 		g.faults = noFaults
 		r := g.request()
-		r.payload = g.bigPayload()
+		r.jobKey, r.payload = textOf("k"), bigPayload(call/bigEvery)
 		f.model.seen[bigSeen]++
 		return f.addJob(ctx, r, textOf("replace"))
 	}
@@ -130,6 +142,7 @@ func (f *fuzz) addJob(ctx context.Context, r request, mode text) error {
 		return fmt.Errorf("add_job(%s): %w", describe(r), err)
 	}
 	rows, code := f.model.addJob(r, mode, got.now)
+	f.coverage.count(r, code == "")
 	if err := f.compare(ctx, got, rows, code); err != nil {
 		return fmt.Errorf("add_job(%s, mode %s): %w", describe(r), describe(mode), err)
 	}
@@ -142,6 +155,17 @@ func (f *fuzz) addJobs(ctx context.Context, requests []request, preserve truth) 
 		return fmt.Errorf("add_jobs of %s: %w", describe(requests), err)
 	}
 	rows, code := f.model.addJobs(requests, preserve, got.now)
+	for _, r := range requests {
+		f.coverage.count(r, code == "")
+	}
+	switch {
+	case requests == nil:
+		f.model.seen[nullSeen]++
+	case len(requests) == 0:
+		f.model.seen[noneSeen]++
+	case len(requests) == many && code == "":
+		f.model.seen[manySeen]++
+	}
 	if err := f.compare(ctx, got, rows, code); err != nil {
 		return fmt.Errorf("add_jobs of %s, preserve %v: %w", describe(requests), preserve, err)
 	}
@@ -161,28 +185,37 @@ func (f *fuzz) compare(ctx context.Context, got answer, rows []job, code string)
 			return fmt.Errorf("row %d: %w", i+1, err)
 		}
 	}
-	if f.model.mayBurn == 0 {
-		return nil
-	}
-	drawn, err := f.database.counters(ctx)
+	return f.look(ctx)
+}
+
+// look compares with the model all rows that have changed since the last look, whoever was to change them, the number of
+// rows and names, and the sequences. Other rows are still what they were when a look has seen them.
+func (f *fuzz) look(ctx context.Context) error {
+	got, is, drawn, err := f.database.look(ctx, f.model.changed)
 	if err != nil {
-		return fmt.Errorf("read the sequences: %w", err)
+		return fmt.Errorf("look at the tables: %w", err)
+	}
+	f.model.changed = nil
+	for _, row := range got {
+		if err := differences(row, f.model.jobs[row.id]); err != nil {
+			return fmt.Errorf("the table: %w", err)
+		}
+	}
+	if want := (sizes{len(f.model.jobs), len(f.model.tasks), len(f.model.queues)}); is != want {
+		return fmt.Errorf("the tables have %+v rows, want %+v", is, want)
 	}
 	last := f.model.last
 	for _, n := range []int64{drawn.job - last.job, drawn.task - last.task, drawn.queue - last.queue} {
 		if n < 0 || n > f.model.mayBurn {
-			return fmt.Errorf("the sequences went from %+v to %+v in a call that failed", last, drawn)
+			return fmt.Errorf("the sequences are at %+v, want %+v or at most %d more", drawn, last, f.model.mayBurn)
 		}
 	}
-	f.model.last = drawn
+	f.model.last, f.model.mayBurn = drawn, 0
 	return nil
 }
 
-// check compares the whole table, all names and the sequences with the model's.
+// check compares the whole table and all names with the model's.
 func (f *fuzz) check(ctx context.Context) error {
-	if err := f.tidy(ctx); err != nil {
-		return fmt.Errorf("tidy up: %w", err)
-	}
 	got, err := f.database.call(ctx, allJobs)
 	if err != nil {
 		return fmt.Errorf("read the table: %w", err)
@@ -207,13 +240,6 @@ func (f *fuzz) check(ctx context.Context) error {
 		if want := slices.Sorted(maps.Keys(names.want)); !slices.Equal(names.got, want) {
 			return fmt.Errorf("the names are %s, want %s", describe(names.got), describe(want))
 		}
-	}
-	drawn, err := f.database.counters(ctx)
-	if err != nil {
-		return fmt.Errorf("read the sequences: %w", err)
-	}
-	if drawn != f.model.last {
-		return fmt.Errorf("the sequences are at %+v, want %+v", drawn, f.model.last)
 	}
 	return nil
 }

@@ -17,12 +17,15 @@ const (
 )
 
 var (
-	oddTexts    = []string{precomposed, decomposed, rightToLeft, nonCharacters, injection, punctuation, allControls, " ", "null"}
-	notUTF8     = []string{"\xff", "a\x00b", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xe2\x82"}
-	notJSON     = []string{"", " ", "{", "[1,]", `{"a":1,}`, `{'a':1}`, `{"a"}`, "nul", "01", "+1", ".5", "1.", "NaN", "--1", `"\x"`, `"\u12"`, `"`, "\"\n\"", "[1] 2", "\ufeff1"}
-	runAts      = []string{"2000-01-01 00:00:00+00", "2100-02-03 04:05:06.000007+00", "infinity", "-infinity", "4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59.999999+00"}
-	jsonNumbers = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40", "1.5e3", "123456789012345678901234567890.5"}
-	jsonChars   = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`, "\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed}
+	oddTexts      = []string{precomposed, decomposed, rightToLeft, nonCharacters, injection, punctuation, allControls, " ", "null"}
+	longChars     = []string{"x", "\u00e9", "\u20ac", "\U0001f600", "'", `\`}
+	notUTF8       = []string{"\xff", "a\x00b", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xe2\x82"}
+	notJSON       = []string{"", " ", "{", "[1,]", `{"a":1,}`, `{'a':1}`, `{"a"}`, "nul", "01", "+1", ".5", "1.", "NaN", "--1", `"\x"`, `"\u12"`, `"`, "\"\n\"", "[1] 2", "\ufeff1"}
+	runAts        = []string{"2000-01-01 00:00:00+00", "2100-02-03 04:05:06.000007+00", "infinity", "-infinity", "4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59.999999+00"}
+	faultyNumbers = []int32{0, -1, 32768, -32769, math.MaxInt32, math.MinInt32} // of which priority may be the first two
+	jsonNumbers   = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40", "1.5e3", "123456789012345678901234567890.5"}
+	jsonChars     = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`, "\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed,
+		`'); drop table \"_private_jobs\"; --`}
 	jsonRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`, "1e400000", "1e-400000"} // by jsonb alone
 )
 
@@ -71,21 +74,26 @@ func (g generator) request() request {
 	return r
 }
 
-// requests is what one add_jobs asks for: mostly a few, also none, null or many.
+// requests is what one add_jobs asks for: mostly a few, also none, null or many, of which one fault would refuse all.
 func (g generator) requests() []request {
 	size := g.IntN(8)
 	switch {
 	case size == 0 && g.odds(2):
 		return nil
-	case g.odds(200):
-		size = 200
+	case g.odds(50):
+		size, g.faults = many, noFaults
 	}
 	requests := make([]request, size)
 	for i := range requests {
 		requests[i] = g.request()
+		if g.odds(g.faults / 2) {
+			requests[i] = request{isNull: true}
+		}
 	}
 	return requests
 }
+
+const many = 100
 
 func (g generator) nullable(t text) text {
 	if g.odds(3) {
@@ -96,10 +104,10 @@ func (g generator) nullable(t text) text {
 
 // text is mostly one of a few usual texts, or an odd one; seldom as long as it may be, or faulty.
 func (g generator) text(limit int, usual ...string) text {
-	char := pick(g, []string{"x", "\u00e9", "\u20ac", "\U0001f600", "'", `\`})
+	char := pick(g, longChars)
 	switch {
 	case g.odds(g.faults):
-		return textOf(strings.Repeat(char, limit+1))
+		return textOf(strings.Repeat(char, limit+pick(g, []int{1, 1, 1, 1, 100_000})))
 	case g.odds(g.faults * 5):
 		return textOf(pick(g, notUTF8))
 	case g.odds(30):
@@ -115,7 +123,7 @@ func (g generator) text(limit int, usual ...string) text {
 func (g generator) number(valid ...int32) number {
 	switch {
 	case g.odds(g.faults):
-		return number{V: pick(g, []int32{0, -1, 32768, -32769, math.MaxInt32, math.MinInt32}), Valid: true}
+		return number{V: pick(g, faultyNumbers), Valid: true}
 	case g.odds(2):
 		return number{}
 	}
@@ -136,36 +144,46 @@ func (g generator) payload() text {
 	switch {
 	case g.odds(5):
 		return text{}
-	case g.odds(g.faults):
+	case g.odds(g.faults / 2):
 		return textOf(pick(g, notJSON))
 	case g.odds(g.faults * 8):
-		return textOf(nested(2 * tooDeep))
-	case g.odds(g.faults * 5):
+		return textOf(g.nested(2 * tooDeep))
+	case g.odds(g.faults * 2):
 		return textOf(`"` + pick(g, notUTF8) + `"`)
 	case g.odds(g.faults / 2):
 		return textOf("[" + pick(g, jsonRefused) + "]")
-	case g.odds(300):
-		return textOf(nested(1000))
+	case g.odds(150):
+		return textOf(g.nested(deep))
 	case g.odds(2):
 		return textOf(g.array(3))
 	}
 	return textOf(g.json(3))
 }
 
-// bigPayload is a payload of 10 MB: a string, an array or an object.
-func (g generator) bigPayload() text {
-	size := 10 << 20
-	switch g.IntN(3) {
+const big = 10 << 20
+
+// bigPayload is a payload of 10 MB: an array, a string or an object, by turns.
+func bigPayload(turn int) text {
+	switch turn % 3 {
 	case 0:
-		return textOf(`"` + strings.Repeat("\U0001f600", size/4) + `"`)
+		return textOf("[" + strings.Repeat(`"\u00e9", `, big/10) + "0]")
 	case 1:
-		return textOf("[" + strings.Repeat(`"\u00e9", `, size/10) + "0]")
+		return textOf(`"` + strings.Repeat("\U0001f600", big/4) + `"`)
 	default:
-		return textOf("{" + strings.Repeat(`"key": [1, 2], `, size/15) + `"key": 0}`)
+		return textOf("{" + strings.Repeat(`"key": [1, 2], `, big/15) + `"key": 0}`)
 	}
 }
 
-func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+// deep is as deep as JSON may well be.
+const deep = 1000
+
+// nested is one value in so many arrays, or in twice as many arrays and objects by turns.
+func (g generator) nested(depth int) string {
+	if g.odds(2) {
+		return strings.Repeat("[", depth) + "0" + strings.Repeat("]", depth)
+	}
+	return strings.Repeat(`[{"a":`, depth) + "null" + strings.Repeat("}]", depth)
+}
 
 // json returns any JSON: arrays and objects at most so deep.
 func (g generator) json(depth int) string {

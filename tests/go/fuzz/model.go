@@ -24,6 +24,7 @@ type request struct {
 	maxAttempts, priority                         number
 	flags                                         []text // nil: null
 	nestedFlags                                   bool   // flags as the only row of an array of two dimensions
+	isNull                                        bool   // no spec at all, but null; the other fields are null too
 }
 
 // job is a row of _private_jobs, with names in place of their ids and times as PostgreSQL prints them in UTC.
@@ -52,6 +53,7 @@ type model struct {
 	jobs          map[int64]job
 	keys          map[string]int64 // the job under each key
 	tasks, queues map[string]bool
+	changed       []int64 // the rows stored since the last look, some perhaps more than once or removed again
 	last          counters
 	mayBurn       int64          // by how much the last call may have moved counters though it failed
 	seen          map[string]int // how often each thing happened
@@ -202,6 +204,7 @@ func (m *model) put(j job) {
 	j.isLocked = j.lockedBy.Valid
 	j.isAvailable = !j.lockedBy.Valid && j.attempts < j.maxAttempts
 	m.jobs[j.id] = j
+	m.changed = append(m.changed, j.id)
 	if j.key.Valid {
 		m.keys[j.key.V] = j.id
 	}
@@ -212,6 +215,18 @@ func (m *model) remove(j job) {
 	delete(m.jobs, j.id)
 	if j.key.Valid {
 		delete(m.keys, j.key.V)
+	}
+}
+
+// collectNames forgets the names that no job uses.
+func (m *model) collectNames() {
+	clear(m.tasks)
+	clear(m.queues)
+	for _, j := range m.jobs {
+		m.tasks[j.identifier] = true
+		if j.queueName.Valid {
+			m.queues[j.queueName.V] = true
+		}
 	}
 }
 

@@ -51,6 +51,14 @@ var mutants = []mutant{
 		sound: "then 0 else 1 end", broken: "then 0 else 0 end",
 	},
 	{
+		rule: "a job that is let go tells when", function: "_gw_retire",
+		sound: "updated_at   = now()", broken: "updated_at   = j.updated_at",
+	},
+	{
+		rule: "only the job under the key is let go", function: "_gw_retire",
+		sound: "j.id = job_id", broken: "j.id in (job_id, job_id - 1)",
+	},
+	{
 		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
 		sound: "j.key = u.job_key and j.is_available", broken: "j.key = u.job_key and not j.is_available",
 	},

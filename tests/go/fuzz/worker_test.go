@@ -130,16 +130,31 @@ func (f *fuzz) administer(ctx context.Context, g generator) error {
 	return nil
 }
 
-// tidy removes the jobs without a key that have failed for good, so that the table stays small.
+// tidy removes the jobs that no call will meet again, for they have no key and do not run, and the names that are left
+// over. So the tables stay small, also for those who scan them, however long the run.
 func (f *fuzz) tidy(ctx context.Context) error {
-	var dead []int64
+	var left []int64
 	for _, j := range f.sorted() {
-		if !j.isAvailable && !j.isLocked && !j.key.Valid {
-			dead = append(dead, j.id)
+		if !j.isLocked && !j.key.Valid {
+			left = append(left, j.id)
 			f.model.remove(j)
 		}
 	}
-	return f.touch(ctx, dead, "select j.id from graphile_worker.complete_jobs($1) as j", dead)
+	if err := f.touch(ctx, left, "select j.id from graphile_worker.complete_jobs($1) as j", left); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"select graphile_worker.cleanup('{GC_TASK_IDENTIFIERS,GC_JOB_QUEUES}', force => true)",
+		"vacuum graphile_worker._private_jobs, graphile_worker._private_tasks, graphile_worker._private_job_queues",
+	} {
+		if _, err := f.database.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	clear(f.database.tasks)
+	clear(f.database.queues)
+	f.model.collectNames()
+	return f.look(ctx)
 }
 
 // touch makes a call that returns the ids it acted on: these.
