@@ -6,7 +6,9 @@ create or replace function {{.schema}}._gw_namespace()
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select '{{ replace "'" "''" .schema }}'::regnamespace
+  select p.pronamespace::regnamespace
+    from pg_proc as p
+   where p.oid = to_regprocedure('{{ replace "'" "''" .schema }}._gw_namespace()')
 $$;
 
 comment on function {{.schema}}._gw_namespace() is
