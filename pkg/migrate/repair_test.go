@@ -110,6 +110,21 @@ func told(t *testing.T, conn *pgx.Conn) []string {
 		 where d.finding in ('replaced function', 'overloaded function')`)
 }
 
+// Else doctor() would tell whoever changes a function of their own.
+func TestAnAdoptionRemembersOnlyWhatItMakes(t *testing.T) {
+	database := graphile(t, 20)
+	conn := connect(t, database)
+	execute(t, conn, "create function graphile_worker.mine() returns void language sql as ''")
+	up(t, database, migrate.Config{Adopt: true})
+	recorded := texts(t, conn, "select i.object from graphile_worker._gw_installed as i order by i.object")
+	if slices.Contains(recorded, "function graphile_worker.mine()") {
+		t.Error("it remembers a function that was there")
+	}
+	if !slices.Contains(recorded, "function graphile_worker.remove_job(text)") {
+		t.Error("it does not remember a function that it replaced")
+	}
+}
+
 func TestAnOverloadOfASharedFunctionIsReportedAndLeft(t *testing.T) {
 	database := pgtest.Database(t)
 	conn := connect(t, database)
