@@ -109,16 +109,10 @@ func readSQL(t *testing.T, path string) string {
 
 func renderFunction(t *testing.T, conn *pgx.Conn, name string) string {
 	t.Helper()
-	arguments := columns(queryLines(t, conn, `
-		select '  ' || a.name || e'\t' || format_type(a.type, null)
-		       || case when d.text is null then '' else e'\tdefault ' || d.text end
-		       || case when a.number < p.pronargs then ',' else '' end
-		  from pg_proc as p
-		 cross join unnest(p.proargnames, p.proargtypes::oid[]) with ordinality as a (name, type, number)
-		 cross join replace(pg_get_function_arg_default(p.oid, a.number::integer), 'NULL', 'null') as l (text)
-		 cross join regexp_replace(l.text, '::[a-z ]+(\[\])?$', '') as d (text)
-		 where p.oid = $1::regproc and a.number <= p.pronargs
-		 order by a.number`, name))
+	arguments := ""
+	if queryLines(t, conn, `select p.pronargs::text from pg_proc as p where p.oid = $1::regproc`, name)[0] != "0" {
+		arguments = "\n" + renderArguments(t, conn, name)
+	}
 	result := queryLines(t, conn, `select pg_get_function_result($1::regproc)`, name)[0]
 	result = strings.Replace(result, "SETOF", "setof", 1)
 	if list, ok := strings.CutPrefix(result, "TABLE("); ok {
@@ -129,7 +123,21 @@ func renderFunction(t *testing.T, conn *pgx.Conn, name string) string {
 		result = "table (\n" + columns(lines) + ")"
 	}
 	comment := queryLines(t, conn, `select obj_description($1::regproc, 'pg_proc')`, name)[0]
-	return fmt.Sprintf("### %s\n\n```text\n%s(\n%s)\nreturns %s\n```\n\n%s\n", name, name, arguments, result, comment)
+	return fmt.Sprintf("### %s\n\n```text\n%s(%s)\nreturns %s\n```\n\n%s\n", name, name, arguments, result, comment)
+}
+
+func renderArguments(t *testing.T, conn *pgx.Conn, name string) string {
+	t.Helper()
+	return columns(queryLines(t, conn, `
+		select '  ' || a.name || e'\t' || format_type(a.type, null)
+		       || case when d.text is null then '' else e'\tdefault ' || d.text end
+		       || case when a.number < p.pronargs then ',' else '' end
+		  from pg_proc as p
+		 cross join unnest(p.proargnames, p.proargtypes::oid[]) with ordinality as a (name, type, number)
+		 cross join replace(pg_get_function_arg_default(p.oid, a.number::integer), 'NULL', 'null') as l (text)
+		 cross join regexp_replace(l.text, '::[a-z ]+(\[\])?$', '') as d (text)
+		 where p.oid = $1::regproc and a.number <= p.pronargs
+		 order by a.number`, name))
 }
 
 func renderColumns(t *testing.T, conn *pgx.Conn, relation string) string {

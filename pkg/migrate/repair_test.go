@@ -22,7 +22,11 @@ func TestEveryFunctionAndTriggerOfAnInstallIsKnownAsOurs(t *testing.T) {
 		if changed := status.Changed(); len(changed) > 0 {
 			t.Errorf("schema %q: %v", schema, changed)
 		}
-		there := texts(t, connect(t, database), `
+		conn := connect(t, database)
+		if told := texts(t, conn, "select d.subject from "+pgx.Identifier{schema, "doctor"}.Sanitize()+"() as d"); len(told) > 0 {
+			t.Errorf("schema %q: doctor() tells of %q", schema, told)
+		}
+		there := texts(t, conn, `
 			select p.proname::text from pg_proc as p where p.pronamespace = (select n.oid from pg_namespace as n where n.nspname = $1)
 			union all
 			select g.tgname::text
@@ -80,6 +84,9 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 			if err != nil || status.State != migrate.Current || !slices.Equal(status.Changed(), want) || len(status.Warnings) != 1 {
 				t.Errorf("status: %v, warnings %q, %v", status.Changed(), status.Warnings, err)
 			}
+			if got := told(t, conn); !slices.Equal(got, []string{c.object}) {
+				t.Errorf("doctor() tells of %q", got)
+			}
 			repaired, err := m.Repair(t.Context())
 			if err != nil || !slices.Equal(repaired.Replaced, want) || !slices.Equal(steps, want) || repaired.Left != nil {
 				t.Errorf("repair: %+v, steps %v, %v", repaired, steps, err)
@@ -87,7 +94,34 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 			if found := differences(before, shape(t, conn)); found != nil {
 				t.Errorf("afterwards: %v", found)
 			}
+			if got := told(t, conn); len(got) > 0 {
+				t.Errorf("afterwards doctor() tells of %q", got)
+			}
 		})
+	}
+}
+
+// told returns the functions and triggers that doctor() tells of, in the words of [migrate.Object].
+func told(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	return texts(t, conn, `
+		select replace(d.subject, 'graphile_worker.', '')
+		  from graphile_worker.doctor() as d
+		 where d.finding in ('replaced function', 'overloaded function')`)
+}
+
+// Else doctor() would tell whoever changes a function of their own.
+func TestAnAdoptionRemembersOnlyWhatItMakes(t *testing.T) {
+	database := graphile(t, 20)
+	conn := connect(t, database)
+	execute(t, conn, "create function graphile_worker.mine() returns void language sql as ''")
+	up(t, database, migrate.Config{Adopt: true})
+	recorded := texts(t, conn, "select i.object from graphile_worker._gw_installed as i order by i.object")
+	if slices.Contains(recorded, "function graphile_worker.mine()") {
+		t.Error("it remembers a function that was there")
+	}
+	if !slices.Contains(recorded, "function graphile_worker.remove_job(text)") {
+		t.Error("it does not remember a function that it replaced")
 	}
 }
 
@@ -97,6 +131,9 @@ func TestAnOverloadOfASharedFunctionIsReportedAndLeft(t *testing.T) {
 	execute(t, conn, `create function graphile_worker.add_job(identifier text, priority smallint) returns void language sql as ''`)
 	before := identity(t, conn)
 	want := []migrate.Object{{Kind: migrate.Function, Name: "add_job(text, smallint)", Origin: migrate.Unknown}}
+	if got := told(t, conn); !slices.Equal(got, []string{"function add_job(text,smallint)"}) {
+		t.Errorf("doctor() tells of %q", got)
+	}
 	repaired, err := newMigrator(t, database, migrate.Config{}).Repair(t.Context())
 	if err != nil || repaired.Replaced != nil || !slices.Equal(repaired.Left, want) {
 		t.Errorf("got %+v, %v", repaired, err)

@@ -51,3 +51,20 @@
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
+{{ template "doctor/_gw_doctor_helpers.sql" . }}
+{{ template "doctor/_gw_find_hidden_queue.sql" . }}
+{{ template "doctor/_gw_find_replaced_functions.sql" . }}
+{{ template "doctor/_gw_find_ending_identities.sql" . }}
+{{ template "doctor/_gw_find_full_notify_queue.sql" . }}
+{{ template "doctor/_gw_find_old_snapshots.sql" . }}
+{{ template "doctor/_gw_find_dead_rows.sql" . }}
+{{ template "doctor/_gw_find_stale_locks.sql" . }}
+{{ template "doctor/_gw_find_orphaned_queues.sql" . }}
+{{ template "doctor/_gw_find_unknown_tasks.sql" . }}
+{{ template "doctor/_gw_find_failed_jobs.sql" . }}
+{{ template "doctor/_gw_find_spare_indexes.sql" . }}
+{{ template "doctor/_gw_find_unseen_rows.sql" . }}
+{{ template "admin/doctor.sql" . }}
+
+-- What was made here is what doctor() compares with.
+select {{.schema}}._gw_record_installed();

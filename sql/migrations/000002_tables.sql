@@ -39,11 +39,17 @@ create table {{.schema}}._gw_turns (
   last_at timestamptz not null
 );
 
+create table {{.schema}}._gw_installed (
+  object text not null constraint _gw_installed_pkey primary key,
+  digest text not null
+);
+
 insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity');
 
-alter table {{.schema}}._gw_settings enable row level security;
-alter table {{.schema}}._gw_workers  enable row level security;
-alter table {{.schema}}._gw_turns    enable row level security;
+alter table {{.schema}}._gw_settings  enable row level security;
+alter table {{.schema}}._gw_workers   enable row level security;
+alter table {{.schema}}._gw_turns     enable row level security;
+alter table {{.schema}}._gw_installed enable row level security;
 
 comment on index {{.schema}}._gw_queued_jobs is 'The order of the jobs in named queues.';
 comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
@@ -67,3 +73,7 @@ comment on column {{.schema}}._gw_workers.asleep is 'Whether it waits for work.'
 comment on table {{.schema}}._gw_turns is 'When work that is due once in a while for the whole fleet was last done.';
 comment on column {{.schema}}._gw_turns.name is 'The work.';
 comment on column {{.schema}}._gw_turns.last_at is 'When it was last done.';
+
+comment on table {{.schema}}._gw_installed is 'Functions and triggers as the migrations made them, for doctor() to compare with.';
+comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
+comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of what it says.';

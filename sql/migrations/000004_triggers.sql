@@ -6,3 +6,5 @@ create trigger _gw_queue_freed
 
 comment on trigger _gw_queue_freed on {{.schema}}._private_job_queues is
   'Wakes a worker when a queue becomes free and a due job waits in it.';
+
+select {{.schema}}._gw_record_installed();

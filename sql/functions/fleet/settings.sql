@@ -9,7 +9,9 @@ as $$
   values ('stale_sweep_every', '1 minute', interval '1 second', interval '1 hour',
           'how often locks are looked through for stale ones, by whichever worker comes first'),
          ('forget_worker_after', '1 day', interval '5 hours', interval '1 year',
-          'how long a registered worker that is not seen any more stays listed')
+          'how long a registered worker that is not seen any more stays listed'),
+         ('old_snapshot_after', '5 minutes', interval '1 second', interval '1 day',
+          'how long dead rows may be kept from being removed before doctor() says who does it')
 $$;
 
 comment on function {{.schema}}._gw_known_settings() is

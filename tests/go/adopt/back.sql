@@ -38,6 +38,7 @@ drop function
   graphile_worker.complete_job,
   graphile_worker.complete_job_batch,
   graphile_worker.deregister_worker,
+  graphile_worker.doctor,
   graphile_worker.fail_job,
   graphile_worker.fail_job_batch,
   graphile_worker.get_job,

@@ -1,0 +1,76 @@
+-- Functions and triggers that are not as the migrations made them. A later migration of Node's replaces those that both
+-- have; the queue still works then, but without what ours do more.
+
+-- What this transaction has made of the queue, in words that can be compared: functions by their bodies, triggers by
+-- their definitions as PostgreSQL prints them, but for case, quotes, parentheses and space.
+-- xmin tells what is made here: an adopted schema may hold functions of somebody else.
+create or replace function {{.schema}}._gw_objects()
+  returns table (object text, digest text, made_here boolean)
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select 'function ' || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
+    from pg_proc as p
+   where p.pronamespace = {{.schema}}._gw_namespace()
+  union all
+  select 'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+         md5(translate(lower(pg_get_triggerdef(t.oid)), e'"() \n', '')
+             || case when t.tgenabled in ('O', 'A') then '' else ' disabled' end),
+         t.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
+    from pg_trigger as t
+    join pg_class as c on c.oid = t.tgrelid
+   where c.relnamespace = {{.schema}}._gw_namespace() and not t.tgisinternal
+$$;
+
+comment on function {{.schema}}._gw_objects() is
+  'Internal: the functions and triggers of the schema, with a digest of each, and whether this transaction has made it.';
+
+-- To be called by every migration that makes functions or triggers, at its end.
+create or replace function {{.schema}}._gw_record_installed()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into {{.schema}}._gw_installed as i (object, digest)
+  select o.object, o.digest
+    from {{.schema}}._gw_objects() as o
+   where o.made_here
+      on conflict on constraint _gw_installed_pkey do update set digest = excluded.digest;
+end;
+$$;
+
+comment on function {{.schema}}._gw_record_installed() is
+  'Internal, for migrations: remembers the functions and triggers that this transaction has made, so that doctor() notices when they change.';
+
+create or replace function {{.schema}}._gw_find_replaced_functions()
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select 'warning',
+         'replaced function',
+         i.object,
+         case when o.object is null then 'It is gone.' else 'It is not what gw-migrate installed.' end
+           || ' A later Graphile Worker may have migrated the schema, or somebody has changed it; the rules of the'
+              ' queue may not hold.',
+         'Put ours back with: gw-migrate repair'
+    from {{.schema}}._gw_installed as i
+    left join {{.schema}}._gw_objects() as o on o.object = i.object
+   where o.digest is distinct from i.digest
+  union all
+  select 'warning',
+         'overloaded function',
+         o.object,
+         'It has the name of a function of the queue and other arguments, so that calls may be ambiguous and fail.',
+         format('Drop or rename it with: drop %s;', o.object)
+    from {{.schema}}._gw_objects() as o
+   where o.object like 'function %'
+     and o.object not in (select i.object from {{.schema}}._gw_installed as i)
+     and split_part(o.object, '(', 1) in (select split_part(i.object, '(', 1) from {{.schema}}._gw_installed as i)
+$$;
+
+comment on function {{.schema}}._gw_find_replaced_functions() is
+  'Internal, for doctor(): functions and triggers that are not as the migrations made them.';

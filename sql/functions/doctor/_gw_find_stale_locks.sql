@@ -1,0 +1,56 @@
+-- Jobs and queues that workers left locked: for more than four hours, whoever they are, or by a registered worker that
+-- was not seen for five minutes.
+create or replace function {{.schema}}._gw_find_stale_locks(
+  pages bigint default 10000
+)
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  jobs_seen   real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  queues_seen real := {{.schema}}._gw_share_seen('_private_job_queues', pages);
+begin
+  return query
+  with held as (
+    select j.locked_by as owner, j.locked_at, 1 as job
+      from {{.schema}}._private_jobs as j tablesample system (jobs_seen)
+     where j.locked_at is not null
+    union all
+    select q.locked_by, q.locked_at, 0
+      from {{.schema}}._private_job_queues as q tablesample system (queues_seen)
+     where q.locked_at is not null
+  ), stale as (
+    select h.owner, h.locked_at, h.job, w.last_seen_at, w.host, w.pid,
+           coalesce(w.last_seen_at < now() - interval '5 minutes', false) as silent
+      from held as h
+      left join {{.schema}}._gw_workers as w on w.id = h.owner
+     where h.locked_at < now() - interval '4 hours' or w.last_seen_at < now() - interval '5 minutes'
+  )
+  select 'warning',
+         'stale lock',
+         'worker ' || coalesce(s.owner, 'unknown'),
+         format('It holds jobs: %s, queues: %s; since %s. %s Until they are freed, they wait, and so do the jobs behind them '
+                'in these queues.',
+                {{.schema}}._gw_estimate(sum(s.job), jobs_seen), {{.schema}}._gw_estimate(sum(1 - s.job), queues_seen),
+                {{.schema}}._gw_age(min(s.locked_at)),
+                case when s.silent
+                     then format('It was last seen %s ago (host %s, pid %s).', {{.schema}}._gw_age(max(s.last_seen_at)),
+                                 coalesce(max(s.host), 'unknown'), coalesce(max(s.pid)::text, 'unknown'))
+                     else 'Locks expire after four hours; nobody has looked for such since.'
+                end),
+         case when s.silent and s.owner is not null
+              then format('If the worker is dead, free what it holds with: select %s.force_unlock_workers(array[%L]);',
+                          {{.schema}}._gw_namespace(), s.owner)
+              else format('Free them with: select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
+         end
+    from stale as s
+   group by s.owner, s.silent
+   order by min(s.locked_at)
+   limit 10;
+end;
+$$;
+
+comment on function {{.schema}}._gw_find_stale_locks(bigint) is
+  'Internal, for doctor(): jobs and queues that workers left locked, in so many pages of each table.';

@@ -1,0 +1,33 @@
+-- Jobs that failed for good and pile up.
+create or replace function {{.schema}}._gw_find_failed_jobs(
+  pages     bigint default 10000,
+  threshold bigint default 1000
+)
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+begin
+  return query
+  with failed as (
+    select count(*) as jobs
+      from {{.schema}}._private_jobs as j tablesample system (jobs_seen)
+     where not j.is_available and j.locked_at is null
+  )
+  select 'info',
+         'failed jobs',
+         'table _private_jobs',
+         format('Jobs that failed for good: %s. They stay until somebody acts; each look for stale locks reads them all.',
+                {{.schema}}._gw_estimate(f.jobs, jobs_seen)),
+         format('Look at last_error in %s.jobs, then delete them with: '
+                'select * from %1$s.cleanup(array[''DELETE_PERMAFAILED_JOBS'']);', {{.schema}}._gw_namespace())
+    from failed as f
+   where f.jobs * 100 / jobs_seen >= threshold;
+end;
+$$;
+
+comment on function {{.schema}}._gw_find_failed_jobs(bigint, bigint) is
+  'Internal, for doctor(): whether so many jobs have failed for good, by so many pages of the jobs.';

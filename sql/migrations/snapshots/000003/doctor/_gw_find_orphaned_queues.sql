@@ -1,0 +1,38 @@
+-- Queues that are locked though none of their jobs is: the row of the running job was deleted by hand, or by
+-- complete_jobs after its lock had expired. A claim, and its end, change both in one statement, so that no statement
+-- sees one without the other; that takes all jobs, so where only a sample is looked at, nothing can be said.
+create or replace function {{.schema}}._gw_find_orphaned_queues(
+  pages bigint default 10000
+)
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if {{.schema}}._gw_share_seen('_private_jobs', pages) < 100 then
+    return;
+  end if;
+  return query
+  select 'warning',
+         'orphaned queue',
+         'queue ' || q.queue_name,
+         format('It is locked by worker %s since %s, but none of its jobs runs. The jobs in it wait until the lock is four '
+                'hours old.', coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
+         -- The lock's time in the condition: the queue may have been freed and claimed since.
+         format('Free it with: update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
+                'and %1$s._gw_lease(locked_at) = %3$s;',
+                {{.schema}}._gw_namespace(), q.id, {{.schema}}._gw_lease(q.locked_at))
+    from {{.schema}}._private_job_queues as q
+         tablesample system ({{.schema}}._gw_share_seen('_private_job_queues', pages))
+   where q.locked_at is not null
+     and q.id <> all (array(select j.job_queue_id
+                              from {{.schema}}._private_jobs as j
+                             where j.locked_at is not null and j.job_queue_id is not null))
+   order by q.locked_at
+   limit 10;
+end;
+$$;
+
+comment on function {{.schema}}._gw_find_orphaned_queues(bigint) is
+  'Internal, for doctor(): queues that are locked though none of their jobs is, if all jobs are in so many pages.';

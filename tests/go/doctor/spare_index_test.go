@@ -1,0 +1,45 @@
+package doctor_test
+
+import (
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
+	database := pgtest.Database(t)
+	pool := pgtest.Pool(t, database)
+	const (
+		addJobs = `select count(*) from graphile_worker.add_jobs(array(
+		             select json_populate_record(null::graphile_worker.job_spec, '{"identifier": "a"}') from generate_series(1, 50)))`
+		spare    = `select exists (select from graphile_worker._gw_find_spare_indexes(least_inserted => 50))`
+		inserted = `select s.n_tup_ins = 50 from pg_stat_user_tables as s where s.relname = '_private_jobs'`
+	)
+	visit(t, database, addJobs)
+	pgtest.Await(t, pool, inserted)
+	if pgtest.Value[bool](t, pool, spare) {
+		t.Error("it is told while no worker is registered, so that Node's may be the only ones")
+	}
+	pgtest.Exec(t, pool, "select graphile_worker.register_worker('worker', '{a}')")
+	if !pgtest.Value[bool](t, pool, spare) {
+		t.Error("it is not told")
+	}
+	if pgtest.Value[bool](t, pool, told, "spare index", "index jobs_main_index") {
+		t.Error("it is told after fifty jobs")
+	}
+
+	// As Node's claims read it.
+	visit(t, database, "set enable_seqscan = off; set enable_sort = off; select j.id from graphile_worker._private_jobs as j "+
+		"where j.is_available = true order by j.priority, j.run_at limit 1")
+	pgtest.Await(t, pool, "select not ("+spare+")")
+
+	visit(t, database, "select pg_stat_reset()")
+	visit(t, database, addJobs)
+	pgtest.Await(t, pool, inserted)
+	pgtest.Await(t, pool, spare)
+	pgtest.Exec(t, pool, pgtest.Value[string](t, pool,
+		"select split_part(d.remedy, ' with: ', 2) from graphile_worker._gw_find_spare_indexes(least_inserted => 50) as d"))
+	if pgtest.Value[bool](t, pool, spare) {
+		t.Error("it is told after its remedy")
+	}
+}

@@ -1,0 +1,26 @@
+-- doctor() says nothing about a queue that is well, and asks each of the functions that find something.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select is_empty($$ select * from doctor() $$, 'nothing hurts an empty queue');
+
+select add_job('task', queue_name => 'queue'), add_job('task'), add_job('task', max_attempts => 1);
+select get_job('worker'), get_job('worker');
+update _private_jobs set attempts = max_attempts where id = (select max(id) from _private_jobs);
+select is_empty($$ select * from doctor() $$, 'nor one where jobs wait, run and have failed');
+
+select register_worker('registered', '{task}');
+select is_empty($$ select * from doctor() $$, 'nor one with a registered worker');
+
+select is_empty(
+  $$ select p.proname
+       from pg_proc as p
+      where p.pronamespace = 'graphile_worker'::regnamespace
+        and p.proname like '\_gw\_find\_%'
+        and strpos((select f.prosrc from pg_proc as f where f.oid = '_gw_findings'::regproc), p.proname || '''') = 0
+        and p.proname <> '_gw_find_hidden_queue' $$,
+  'each finding is looked for');
+
+select * from finish();
+rollback;

@@ -1,0 +1,27 @@
+-- doctor() does not fail where something is not as it should be: it says what it could not examine, and tells the rest.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+insert into _gw_settings (name, value) values ('old_snapshot_after', 'soon');
+drop table _gw_workers;
+insert into _private_job_queues (queue_name, locked_at, locked_by) values ('queue', now(), 'worker');
+
+select set_eq(
+  $$ select finding, subject from doctor() $$,
+  $$ values ('not examined', 'function _gw_find_old_snapshots'),
+            ('not examined', 'function _gw_find_stale_locks'),
+            ('not examined', 'function _gw_find_unknown_tasks'),
+            ('not examined', 'function _gw_find_spare_indexes'),
+            ('orphaned queue', 'queue queue') $$,
+  'the others are told');
+select is(
+  (select detail from doctor() where subject = 'function _gw_find_stale_locks'),
+  'relation "graphile_worker._gw_workers" does not exist.',
+  'with the reason');
+
+set local transaction_read_only = on;
+select isnt_empty($$ select * from doctor() $$, 'it works in a read-only transaction');
+
+select * from finish();
+rollback;

@@ -1,0 +1,21 @@
+-- To a role that may not see the queue, doctor() does not say that all is well.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+create role gw_test_watcher;
+grant usage on schema graphile_worker to gw_test_watcher;
+set local role gw_test_watcher;
+select results_eq(
+  $$ select severity, finding, subject from doctor() $$,
+  $$ values ('warning', 'hidden queue', 'role gw_test_watcher') $$,
+  'it says that it sees nothing');
+
+create temp table remedy as select split_part(remedy, ' with: ', 2) as command from doctor();
+grant select on remedy to public;
+reset role;
+do $$ begin execute (select command from remedy); end $$;
+select is_empty($$ select * from doctor() $$, 'the owner sees');
+
+select * from finish();
+rollback;

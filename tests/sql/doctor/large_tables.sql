@@ -1,0 +1,33 @@
+-- Of a table with more pages than doctor() may read it looks at a sample, and says so.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+insert into _private_jobs (task_id, job_queue_id, attempts, max_attempts)
+select 1, n, 1, 1 from generate_series(1, 20000) as n;
+insert into _private_job_queues (queue_name, locked_at, locked_by) values ('queue', now(), 'worker');
+
+create function pg_temp.pages()
+  returns bigint
+  language sql
+as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
+
+select is(_gw_share_seen('_private_jobs', pg_temp.pages()), 100::real, 'a table of just so many pages is seen');
+select is(_gw_share_seen('_private_jobs', pg_temp.pages() * 2), 100::real, 'and a smaller one');
+select cmp_ok(_gw_share_seen('_private_jobs', pg_temp.pages() / 2), '<=', 50::real, 'of one of twice as many, half');
+select is(_gw_share_seen('_gw_turns', 0), 0::real, 'no pages are nothing');
+
+select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$, 'nothing is said where all is seen');
+select results_eq(
+  $$ select severity, finding, subject from _gw_find_unseen_rows(pg_temp.pages() / 2) $$,
+  $$ values ('info', 'large table', 'table _private_jobs') $$,
+  'or what is not');
+select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$, 'who sees all jobs knows an orphaned queue');
+select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$, 'who does not, does not');
+
+select matches(
+  (select detail from _gw_find_failed_jobs(pages => pg_temp.pages() / 2)),
+  '^Jobs that failed for good: about \d+\.', 'numbers are estimates');
+
+select * from finish();
+rollback;

@@ -1,0 +1,42 @@
+-- A queue that is locked though none of its jobs is will not move on by itself; the remedy frees it, unless it was claimed
+-- meanwhile.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.apply_remedies(kind text)
+  returns void
+  language plpgsql
+as $$
+declare
+  command text;
+begin
+  for command in select split_part(d.remedy, ' with: ', 2) from doctor() as d where d.finding = kind loop
+    execute command;
+  end loop;
+end;
+$$;
+
+select add_job('task', queue_name => q, job_key => q || n) from unnest(array['busy', 'stuck']) as q, generate_series(1, 2) as n;
+select get_job_batch('worker', batch_size => 4);
+select is_empty($$ select * from doctor() $$, 'a queue whose job runs is well');
+
+delete from _private_jobs where key = 'stuck1';
+select results_eq(
+  $$ select severity, finding, subject, detail from doctor() $$,
+  $$ values ('warning', 'orphaned queue', 'queue stuck',
+             'It is locked by worker worker since 00:00:00, but none of its jobs runs. The jobs in it wait until the lock '
+             'is four hours old.') $$,
+  'one whose running job was deleted is not');
+
+create temp table remedy as select split_part(remedy, ' with: ', 2) as command from doctor();
+update _private_job_queues set locked_at = locked_at + interval '1 microsecond' where queue_name = 'stuck';
+do $$ begin execute (select command from remedy); end $$;
+select isnt_empty($$ select * from doctor() $$, 'the remedy frees no other claim');
+
+select pg_temp.apply_remedies('orphaned queue');
+select is_empty($$ select * from doctor() $$, 'it frees the queue');
+select is((select key from get_job('worker')), 'stuck2', 'whose next job starts');
+
+select * from finish();
+rollback;

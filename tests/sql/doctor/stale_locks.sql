@@ -1,0 +1,65 @@
+-- Locks that are older than four hours, or of a registered worker that was not seen for five minutes, are told for each
+-- worker; the remedy frees them.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.apply_remedies(kind text)
+  returns void
+  language plpgsql
+as $$
+declare
+  command text;
+begin
+  for command in select split_part(d.remedy, ' with: ', 2) from doctor() as d where d.finding = kind loop
+    execute command;
+  end loop;
+end;
+$$;
+
+select add_job('task', queue_name => 'queue of ' || w, job_key => w)
+  from unnest(array['silent', 'live', 'foreign', 'expired']) as w;
+select register_worker('silent', host => 'db1', pid => 7), register_worker('live');
+select get_job_batch('worker', batch_size => 4);
+update _private_jobs set locked_by = key, locked_at = now() - interval '3 hours 59 minutes';
+update _private_jobs set locked_at = now() - interval '4 hours 1 second' where key = 'expired';
+update _private_job_queues as q set locked_by = j.locked_by, locked_at = j.locked_at
+  from _private_jobs as j where j.job_queue_id = q.id;
+
+update _gw_workers set last_seen_at = now() - interval '5 minutes';
+select results_eq(
+  $$ select severity, finding, subject from doctor() $$,
+  $$ values ('warning', 'stale lock', 'worker expired') $$,
+  'four hours are over for one');
+
+update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'silent';
+select results_eq(
+  $$ select subject from doctor() $$,
+  $$ values ('worker expired'), ('worker silent') $$,
+  'and five minutes for another; the oldest lock comes first');
+select is(
+  (select detail from doctor() where subject = 'worker silent'),
+  'It holds jobs: 1, queues: 1; since 03:59:00. It was last seen 00:06:00 ago (host db1, pid 7). Until they are freed, '
+  'they wait, and so do the jobs behind them in these queues.',
+  'it says what is held, since when, and where the worker ran');
+
+update _private_jobs set locked_by = null where key = 'expired';
+update _private_job_queues set locked_by = null where queue_name = 'queue of expired';
+select set_eq(
+  $$ select subject, detail like 'It holds jobs: 1, queues: 1;%' from doctor() $$,
+  $$ values ('worker unknown', true), ('worker silent', true) $$,
+  'a lock without an owner is one, too');
+
+select pg_temp.apply_remedies('stale lock');
+select is_empty($$ select * from doctor() $$, 'the remedies free them');
+select set_eq(
+  $$ select key from _private_jobs where locked_at is null $$, array['silent', 'expired'],
+  'and nobody else''s');
+
+update _private_jobs set locked_at = '-infinity', locked_by = 'odd' where key = 'live';
+select matches(
+  (select detail from doctor()), 'It holds jobs: 1, queues: 0; since ever\.',
+  'a lock without a beginning is told as well');
+
+select * from finish();
+rollback;

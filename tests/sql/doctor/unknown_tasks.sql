@@ -1,0 +1,56 @@
+-- Due jobs of a task that no registered worker has wait for ever. Nothing is said where that cannot be known.
+begin;
+select plan(10);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.apply_remedies(kind text)
+  returns void
+  language plpgsql
+as $$
+declare
+  command text;
+begin
+  for command in select split_part(d.remedy, ' with: ', 2) from doctor() as d where d.finding = kind loop
+    execute command;
+  end loop;
+end;
+$$;
+
+select add_job('known'), add_job('unknown', run_at => now() - interval '2 hours'), add_job('unknown'),
+       add_job('future', run_at => now() + interval '1 second');
+select is_empty($$ select * from doctor() $$, 'while no worker is registered, Node''s may have every task');
+
+select register_worker('worker', '{known}'), register_worker('dead', '{unknown}');
+update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'dead';
+select results_eq(
+  $$ select severity, finding, subject from doctor() $$,
+  $$ values ('warning', 'task without worker', 'task unknown') $$,
+  'the one that has it was not seen');
+select matches((select detail from doctor()), '^Jobs that are due: 2, since 02:00:00,', 'it says how many wait since when');
+
+select heartbeat('dead');
+select is_empty($$ select * from doctor() $$, 'it is back');
+select deregister_worker('dead');
+select isnt_empty($$ select * from doctor() $$, 'it is gone');
+
+select register_worker('worker', '{}');
+select is_empty($$ select * from doctor() $$, 'a worker without a list of tasks may have every one');
+select register_worker('worker', '{known}');
+
+update _private_jobs set locked_at = now(), locked_by = 'pool' where run_at < now();
+select is_empty($$ select * from doctor() $$, 'somebody runs a job of the task');
+update _private_jobs set locked_at = null, locked_by = null;
+
+select pg_temp.apply_remedies('task without worker');
+select is_empty($$ select * from doctor() $$, 'the remedy gives them up');
+select set_eq(
+  $$ select task_identifier from jobs $$, array['known', 'future'], 'and no others');
+
+delete from _private_tasks where identifier = 'known';
+select results_eq(
+  $$ select finding, subject like 'task of the lost name %' from doctor() $$,
+  $$ values ('task without worker', true) $$,
+  'a job whose task name was deleted is told');
+
+select * from finish();
+rollback;
