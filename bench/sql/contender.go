@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// schema is where every contender keeps its tables.
+	schema = "graphile_worker"
+
+	// task is the one that the jobs of the benchmark are for.
+	task = "bench"
+
+	workerID = "bench-worker-1"
+)
+
+// tasks are those that the claims ask for.
+var tasks = []string{task, "bench-too"}
+
+// A contender is a way to work the tables.
+type contender struct {
+	name string
+
+	// template is the database that its databases are copies of.
+	template string
+
+	// work prepares a connection for working jobs.
+	work func(ctx context.Context, conn *pgx.Conn) (worker, error)
+}
+
+// A worker claims and completes jobs over one connection, each in one statement or the few that the contender needs.
+type worker interface {
+	// claim claims up to n jobs that carry none of the forbidden flags.
+	claim(ctx context.Context, n int, forbidden []string) ([]job, error)
+
+	// complete reports jobs of a claim as done. It is an error if one of them was no longer there.
+	complete(ctx context.Context, jobs []job) error
+}
+
+// taskIDs returns the ids of the tasks, for contenders that send those.
+func taskIDs(ctx context.Context, conn *pgx.Conn) ([]int32, error) {
+	rows, err := conn.Query(ctx, "select id from "+schema+"._private_tasks where identifier = any ($1) order by id", tasks)
+	if err != nil {
+		return nil, fmt.Errorf("look up the tasks: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return nil, fmt.Errorf("look up the tasks: %w", err)
+	}
+	return found, nil
+}
+
+// missed is the error of a report that did not touch every job.
+func missed(want, got int) error {
+	if got == want {
+		return nil
+	}
+	return fmt.Errorf("complete jobs: %d of %d were there", got, want)
+}
