@@ -70,6 +70,7 @@ type scenario struct {
 // scenarios are all there are, in the order of the report.
 var scenarios = []scenario{
 	{"claim", "Claim and complete", claimScenario},
+	{"ugly", "Claims from ugly tables", uglyScenario},
 }
 
 // A bench is what a scenario works with: one server and the contenders on it.
@@ -148,7 +149,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // runServer runs the scenarios on one server. One that fails says so in the report and does not stop the next.
 func runServer(ctx context.Context, o options, r *report, binDir string, progress io.Writer) (err error) {
-	s, err := startServer(ctx, binDir)
+	s, err := startServer(ctx, binDir, o.quick)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m
 		return m, err
 	}
 	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	if err := db.run(ctx, fill(max(b.scale(claimJobs), n*(calls+warmUp))), tidy, "checkpoint"); err != nil {
+	if err := db.settle(ctx, fill(max(b.scale(claimJobs), n*(calls+warmUp)))); err != nil {
 		return m, err
 	}
 	s, err := db.session(ctx)

@@ -66,6 +66,28 @@ func (db *database) run(ctx context.Context, sqls ...string) error {
 	return nil
 }
 
+// tidy runs a command such as vacuum on the tables of the schema, whichever they are.
+func (db *database) tidy(ctx context.Context, command string) error {
+	var tables string
+	err := db.admin.QueryRow(ctx, "select string_agg(c.oid::regclass::text, ', ') from pg_class as c "+
+		"where c.relnamespace = $1::regnamespace and c.relkind = 'r'", schema).Scan(&tables)
+	if err != nil {
+		return fmt.Errorf("list the tables: %w", err)
+	}
+	return db.run(ctx, command+" "+tables)
+}
+
+// settle runs statements that fill the tables and leaves nothing of that to do while something is measured.
+func (db *database) settle(ctx context.Context, sqls ...string) error {
+	if err := db.run(ctx, sqls...); err != nil {
+		return err
+	}
+	if err := db.tidy(ctx, "vacuum (analyze)"); err != nil {
+		return err
+	}
+	return db.run(ctx, "checkpoint")
+}
+
 // walPosition returns how many bytes of WAL have been written so far.
 func (db *database) walPosition(ctx context.Context) (position int64, err error) {
 	err = db.admin.QueryRow(ctx, "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn").Scan(&position)

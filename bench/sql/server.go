@@ -14,12 +14,13 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// settings are those of the server: durable, as a server is run, except that a commit does not wait for the disk; what is
-// compared are statements. Scenarios say where they differ.
+// settings are those of the server: durable, as a server is run, except that a commit does not wait for the disk, for what
+// is compared are statements, and that pages are not logged in full after a checkpoint, which would go to the account of
+// whoever touches them first. Scenarios say where they differ.
 var settings = map[string]string{
 	"fsync":              "on",
 	"synchronous_commit": "off",
-	"full_page_writes":   "on",
+	"full_page_writes":   "off",
 	"shared_buffers":     "1GB",
 	"max_wal_size":       "16GB", // no checkpoint but those that are asked for
 	"checkpoint_timeout": "1d",
@@ -35,8 +36,12 @@ type server struct {
 }
 
 // startServer starts a server from the binaries in a folder, or from those that are found if it is empty.
-func startServer(ctx context.Context, binDir string) (_ *server, err error) {
-	process, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: settings})
+func startServer(ctx context.Context, binDir string, quick bool) (_ *server, err error) {
+	chosen := maps.Clone(settings)
+	if quick {
+		chosen["fsync"] = "off"
+	}
+	process, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: chosen})
 	if err != nil {
 		return nil, err
 	}
