@@ -71,6 +71,11 @@ type scenario struct {
 var scenarios = []scenario{
 	{"claim", "Claim and complete", claimScenario},
 	{"ugly", "Claims from ugly tables", uglyScenario},
+	{"held", "Work beside a held snapshot", heldScenario},
+	{"burst", "A burst into an empty queue", burstScenario},
+	{"serial", "Named queues", serialScenario},
+	{"enqueue", "Enqueue from one client", enqueueScenario},
+	{"clients", "Enqueue from many clients", clientsScenario},
 }
 
 // A bench is what a scenario works with: one server and the contenders on it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,10 @@ type contender struct {
 
 	// template is the database that its databases are copies of.
 	template string
+
+	// enqueue returns a statement that adds n ready jobs, numbered i, to the queues whose names queue, an expression of
+	// i, says; null: to none.
+	enqueue func(n int, queue string) string
 
 	// work prepares a connection for working jobs.
 	work func(ctx context.Context, conn *pgx.Conn) (worker, error)
@@ -53,10 +58,23 @@ func taskIDs(ctx context.Context, conn *pgx.Conn) ([]int32, error) {
 	return found, nil
 }
 
-// missed is the error of a report that did not touch every job.
+// errMissed is the error of a report that did not touch every job.
+var errMissed = errors.New("not all jobs were there")
+
 func missed(want, got int) error {
 	if got == want {
 		return nil
 	}
-	return fmt.Errorf("complete jobs: %d of %d were there", got, want)
+	return fmt.Errorf("complete jobs: %w: %d of %d", errMissed, got, want)
+}
+
+// callAddJobs is enqueue by the public functions, which Node's schema and ours have in common.
+func callAddJobs(n int, queue string) string {
+	if n == 1 {
+		return fmt.Sprintf("select * from (values (1)) as s (i), %s.add_job('%s', json_build_object('number', i), %s)",
+			schema, task, queue)
+	}
+	return fmt.Sprintf("select count(*) from %s.add_jobs(array(select "+
+		"row('%s', json_build_object('number', i), %s, null, null, null, null, null)::%[1]s.job_spec "+
+		"from generate_series(1, %[4]d) as s (i)))", schema, task, queue, n)
 }

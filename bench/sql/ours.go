@@ -10,9 +10,12 @@ import (
 )
 
 // ours works by the public functions of the schema.
-var ours = contender{name: "ours", template: "template_ours", work: func(_ context.Context, conn *pgx.Conn) (worker, error) {
-	return ourWorker{conn}, nil
-}}
+var ours = contender{
+	name:     "ours",
+	template: "template_ours",
+	enqueue:  callAddJobs,
+	work:     func(_ context.Context, conn *pgx.Conn) (worker, error) { return ourWorker{conn}, nil },
+}
 
 type ourWorker struct{ conn *pgx.Conn }
 

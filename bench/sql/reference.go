@@ -7,8 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// reference works our tables by the statements of reference.sql.
-var reference = contender{name: "reference", template: ours.template, work: func(ctx context.Context, conn *pgx.Conn) (worker, error) {
+// reference works our tables by the statements of reference.sql. It knows no queues.
+var reference = contender{
+	name:     "reference",
+	template: ours.template,
+	enqueue:  func(n int, _ string) string { return insert(n, "run_at", "now()") },
+	work:     newReferenceWorker,
+}
+
+func newReferenceWorker(ctx context.Context, conn *pgx.Conn) (worker, error) {
 	parsed, err := parseStatements(referenceSQL)
 	if err != nil {
 		return nil, err
@@ -22,7 +29,7 @@ var reference = contender{name: "reference", template: ours.template, work: func
 		return nil, err
 	}
 	return &referenceWorker{conn: conn, tasks: known, parsed: parsed, claims: map[int]string{}, completeSQL: complete}, nil
-}}
+}
 
 type referenceWorker struct {
 	conn        *pgx.Conn
