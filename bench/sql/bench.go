@@ -76,6 +76,8 @@ var scenarios = []scenario{
 	{"serial", "Named queues", serialScenario},
 	{"enqueue", "Enqueue from one client", enqueueScenario},
 	{"clients", "Enqueue from many clients", clientsScenario},
+	{"wal", "WAL of a job", walScenario},
+	{"indexes", "The price of each index", indexesScenario},
 }
 
 // A bench is what a scenario works with: one server and the contenders on it.

@@ -25,7 +25,7 @@ var transactionsPerSecond = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \((?:withou
 type pgbench struct {
 	script  string // by its name in the folder, without .sql
 	clients int
-	time    time.Duration // whole seconds
+	time    time.Duration // whole seconds; 0: a few transactions
 	options string        // of the sessions, as in PGOPTIONS
 	listen  bool          // let another session listen meanwhile
 }
@@ -52,9 +52,13 @@ func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
-	cmd := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script,
+	length := "--transactions=20"
+	if p.time > 0 {
+		length = "--time=" + strconv.Itoa(int(p.time.Seconds()))
+	}
+	cmd := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script, length,
 		"--client="+strconv.Itoa(p.clients), "--jobs="+strconv.Itoa(min(p.clients, 2)),
-		"--time="+strconv.Itoa(int(p.time.Seconds())), "--define=task="+strconv.Itoa(int(known[0])), db.server.url(db.name))
+		"--define=task="+strconv.Itoa(int(known[0])), db.server.url(db.name))
 	cmd.Env = append(os.Environ(), "PGOPTIONS="+p.options)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
