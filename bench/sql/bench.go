@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -162,6 +164,9 @@ func runServer(ctx context.Context, o options, r *report, binDir string, progres
 	}
 	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
 	b := &bench{options: o, server: s, report: r, progress: progress}
+	if err := b.describeServer(ctx); err != nil {
+		return err
+	}
 	if o.node {
 		if err := installNode(ctx, s); err != nil {
 			return err
@@ -188,6 +193,20 @@ func runServer(ctx context.Context, o options, r *report, binDir string, progres
 		}
 	}
 	return err
+}
+
+// describeServer reports the settings that were chosen, as the server has them.
+func (b *bench) describeServer(ctx context.Context) error {
+	var chosen []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		var value string
+		if err := b.admin.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
+			return fmt.Errorf("ask for the settings: %w", err)
+		}
+		chosen = append(chosen, name+" "+value)
+	}
+	b.note("PostgreSQL %s, private, reached by a socket: %s; else as it comes.", b.version, strings.Join(chosen, ", "))
+	return nil
 }
 
 // processor names the processor, where the system says.
