@@ -8,7 +8,8 @@ if [ -n "$unformatted" ]; then
   printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
   exit 1
 fi
-go vet ./...
-go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+for module in . bench; do
+  (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
+done
 
 scripts/with-database.sh scripts/check-functions.sh

@@ -4,3 +4,4 @@ set -euo pipefail
 
 scripts/with-database.sh scripts/pgtap.sh
 go test -race -count=1 ./...
+(cd bench && go test -race -count=1 ./...)

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	burstJobs   = 300_000
+	burstInsert = 1000 // at once
+	burstClaim  = 10
+	burstNext   = 20 // claims after the first
+)
+
+// burstScenario looks what a plan is worth that was cached while the queue was empty.
+func burstScenario(ctx context.Context, b *bench) error {
+	all := b.contenders(ours, reference)
+	results := map[string]*burst{}
+	for _, c := range all {
+		results[c.name] = &burst{}
+	}
+	err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
+		for round := range b.rounds {
+			for _, c := range turns(round, all) {
+				if err := b.measureBurst(ctx, c, results[c.name]); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.note("A session claims from the empty, vacuumed, never analysed table until its plans are cached. Another one adds %d jobs. "+
+		"Then the first session claims %d at a time, and completes them: the first time, and the median of the next %d. "+
+		"Autovacuum is off.", b.scale(burstJobs), burstClaim, burstNext)
+	t := table{{"contender", "first claim, µs", "first complete, µs", "next claims, µs", "next completes, µs"}}
+	for _, c := range all {
+		r := results[c.name]
+		t.add(c.name, r.claim.number(), r.complete.number(), r.nextClaims.number(), r.nextCompletes.number())
+	}
+	b.table(t)
+	return nil
+}
+
+// burst is what one contender's calls took, in microseconds, round by round.
+type burst struct{ claim, complete, nextClaims, nextCompletes series }
+
+func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err error) {
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	if err := db.tidy(ctx, "vacuum"); err != nil {
+		return err
+	}
+	s, err := db.session(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	absent := make([]job, burstClaim)
+	for i := range absent {
+		absent[i].id = -int64(i + 1)
+	}
+	for range 2 * warmUp {
+		if _, err := s.claim(ctx, burstClaim, nil); err != nil {
+			return err
+		}
+		if err := s.complete(ctx, absent); err != nil && !errors.Is(err, errMissed) {
+			return err
+		}
+	}
+	for range b.scale(burstJobs) / burstInsert {
+		if err := db.run(ctx, c.enqueue(burstInsert, "null")); err != nil {
+			return err
+		}
+	}
+	claimed, completed, err := s.work(ctx, burstClaim, nil)
+	if err != nil {
+		return err
+	}
+	r.claim, r.complete = append(r.claim, micros(claimed)), append(r.complete, micros(completed))
+	claims, completes, err := s.times(ctx, burstClaim, burstNext)
+	r.nextClaims, r.nextCompletes = append(r.nextClaims, claims.median()), append(r.nextCompletes, completes.median())
+	return err
+}
+
+// times works n jobs so many times and returns what each call took, in microseconds.
+func (s *session) times(ctx context.Context, n, calls int) (claims, completes series, err error) {
+	for range calls {
+		var claimed, completed time.Duration
+		if claimed, completed, err = s.work(ctx, n, nil); err != nil {
+			return nil, nil, err
+		}
+		claims, completes = append(claims, micros(claimed)), append(completes, micros(completed))
+	}
+	return claims, completes, nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// claimJobs is how many ready jobs the table has when a measurement starts.
+const claimJobs = 200_000
+
+// claimBatches are the batch sizes, with the calls that are measured of each.
+var claimBatches = []struct{ n, calls int }{{1, 5000}, {10, 2000}, {100, 500}, {500, 200}}
+
+// claimScenario works plain jobs in two round trips a batch, over one connection.
+func claimScenario(ctx context.Context, b *bench) error {
+	all := b.contenders(ours, reference)
+	times := table{{"batch", "contender", "claim µs", "complete µs", "jobs/s"}}
+	ratios := table{{"batch", "ours / reference", "at least", "holds", "ours / Node", "claim time, ours / reference",
+		"complete time, ours / reference"}}
+	for _, batch := range claimBatches {
+		claim, complete, speed := map[string]series{}, map[string]series{}, map[string]series{}
+		for round := range b.rounds {
+			for _, c := range turns(round, all) {
+				m, err := b.measureClaims(ctx, c, batch.n, b.scale(batch.calls))
+				if err != nil {
+					return fmt.Errorf("%s, batch %d: %w", c.name, batch.n, err)
+				}
+				claim[c.name] = append(claim[c.name], m.claim)
+				complete[c.name] = append(complete[c.name], m.complete)
+				speed[c.name] = append(speed[c.name], float64(batch.n)*1e6/(m.claim+m.complete))
+			}
+		}
+		for _, c := range all {
+			times.add(fmt.Sprint(batch.n), c.name, claim[c.name].number(), complete[c.name].number(), speed[c.name].number())
+		}
+		byHand, byNode := speed["ours"].over(speed["reference"]), speed["ours"].over(speed["Node"])
+		ratios.add(fmt.Sprint(batch.n), byHand.ratio(), "0.85", byHand.atLeast(0.85), byNode.ratio(),
+			claim["ours"].over(claim["reference"]).ratio(), complete["ours"].over(complete["reference"]).ratio())
+	}
+	b.note("%d ready plain jobs, vacuumed and analysed; claim, then complete, by prepared statements over one connection; every "+
+		"row read in full. Times are the mean of a round's calls.", b.scale(claimJobs))
+	b.table(times)
+	b.note("Speed (jobs/s) and time as ratios:")
+	b.table(ratios)
+	return nil
+}
+
+// meanTimes are microseconds per call.
+type meanTimes struct{ claim, complete float64 }
+
+func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m meanTimes, err error) {
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	if err := db.settle(ctx, fill(max(b.scale(claimJobs), n*(calls+warmUp)))); err != nil {
+		return m, err
+	}
+	s, err := db.session(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.warmUp(ctx, n, nil); err != nil {
+		return m, err
+	}
+	for range calls {
+		claimed, completed, err := s.work(ctx, n, nil)
+		if err != nil {
+			return m, err
+		}
+		m.claim += micros(claimed) / float64(calls)
+		m.complete += micros(completed) / float64(calls)
+	}
+	return m, nil
+}
+
+// warmUp is how often claims are called before they are measured: plans are cached after five calls.
+const warmUp = 10
+
+func (s *session) warmUp(ctx context.Context, n int, forbidden []string) error {
+	for range warmUp {
+		if _, _, err := s.work(ctx, n, forbidden); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work claims and completes n jobs, all of which must be there, and returns how long each call took.
+func (s *session) work(ctx context.Context, n int, forbidden []string) (claimed, completed time.Duration, err error) {
+	start := time.Now()
+	jobs, err := s.claim(ctx, n, forbidden)
+	claimed = time.Since(start)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(jobs) != n {
+		return 0, 0, fmt.Errorf("claim jobs: %d of %d were there", len(jobs), n)
+	}
+	start = time.Now()
+	err = s.complete(ctx, jobs)
+	return claimed, time.Since(start), err
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	heldJobs = 200_000
+
+	// heldPatience ends a measurement that takes too long; it has the tenths that it got through.
+	heldPatience = time.Minute
+)
+
+// heldScenario works jobs while a transaction that has a snapshot stays open, so that nothing that is done can be
+// cleaned away.
+func heldScenario(ctx context.Context, b *bench) error {
+	t := table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least", "holds",
+		"jobs/s by tenth, medians"}}
+	for _, n := range []int{10, 500} {
+		all := b.contenders(ours)
+		tenths := map[string][]series{} // by contender, then by tenth
+		for round := range b.rounds {
+			for _, c := range turns(round, all) {
+				speeds, err := b.measureHeld(ctx, c, n)
+				if err != nil {
+					return fmt.Errorf("%s, batch %d: %w", c.name, n, err)
+				}
+				if tenths[c.name] == nil {
+					tenths[c.name] = make([]series, 10)
+				}
+				for i, speed := range speeds {
+					tenths[c.name][i] = append(tenths[c.name][i], speed)
+				}
+			}
+		}
+		for _, c := range all {
+			t.add(heldRow(n, c.name, tenths[c.name])...)
+		}
+	}
+	b.note("%d ready plain jobs, claimed and completed over one connection, while another one holds a REPEATABLE READ "+
+		"transaction that has read the table. A measurement ends after %s; - stands for tenths that it did not get to, and then "+
+		"the last is the last that it has.", b.scale(heldJobs), heldPatience)
+	b.table(t)
+	return nil
+}
+
+func heldRow(n int, name string, tenths []series) []string {
+	var medians []string
+	last := tenths[0]
+	for _, tenth := range tenths {
+		medians = append(medians, number(tenth.median()))
+		if len(tenth) == len(tenths[0]) {
+			last = tenth
+		}
+	}
+	kept := last.over(tenths[0])
+	row := []string{fmt.Sprint(n), name, tenths[0].number(), last.number(), kept.ratio(), "0.90", kept.atLeast(0.9)}
+	if name != ours.name {
+		row[5], row[6] = "", ""
+	}
+	return append(row, strings.Join(medians, " "))
+}
+
+// measureHeld returns the jobs per second of each tenth of the jobs.
+func (b *bench) measureHeld(ctx context.Context, c contender, n int) (speeds []float64, err error) {
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	tenth := b.scale(heldJobs) / 10 / n
+	if err := db.settle(ctx, fill(n*(10*tenth+warmUp))); err != nil {
+		return nil, err
+	}
+	s, err := db.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.warmUp(ctx, n, nil); err != nil {
+		return nil, err
+	}
+	// The session that prepares the database is the one that holds the snapshot.
+	if err := db.run(ctx, "begin isolation level repeatable read", "select count(*) from "+jobsTable); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	for range 10 {
+		began := time.Now()
+		for range tenth {
+			if _, _, err := s.work(ctx, n, nil); err != nil {
+				return nil, err
+			}
+			if time.Since(start) > heldPatience {
+				return speeds, nil
+			}
+		}
+		speeds = append(speeds, float64(n*tenth)/time.Since(began).Seconds())
+	}
+	return speeds, nil
+}

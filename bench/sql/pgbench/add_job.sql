@@ -1,0 +1,1 @@
+select * from {{.schema}}.add_job('bench', '{"number": 1}');

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// serialJobs is more than what is worked in serialTime.
+const (
+	serialJobs = 100_000
+	serialTime = 4 * time.Second
+)
+
+// serialCases are numbers of queues and of claimers. The first case of a number of queues has one claimer.
+var serialCases = []struct{ queues, claimers int }{{1, 1}, {10, 1}, {10, 2}, {10, 8}, {1000, 1}, {1000, 2}, {1000, 8}}
+
+// serialScenario works jobs of named queues, one at a time per claimer.
+func serialScenario(ctx context.Context, b *bench) error {
+	all := b.contenders(ours)
+	t := table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds", "Node, jobs/s", "in vain",
+		"to one claimer", "ours / Node"}}
+	single := map[string]series{} // with one claimer, by contender
+	for _, s := range serialCases {
+		speed, vain := map[string]series{}, map[string]series{}
+		for round := range b.rounds {
+			for _, c := range turns(round, all) {
+				m, err := b.measureSerial(ctx, c, s.queues, s.claimers)
+				if err != nil {
+					return fmt.Errorf("%s, %d queues, %d claimers: %w", c.name, s.queues, s.claimers, err)
+				}
+				speed[c.name], vain[c.name] = append(speed[c.name], m.speed), append(vain[c.name], m.vain)
+			}
+		}
+		if s.claimers == 1 {
+			single = speed
+		}
+		budget, holds := "", ""
+		more := speed["ours"].over(single["ours"])
+		switch {
+		case s.queues == 1:
+			budget, holds = "200/s", speed["ours"].atLeast(200)
+		case s.queues == 10 && s.claimers == 8:
+			budget, holds = "1.5", more.atLeast(1.5)
+		}
+		t.add(fmt.Sprint(s.queues), fmt.Sprint(s.claimers), speed["ours"].number(), percent(vain["ours"]), more.ratio(), budget,
+			holds, speed["Node"].number(), percent(vain["Node"]), speed["Node"].over(single["Node"]).ratio(),
+			speed["ours"].over(speed["Node"]).ratio())
+	}
+	b.note("%d ready jobs in named queues, in turn; each claimer, on a connection of its own, claims one, completes it, and so "+
+		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.scale(serialJobs), b.serialTime())
+	b.table(t)
+	return nil
+}
+
+func percent(s series) string {
+	return s.spread(func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) })
+}
+
+func (b *bench) serialTime() time.Duration {
+	if b.quick {
+		return serialTime / 20
+	}
+	return serialTime
+}
+
+// serialResult has the jobs per second of all claimers, and the part of their claims that returned nothing.
+type serialResult struct{ speed, vain float64 }
+
+func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers int) (_ serialResult, err error) {
+	var r serialResult
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	inQueues := insert(b.scale(serialJobs), "run_at, job_queue_id", fmt.Sprintf("now() - interval '6 hours' + i * interval '1 ms', "+
+		"(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queuesTable, queues))
+	if err := db.settle(ctx, addQueues(queues), inQueues); err != nil {
+		return r, err
+	}
+	sessions := make([]*session, claimers)
+	for i := range sessions {
+		if sessions[i], err = db.session(ctx); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, sessions[i].close(ctx)) }()
+		if _, err := sessions[i].loop(ctx, warmUp, time.Time{}); err != nil {
+			return r, err
+		}
+	}
+	results, errs := make([]loopResult, claimers), make([]error, claimers)
+	start := time.Now()
+	end := start.Add(b.serialTime())
+	var group sync.WaitGroup
+	for i, s := range sessions {
+		group.Go(func() { results[i], errs[i] = s.loop(ctx, 0, end) })
+	}
+	group.Wait()
+	elapsed := time.Since(start).Seconds()
+	var total loopResult
+	for _, one := range results {
+		total.jobs += one.jobs
+		total.vain += one.vain
+	}
+	r.speed = float64(total.jobs) / elapsed
+	r.vain = float64(total.vain) / float64(total.jobs+total.vain)
+	return r, errors.Join(errs...)
+}
+
+// loopResult counts the claims that returned a job and those that did not.
+type loopResult struct{ jobs, vain int }
+
+// loop claims and completes one job after the other until the end, or until it has done so many.
+func (s *session) loop(ctx context.Context, most int, end time.Time) (r loopResult, err error) {
+	for (most == 0 || r.jobs < most) && (most > 0 || time.Now().Before(end)) {
+		jobs, err := s.claim(ctx, 1, nil)
+		if err != nil {
+			return r, err
+		}
+		if len(jobs) == 0 {
+			r.vain++
+			continue
+		}
+		if err := s.complete(ctx, jobs); err != nil {
+			return r, err
+		}
+		r.jobs++
+	}
+	return r, nil
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// uglyPlain is how many ready plain jobs each table has.
+const uglyPlain = 20_000
+
+// uglyBatches are the batch sizes, with the calls that are measured of each in a round.
+var uglyBatches = []struct{ n, calls int }{{1, 200}, {100, 20}}
+
+const (
+	// uglyPatience is how long the claims of one measurement may take together before it ends with those it has; it has
+	// uglyCalls in any case.
+	uglyPatience = 3 * time.Second
+	uglyCalls    = 3
+)
+
+// uglyScenario measures a claim, warm and alone, from tables in awkward states against one from a plain table.
+func uglyScenario(ctx context.Context, b *bench) error {
+	b.note("Each table has %d ready plain jobs besides. A state's ratio is to the plain table's, measured just before it by the "+
+		"same contender with the same batch. Time and WAL bytes are medians of the claims of a round, each followed, "+
+		"outside what is measured, by completing its jobs. Before each round the table is restored and vacuumed; "+
+		"autovacuum is off.", uglyPlain)
+	t := table{{"state", "batch", "ours µs", "ratio", "at most", "holds", "WAL B", "ratio", "holds", "Node µs", "ratio", "WAL B", "ratio"}}
+	err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
+		for _, s := range uglyStates(b.scale) {
+			if err := b.measureState(ctx, s, &t); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			fmt.Fprintf(b.progress, "%s\n", s.name)
+		}
+		return nil
+	})
+	b.table(t)
+	return err
+}
+
+// A cost is what a claim costs, round by round.
+type cost struct{ time, wal series }
+
+func (c *cost) add(time, wal float64) {
+	c.time, c.wal = append(c.time, time), append(c.wal, wal)
+}
+
+// measureState measures a state and its base for every contender and adds the rows to the table.
+func (b *bench) measureState(ctx context.Context, s state, t *table) (err error) {
+	type place struct {
+		contender  contender
+		base, ugly *uglyTable
+	}
+	var places []place
+	for _, c := range b.contenders(ours) {
+		p := place{contender: c}
+		for _, made := range []struct {
+			state state
+			table **uglyTable
+		}{{state{}, &p.base}, {s, &p.ugly}} {
+			table, makeErr := b.makeUgly(ctx, c, made.state)
+			if table != nil {
+				defer func() { err = errors.Join(err, table.drop(context.WithoutCancel(ctx))) }()
+			}
+			if makeErr != nil {
+				return fmt.Errorf("%s: %w", c.name, makeErr)
+			}
+			*made.table = table
+		}
+		places = append(places, p)
+	}
+	for _, batch := range uglyBatches {
+		base, ugly := map[string]*cost{}, map[string]*cost{}
+		for _, p := range places {
+			base[p.contender.name], ugly[p.contender.name] = &cost{}, &cost{}
+		}
+		for round := range b.rounds {
+			for _, p := range turns(round, places) {
+				name := p.contender.name
+				if name == b.node.name && s.forbidden != nil && batch.n > 1 {
+					continue // errOneByOne
+				}
+				if err := p.base.measure(ctx, batch.n, batch.calls, base[name]); err != nil {
+					return fmt.Errorf("%s, plain: %w", name, err)
+				}
+				if err := p.ugly.measure(ctx, batch.n, batch.calls, ugly[name]); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		our, ourBase := ugly[ours.name], base[ours.name]
+		time, wal := our.time.over(ourBase.time), our.wal.over(ourBase.wal)
+		cells := []string{s.name, fmt.Sprint(batch.n), our.time.number(), time.ratio(), fmt.Sprint(s.budget), time.atMost(s.budget),
+			our.wal.number(), wal.ratio(), wal.atMost(s.budget), "-", "-", "-", "-"}
+		if node := ugly[b.node.name]; node != nil {
+			nodeBase := base[b.node.name]
+			copy(cells[9:], []string{node.time.number(), node.time.over(nodeBase.time).ratio(), node.wal.number(),
+				node.wal.over(nodeBase.wal).ratio()})
+		}
+		t.add(cells...)
+	}
+	return nil
+}
+
+// An uglyTable is a database in a state.
+type uglyTable struct {
+	*database
+	state state
+}
+
+// makeUgly brings the state about. The caller drops the database even if it returns an error beside it.
+func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTable, err error) {
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	table := &uglyTable{database: db, state: s}
+	if err := db.run(ctx, s.make...); err != nil {
+		return table, err
+	}
+	if !s.claimed {
+		return table, nil
+	}
+	holder, err := db.session(ctx)
+	if err != nil {
+		return table, err
+	}
+	defer func() { err = errors.Join(err, holder.close(ctx)) }()
+	if jobs, err := holder.claim(ctx, 1, nil); err != nil || len(jobs) != 1 {
+		return table, fmt.Errorf("claim the job that stays claimed: %d jobs: %w", len(jobs), err)
+	}
+	return table, nil
+}
+
+// restore replaces the jobs that were worked.
+func (t *uglyTable) restore(ctx context.Context) error {
+	var plain int
+	err := t.admin.QueryRow(ctx, "select count(*) from "+jobsTable+" as j join "+tasksTable+" as t on t.id = j.task_id "+
+		"where t.identifier = $1 and j.is_available and j.job_queue_id is null and j.priority = 0", task).Scan(&plain)
+	if err != nil {
+		return fmt.Errorf("count plain jobs: %w", err)
+	}
+	if plain < uglyPlain {
+		if err := t.run(ctx, fill(uglyPlain-plain)); err != nil {
+			return err
+		}
+	}
+	if t.state.restore != "" {
+		if err := t.run(ctx, t.state.restore); err != nil {
+			return err
+		}
+	}
+	if t.state.unvacuumed {
+		return t.tidy(ctx, "analyze")
+	}
+	return t.tidy(ctx, "vacuum (analyze)")
+}
+
+// measure adds the cost of a claim of n jobs in one round.
+func (t *uglyTable) measure(ctx context.Context, n, calls int, c *cost) (err error) {
+	if err := t.restore(ctx); err != nil {
+		return err
+	}
+	s, err := t.session(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.warmUp(ctx, n, t.state.forbidden); err != nil {
+		return err
+	}
+	var times, wal series
+	var total time.Duration
+	for i := 0; i < calls && (i < uglyCalls || total < uglyPatience); i++ {
+		before, err := t.walPosition(ctx)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		jobs, err := s.claim(ctx, n, t.state.forbidden)
+		elapsed := time.Since(start)
+		if err != nil {
+			return err
+		}
+		after, err := t.walPosition(ctx)
+		if err != nil {
+			return err
+		}
+		if err := t.check(jobs, n); err != nil {
+			return err
+		}
+		if err := s.complete(ctx, jobs); err != nil {
+			return err
+		}
+		total += elapsed
+		times, wal = append(times, micros(elapsed)), append(wal, float64(after-before))
+	}
+	c.add(times.median(), wal.median())
+	return nil
+}
+
+// check says whether a claim has got the jobs that the state is about.
+func (t *uglyTable) check(jobs []job, n int) error {
+	if len(jobs) != n {
+		return fmt.Errorf("claim jobs: %d of %d were there", len(jobs), n)
+	}
+	for _, j := range jobs {
+		if queued := j.queueID != nil || j.queueName != nil; queued != t.state.queued {
+			return fmt.Errorf("claim jobs: job %d has the wrong kind, in a queue: %t", j.id, queued)
+		}
+	}
+	return nil
+}
