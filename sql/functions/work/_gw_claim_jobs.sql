@@ -101,7 +101,7 @@ begin
                       select j.ctid
                         from {{.schema}}._private_jobs as j
                        where j.is_available and j.job_queue_id is null
-                         and j.priority = p.priority and (j.run_at, j.id) >= (p.run_at, p.id)
+                         and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                          and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
                        order by j.run_at, j.id
                        limit batch_size - coalesce(cardinality(heads), 0)

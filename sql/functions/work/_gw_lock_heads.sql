@@ -17,13 +17,14 @@ create or replace function {{.schema}}._gw_lock_heads(
 as $$
 begin
   queue_ids := array(
-    select q.id
-      from unnest(front) with ordinality as f (id, place)
-      join {{.schema}}._private_job_queues as q on q.id = f.id
-     where q.locked_at is null
-     order by f.place
-     limit wanted
-       for no key update of q skip locked);
+    select l.id
+      from (select f.id from unnest(front) with ordinality as f (id, place) order by f.place) as f
+     cross join lateral (
+            select q.id
+              from {{.schema}}._private_job_queues as q
+             where q.id = f.id and q.locked_at is null
+               for no key update skip locked) as l
+     limit wanted);
 
   -- A statement of its own, so that it sees what the last holder of each queue committed. A head that somebody changes or
   -- has just changed (xmin) is left alone, and its queue with it: the job behind must not overtake, and the head may be

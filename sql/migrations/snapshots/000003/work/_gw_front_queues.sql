@@ -3,6 +3,7 @@
 -- A batch mixes jobs with and without a queue by one order. So first come the batch's jobs without a queue, then the
 -- queued ones in front of the last of these: a few at most, unless busy queues stand there with long backlogs. Then it
 -- steps from queue to queue instead.
+-- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
 -- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
@@ -47,7 +48,7 @@ begin
             select j.priority, j.run_at, j.id
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id is null
-               and j.priority = p.priority and (j.run_at, j.id) >= (p.run_at, p.id)
+               and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
              order by j.run_at, j.id
              limit batch_size) as n
@@ -67,8 +68,8 @@ begin
   ), met as materialized (
     select distinct on (w.job_queue_id) w.job_queue_id, w.priority, w.run_at, w.id
       from walked as w
-      join {{.schema}}._private_job_queues as q on q.id = w.job_queue_id and q.locked_at is null
      where w.suits
+       and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id)
      order by w.job_queue_id, w.priority, w.run_at, w.id
   ), walk (complete) as materialized (
     select (select count(*) from walked) < batch_size + 50 or (select count(*) from met) >= batch_size
@@ -90,15 +91,15 @@ begin
     select m.job_queue_id, m.priority, m.run_at, m.id from met as m where (select w.complete from walk as w)
     union all
     select h.job_queue_id, h.priority, h.run_at, h.id
-      from queues
-      join {{.schema}}._private_job_queues as q on q.id = queues.id and q.locked_at is null
+      from queues as c
      cross join lateral (
             select j.job_queue_id, j.priority, j.run_at, j.id
               from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id = q.id
+             where j.is_available and j.job_queue_id = c.id
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
              order by j.priority, j.run_at, j.id
              limit 1) as h
+     where (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.id)
   ), ranked as (
     select c.job_queue_id, row_number() over (order by c.priority, c.run_at, c.id) as rank
       from (select h.job_queue_id, h.priority, h.run_at, h.id from heads as h
