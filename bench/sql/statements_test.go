@@ -6,7 +6,7 @@ import (
 )
 
 func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
-	parsed, err := parseStatements("-- About the file.\n\n-- name: one\n-- $1: something\nselect 1\n\n-- name: two\nselect {{.n}} from {{.schema}}.t\n")
+	parsed, err := parseStatements("-- About the file.\n-- Each begins with -- name: NAME\n\n-- name: one\n-- $1: something\nselect 1\n\n-- name: two\nselect {{.n}} from {{.schema}}.t\n")
 	if err != nil {
 		t.Fatal(err)
 	}
