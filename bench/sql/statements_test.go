@@ -15,6 +15,9 @@ func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
 		}
 	}
+	if len(parsed) != 2 {
+		t.Errorf("there are %d statements, want 2", len(parsed))
+	}
 	if _, err := parsed.text("three", 7); err == nil {
 		t.Error("want an error for a name that is not there")
 	}
