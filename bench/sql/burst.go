@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 const (
@@ -88,16 +87,4 @@ func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err er
 	claims, completes, err := s.times(ctx, burstClaim, burstNext)
 	r.nextClaims, r.nextCompletes = append(r.nextClaims, claims.median()), append(r.nextCompletes, completes.median())
 	return err
-}
-
-// times works n jobs so many times and returns what each call took, in microseconds.
-func (s *session) times(ctx context.Context, n, calls int) (claims, completes series, err error) {
-	for range calls {
-		var claimed, completed time.Duration
-		if claimed, completed, err = s.work(ctx, n, nil); err != nil {
-			return nil, nil, err
-		}
-		claims, completes = append(claims, micros(claimed)), append(completes, micros(completed))
-	}
-	return claims, completes, nil
 }

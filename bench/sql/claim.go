@@ -29,7 +29,7 @@ func claimScenario(ctx context.Context, b *bench) error {
 				}
 				claim[c.name] = append(claim[c.name], m.claim)
 				complete[c.name] = append(complete[c.name], m.complete)
-				speed[c.name] = append(speed[c.name], float64(batch.n)*1e6/(m.claim+m.complete))
+				speed[c.name] = append(speed[c.name], m.speed)
 			}
 		}
 		for _, c := range all {
@@ -40,17 +40,17 @@ func claimScenario(ctx context.Context, b *bench) error {
 			claim["ours"].over(claim["reference"]).ratio(), complete["ours"].over(complete["reference"]).ratio())
 	}
 	b.note("%d ready plain jobs, vacuumed and analysed; claim, then complete, by prepared statements over one connection; every "+
-		"row read in full. Times are the mean of a round's calls.", b.scale(claimJobs))
+		"row read in full. Times are the median of a round's calls; jobs/s count all of them, slow ones too.", b.scale(claimJobs))
 	b.table(times)
 	b.note("Speed (jobs/s) and time as ratios:")
 	b.table(ratios)
 	return nil
 }
 
-// meanTimes are microseconds per call.
-type meanTimes struct{ claim, complete float64 }
+// claimResult has the microseconds of a call and the jobs per second.
+type claimResult struct{ claim, complete, speed float64 }
 
-func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m meanTimes, err error) {
+func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m claimResult, err error) {
 	db, err := b.copyOf(ctx, c)
 	if err != nil {
 		return m, err
@@ -67,15 +67,12 @@ func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m
 	if err := s.warmUp(ctx, n, nil); err != nil {
 		return m, err
 	}
-	for range calls {
-		claimed, completed, err := s.work(ctx, n, nil)
-		if err != nil {
-			return m, err
-		}
-		m.claim += micros(claimed) / float64(calls)
-		m.complete += micros(completed) / float64(calls)
+	claims, completes, err := s.times(ctx, n, calls)
+	if err != nil {
+		return m, err
 	}
-	return m, nil
+	seconds := (claims.sum() + completes.sum()) / 1e6
+	return claimResult{claims.median(), completes.median(), float64(n*calls) / seconds}, nil
 }
 
 // warmUp is how often claims are called before they are measured: plans are cached after five calls.
@@ -104,6 +101,18 @@ func (s *session) work(ctx context.Context, n int, forbidden []string) (claimed,
 	start = time.Now()
 	err = s.complete(ctx, jobs)
 	return claimed, time.Since(start), err
+}
+
+// times works n jobs so many times and returns what each call took, in microseconds.
+func (s *session) times(ctx context.Context, n, calls int) (claims, completes series, err error) {
+	for range calls {
+		var claimed, completed time.Duration
+		if claimed, completed, err = s.work(ctx, n, nil); err != nil {
+			return nil, nil, err
+		}
+		claims, completes = append(claims, micros(claimed)), append(completes, micros(completed))
+	}
+	return claims, completes, nil
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -101,8 +102,7 @@ func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []
 	if err != nil {
 		return err
 	}
-	stdin, err := cmd.StdinPipe() // the worker ends when it closes
-	if err != nil {
+	if _, err := cmd.StdinPipe(); err != nil { // the worker ends when it closes
 		return fmt.Errorf("start Node's worker: %w", err)
 	}
 	var output bytes.Buffer
@@ -110,25 +110,26 @@ func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start Node's worker: %w", err)
 	}
-	waitErr := db.waitEmpty(ctx)
-	_ = stdin.Close()
-	_ = cmd.Wait() // it kills itself
-	if waitErr != nil {
-		return fmt.Errorf("%w\n%s", waitErr, output.String())
+	waitErr := db.wait(ctx, "select not exists (select from "+jobsTable+")")
+	stopErr := cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait() // it ends by the signal
+	if err := errors.Join(waitErr, stopErr); err != nil {
+		return fmt.Errorf("%w\n%s", err, output.String())
 	}
-	return nil
+	// A claim that is still on its way would take the jobs of the next worker.
+	return db.wait(ctx, "select count(*) = 1 from pg_stat_activity where datname = current_database()")
 }
 
-// waitEmpty waits until no job is left.
-func (db *database) waitEmpty(ctx context.Context) error {
+// wait waits until a query says true.
+func (db *database) wait(ctx context.Context, query string) error {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
 	for {
-		var left int
-		if err := db.admin.QueryRow(ctx, "select count(*) from "+jobsTable).Scan(&left); err != nil {
+		var done bool
+		if err := db.admin.QueryRow(ctx, query).Scan(&done); err != nil {
 			return fmt.Errorf("wait for Node's worker: %w", err)
 		}
-		if left == 0 {
+		if done {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -10,7 +10,7 @@ import (
 
 // serialJobs is more than what is worked in serialTime.
 const (
-	serialJobs = 100_000
+	serialJobs = 60_000
 	serialTime = 4 * time.Second
 )
 
@@ -104,6 +104,9 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	for _, one := range results {
 		total.jobs += one.jobs
 		total.vain += one.vain
+	}
+	if warmedUp := claimers * warmUp; total.jobs+warmedUp >= b.scale(serialJobs) {
+		return r, fmt.Errorf("all %d jobs were worked before the time was up", total.jobs+warmedUp)
 	}
 	r.speed = float64(total.jobs) / elapsed
 	r.vain = float64(total.vain) / float64(total.jobs+total.vain)

@@ -6,7 +6,7 @@ import (
 )
 
 func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
-	parsed, err := parseStatements("-- About the file.\n\n-- name: one\n-- $1: something\nselect 1\n\n-- name: two\nselect {{.n}} from {{.schema}}.t\n")
+	parsed, err := parseStatements("-- About the file.\n-- Each begins with -- name: NAME\n\n-- name: one\n-- $1: something\nselect 1\n\n-- name: two\nselect {{.n}} from {{.schema}}.t\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -14,6 +14,9 @@ func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
 		if got, err := parsed.text(name, 7); err != nil || got != want {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
 		}
+	}
+	if len(parsed) != 2 {
+		t.Errorf("there are %d statements, want 2", len(parsed))
 	}
 	if _, err := parsed.text("three", 7); err == nil {
 		t.Error("want an error for a name that is not there")

@@ -22,6 +22,14 @@ func (s series) median() float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
+func (s series) sum() float64 {
+	var sum float64
+	for _, v := range s {
+		sum += v
+	}
+	return sum
+}
+
 func (s series) sorted() series {
 	sorted := slices.DeleteFunc(slices.Clone(s), math.IsNaN)
 	slices.Sort(sorted)

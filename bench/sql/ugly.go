@@ -72,6 +72,7 @@ func (b *bench) measureState(ctx context.Context, s state, t *table) (err error)
 		places = append(places, p)
 	}
 	for _, batch := range uglyBatches {
+		calls := max(b.scale(batch.calls), uglyCalls)
 		base, ugly := map[string]*cost{}, map[string]*cost{}
 		for _, p := range places {
 			base[p.contender.name], ugly[p.contender.name] = &cost{}, &cost{}
@@ -82,10 +83,10 @@ func (b *bench) measureState(ctx context.Context, s state, t *table) (err error)
 				if name == b.node.name && s.forbidden != nil && batch.n > 1 {
 					continue // errOneByOne
 				}
-				if err := p.base.measure(ctx, batch.n, batch.calls, base[name]); err != nil {
+				if err := p.base.measure(ctx, batch.n, calls, base[name]); err != nil {
 					return fmt.Errorf("%s, plain: %w", name, err)
 				}
-				if err := p.ugly.measure(ctx, batch.n, batch.calls, ugly[name]); err != nil {
+				if err := p.ugly.measure(ctx, batch.n, calls, ugly[name]); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
