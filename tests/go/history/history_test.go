@@ -1,0 +1,52 @@
+// Package history lets producers, workers, killers and administrators loose on one queue, records every call and its
+// answer with the database's clock before and after, and checks the history against the rules: what certainly happened
+// in an order must be allowed in that order; what overlapped may have happened in any.
+package history
+
+import (
+	"flag"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+var (
+	callsFlag = flag.Int("history.calls", 8000, "how many `calls` to make in each run")
+	seedFlag  = flag.Uint64("history.seed", 1, "the `seed` of what each session does; 0 draws one")
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
+	seed := *seedFlag
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	for _, p := range []profile{crowd, spread} {
+		t.Run(p.name, func(t *testing.T) {
+			r := newRun(t, p, seed, *callsFlag)
+			started := time.Now()
+			events, end, err := r.history(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := time.Since(started)
+			violations := check(events, end)
+			t.Logf("seed %d: %d calls in %v, checked in %v", seed, r.made.Load(), ran.Round(time.Millisecond),
+				(time.Since(started) - ran).Round(time.Millisecond))
+			for _, what := range slices.Sorted(maps.Keys(r.counts)) {
+				t.Logf("%8d %s", r.counts[what], what)
+			}
+			for _, v := range violations[:min(10, len(violations))] {
+				t.Error(v)
+			}
+			if len(violations) > 0 {
+				t.Errorf("%d violations", len(violations))
+			}
+		})
+	}
+}
