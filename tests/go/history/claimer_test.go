@@ -36,6 +36,7 @@ type claimer struct {
 	lives  int
 	held   []lease
 	late   []lease
+	known  map[lease]bool // all that this life claimed
 }
 
 // work claims jobs and reports outcomes, in time and late, crashes, and comes back as itself or as another.
@@ -68,7 +69,7 @@ func (c *claimer) reborn() {
 	}
 	c.lives++
 	c.worker = fmt.Sprintf("worker %d.%d", c.number, c.lives)
-	c.held, c.late = nil, nil
+	c.held, c.late, c.known = nil, nil, map[lease]bool{}
 	if !c.mortal {
 		c.run.mu.Lock()
 		c.run.alive = append(c.run.alive, c.worker)
@@ -99,15 +100,20 @@ func (c *claimer) claim(ctx context.Context) error {
 	return c.take(e, rows)
 }
 
-// take keeps what a claim brought.
+// take keeps what a claim brought, or of what a worker holds that which is new.
 func (c *claimer) take(e *event, rows [][][]byte) error {
 	for _, columns := range rows {
 		r, err := readClaim(columns)
 		if err != nil {
 			return fmt.Errorf("read the answer of %s: %w", e, err)
 		}
+		l := lease{c.worker, r.id, r.leasedAt}
+		if c.known[l] && e.torn {
+			continue
+		}
 		e.rows = append(e.rows, r)
-		c.held = append(c.held, lease{c.worker, r.id, r.leasedAt})
+		c.held = append(c.held, l)
+		c.known[l] = true
 	}
 	return nil
 }
@@ -119,13 +125,8 @@ func (c *claimer) recover(ctx context.Context, e *event) error {
 	if err != nil {
 		return err
 	}
-	known := func(columns [][]byte) bool {
-		return slices.ContainsFunc(slices.Concat(c.held, c.late), func(l lease) bool {
-			return strconv.FormatInt(l.job, 10) == string(columns[0]) && strconv.FormatInt(int64(l.at), 10) == string(columns[12])
-		})
-	}
 	e.code, e.torn = done, true
-	if err := c.take(e, slices.DeleteFunc(rows, known)); err != nil {
+	if err := c.take(e, rows); err != nil {
 		return err
 	}
 	if e.end, err = c.now(ctx); err != nil {

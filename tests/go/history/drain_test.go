@@ -26,7 +26,7 @@ func (r *run) drain(ctx context.Context, s *session) error {
 			return err
 		}
 	}
-	c := &claimer{session: s, worker: "drain"}
+	c := &claimer{session: s, worker: "drain", known: map[lease]bool{}}
 	for {
 		rows, err := s.query(ctx, waiting)
 		if err != nil || len(rows) == 0 {

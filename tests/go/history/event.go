@@ -44,6 +44,7 @@ type event struct {
 	kind            kind
 	start, end      micros
 	code            string // SQLSTATE, or done, unknown, undone, reported
+	detail          string // of an error
 	serializable    bool
 	torn            bool // a claim whose session ended in it; rows are what it was found to hold
 
@@ -123,13 +124,16 @@ func (e *event) String() string {
 		fmt.Fprintf(&b, " worker %s", e.worker)
 	}
 	for _, s := range e.specs {
-		fmt.Fprintf(&b, " {number %d key %q %s queue %q}", s.number, s.key, s.mode, s.queue)
+		fmt.Fprintf(&b, " {number %d key %q %s queue %q task %s}", s.number, s.key, s.mode, s.queue, s.task)
 	}
 	for _, l := range e.leases {
 		fmt.Fprintf(&b, " (job %d lease %d)", l.job, l.at)
 	}
 	if e.kind == claim {
-		fmt.Fprintf(&b, " size %d", e.size)
+		fmt.Fprintf(&b, " size %d of %v", e.size, e.tasks)
+		if e.noFlagged {
+			b.WriteString(" but flagged")
+		}
 	}
 	if e.ids != nil {
 		fmt.Fprintf(&b, " jobs %v", e.ids)
@@ -139,6 +143,9 @@ func (e *event) String() string {
 	}
 	if e.code != done {
 		fmt.Fprintf(&b, " -> %s", e.code)
+		if e.detail != "" {
+			fmt.Fprintf(&b, " (%s)", e.detail)
+		}
 	}
 	if e.leases != nil {
 		fmt.Fprintf(&b, " -> touched %v", e.touched)

@@ -4,10 +4,14 @@
 package history
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +20,7 @@ import (
 
 var (
 	callsFlag = flag.Int("history.calls", 8000, "how many `calls` to make in each run")
+	dumpFlag  = flag.String("history.dump", "", "a `file` to write the last history to, a call a line by its start")
 	seedFlag  = flag.Uint64("history.seed", 1, "the `seed` of what each session does; 0 draws one")
 )
 
@@ -35,6 +40,7 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			ran := time.Since(started)
+			dump(t, events)
 			violations := check(events, end)
 			t.Logf("seed %d: %d calls in %v, checked in %v", seed, r.made.Load(), ran.Round(time.Millisecond),
 				(time.Since(started) - ran).Round(time.Millisecond))
@@ -48,5 +54,20 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 				t.Errorf("%d violations", len(violations))
 			}
 		})
+	}
+}
+
+// dump writes a history to the file that the flag names.
+func dump(t *testing.T, events []*event) {
+	t.Helper()
+	if *dumpFlag == "" {
+		return
+	}
+	var b strings.Builder
+	for _, e := range slices.SortedFunc(slices.Values(events), func(a, b *event) int { return cmp.Compare(a.start, b.start) }) {
+		fmt.Fprintln(&b, e)
+	}
+	if err := os.WriteFile(*dumpFlag, []byte(b.String()), 0o644); err != nil {
+		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ type index struct {
 type job struct {
 	id     int64
 	adds   []added    // answers of add, by start
-	claims []*claimed // by lease
+	claims []*claimed // by end
 	acts   []*event   // finish, abort, remove and reschedule that acted on it or may have
 }
 
@@ -89,7 +89,7 @@ func newIndex(events []*event, end final) *index {
 		slices.SortFunc(c.ends, func(a, b *event) int { return cmp.Compare(a.start, b.start) })
 	}
 	for _, j := range h.jobs {
-		slices.SortFunc(j.claims, func(a, b *claimed) int { return cmp.Compare(a.lease.at, b.lease.at) })
+		slices.SortFunc(j.claims, func(a, b *claimed) int { return cmp.Compare(a.event.end, b.event.end) })
 	}
 	return h
 }

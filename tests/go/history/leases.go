@@ -57,28 +57,33 @@ func (h *index) endedBefore(c *claimed, outcome *event) (string, *event) {
 		}
 	}
 	for _, later := range h.jobs[c.row.id].claims {
-		if later.lease.at > c.lease.at && later.event.before(outcome) {
+		if c.event.before(later.event) && later.event.before(outcome) {
 			return fmt.Sprintf("the outcome of job %d acted on a later claim", c.row.id), later.event
 		}
 	}
 	return "", nil
 }
 
-// checkRuns: between two claims of a job something ended the first, and nothing that ends the job.
+// checkRuns: between two claims of a job something ended the first, and nothing that ends the job. Of two claims that
+// overlapped either may be the first: locked_at does not tell, it is read before the job is locked.
 func checkRuns(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {
-		for i, c := range j.claims {
+		for i, second := range j.claims {
 			if i == 0 {
 				continue
 			}
 			first := j.claims[i-1]
-			mayRunAgain := func(e *event) bool { return e.kind != complete && e.start < c.event.end }
-			if !slices.ContainsFunc(first.ends, mayRunAgain) {
+			if !first.mayPrecede(second) && (first.event.before(second.event) || !second.mayPrecede(first)) {
 				what := fmt.Sprintf("job %d was claimed again", j.id)
-				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, c.event}, first.ends...)})
+				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, second.event}, first.ends...)})
 			}
 		}
 	}
 	return found
+}
+
+// mayPrecede reports whether something other than the job's completion may have ended a claim before another one.
+func (c *claimed) mayPrecede(next *claimed) bool {
+	return slices.ContainsFunc(c.ends, func(e *event) bool { return e.kind != complete && e.start < next.event.end })
 }

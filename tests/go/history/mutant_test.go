@@ -12,7 +12,7 @@ import (
 )
 
 // enough ends the search for a broken rule that does not show.
-const enough = time.Minute
+const enough = time.Second
 
 func TestABrokenRuleIsNamed(t *testing.T) {
 	for _, m := range mutants {
@@ -33,7 +33,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 					return
 				}
 				if time.Since(started) > enough {
-					t.Fatalf("in %v nobody broke %s", enough, m.rule)
+					t.Fatalf("in %v nobody broke %s; other violations: %v", enough, m.rule, violations[:min(3, len(violations))])
 				}
 			}
 		})
@@ -68,7 +68,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "complete_job_batch"},
-		sound: "(lease is null or ", broken: "(true or ",
+		sound: "_gw_lease(j.locked_at) = ", broken: "_gw_lease(j.locked_at) > 0 or 0 = ",
 	},
 	{
 		name: "return without the retirement", rule: deadStaysDead, functions: []string{"_gw_retire"},

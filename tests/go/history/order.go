@@ -8,7 +8,8 @@ import (
 // checkOrder: the answer of a claim is in order; and what certainly waited for the whole call, touched by nobody else, is
 // in the answer before what is less urgent: without a queue against others without, within a queue always, and without
 // a queue against all when nothing else was going on. A claim that gets less than it asked for leaves nothing behind that
-// has no queue.
+// has no queue; unless jobs were just changed or set free, for one that changes between look and lock leaves its place
+// in the batch empty.
 func checkOrder(h *index) []violation {
 	var found []violation
 	waits, taken, open := certainWaits(h), 0, []wait{}
@@ -33,15 +34,15 @@ func checkOrder(h *index) []violation {
 			open = append(open, waits[taken])
 		}
 		open = slices.DeleteFunc(open, func(w wait) bool { return w.to <= e.start })
-		disturbed, alone := sights.of(e)
-		if disturbed {
+		if sights.blind.meets(e) {
 			continue
 		}
+		alone, calm := !sights.all.meets(e), !sights.changes.meets(e)
 		for _, w := range open {
 			if w.to < e.end || e.noFlagged && w.row.flagged || e.tasks != nil && !slices.Contains(e.tasks, w.row.task) {
 				continue
 			}
-			if v, isWrong := passedBy(e, w, alone); isWrong {
+			if v, isWrong := passedBy(e, w, alone, calm); isWrong {
 				found = append(found, v)
 			}
 		}
@@ -50,9 +51,9 @@ func checkOrder(h *index) []violation {
 }
 
 // passedBy judges a claim that left a job which certainly waited.
-func passedBy(e *event, w wait, alone bool) (violation, bool) {
+func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	events := []*event{w.cause, e}
-	if w.row.queue == "" && len(e.rows) < e.size {
+	if w.row.queue == "" && len(e.rows) < e.size && calm {
 		return violation{nothingIsPassedBy, fmt.Sprintf("job %d was left behind", w.row.id), events}, true
 	}
 	for _, r := range e.rows {
@@ -69,23 +70,28 @@ func passedBy(e *event, w wait, alone bool) (violation, bool) {
 	return violation{}, false
 }
 
-// sights tell what went on beside a claim.
+// sights are what went on beside the claims.
 type sights struct {
-	all   touches
-	blind touches // claims without an answer, which may have locked anything
+	all     touches
+	blind   touches // claims without an answer, which may have locked anything
+	changes touches // what leaves a job waiting that was another row before
 }
 
 func newSights(events []*event) sights {
-	var blind []*event
+	var blind, changes []*event
 	for _, e := range events {
-		if e.kind == claim && (e.torn || !e.acted()) {
-			blind = append(blind, e)
+		switch e.kind {
+		case claim:
+			if e.torn || !e.acted() {
+				blind = append(blind, e)
+			}
+		case add:
+			if e.keys != nil {
+				changes = append(changes, e)
+			}
+		case reschedule, giveBack, fail, unlock, expire:
+			changes = append(changes, e)
 		}
 	}
-	return sights{newTouches(events), newTouches(blind)}
-}
-
-// of reports whether a claim without an answer was under way beside this one, and whether nothing at all was.
-func (s sights) of(e *event) (disturbed, alone bool) {
-	return s.blind.next(e) == 0, s.all.next(e) != 0
+	return sights{newTouches(events), newTouches(blind), newTouches(changes)}
 }

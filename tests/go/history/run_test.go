@@ -101,10 +101,11 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	killer.Go(func() error { return r.kill(killing) })
 
 	everybody, working := errgroup.WithContext(ctx)
-	number := 0
+	started := 0
 	start := func(count int, work func(context.Context, *session) error) {
 		for range count {
-			number++
+			started++
+			number := started
 			everybody.Go(func() error { return r.play(working, number, work) })
 		}
 	}

@@ -102,7 +102,7 @@ func (s *session) record(ctx context.Context, e *event, statements ...statement)
 	if err != nil {
 		return nil, s.lost(ctx, e, err)
 	}
-	e.code = results[1].code
+	e.code, e.detail = results[1].code, results[1].detail
 	s.run.countCode(e.code)
 	return results[1].rows, nil
 }
@@ -131,8 +131,8 @@ func (s *session) prepare(ctx context.Context, statements []statement) error {
 
 // result is what one transaction of a pipeline answered.
 type result struct {
-	rows [][][]byte // of its first statement
-	code string
+	rows         [][][]byte // of its first statement
+	code, detail string
 }
 
 // read returns the results of this many transactions.
@@ -143,7 +143,7 @@ func read(p *pgconn.Pipeline, transactions int) ([]result, error) {
 			next, err := p.GetResults()
 			var refusal *pgconn.PgError
 			if errors.As(err, &refusal) && refusal.Code != killedCode {
-				results[i].code = refusal.Code
+				results[i].code, results[i].detail = refusal.Code, refusal.Detail
 				continue
 			}
 			if err != nil {
@@ -152,7 +152,7 @@ func read(p *pgconn.Pipeline, transactions int) ([]result, error) {
 			if reader, isRows := next.(*pgconn.ResultReader); isRows {
 				answer := reader.Read()
 				if errors.As(answer.Err, &refusal) && refusal.Code != killedCode {
-					results[i].code = refusal.Code
+					results[i].code, results[i].detail = refusal.Code, refusal.Detail
 				} else if answer.Err != nil {
 					return nil, answer.Err
 				}

@@ -110,19 +110,33 @@ func newTouches(events []*event) touches {
 
 // next returns when the first call after e began, 0 if another one was under way at the same time as e.
 func (t touches) next(e *event) micros {
+	after := t.after(e)
+	switch {
+	case t.meets(e):
+		return 0
+	case after == len(t.events):
+		return never
+	}
+	return t.events[after].start
+}
+
+// after returns the place of the first call that began after e.
+func (t touches) after(e *event) int {
 	after, _ := slices.BinarySearchFunc(t.events, e.end, func(other *event, end micros) int {
 		if other.start < end {
 			return -1
 		}
 		return 1
 	})
-	for i := after - 1; i >= 0 && t.ends[i] > e.start; i-- {
+	return after
+}
+
+// meets reports whether another call was under way at the same time as e.
+func (t touches) meets(e *event) bool {
+	for i := t.after(e) - 1; i >= 0 && t.ends[i] > e.start; i-- {
 		if other := t.events[i]; other != e && other.end > e.start {
-			return 0
+			return true
 		}
 	}
-	if after == len(t.events) {
-		return never
-	}
-	return t.events[after].start
+	return false
 }
