@@ -29,12 +29,12 @@ const (
 	resetLocks = "select graphile_worker.reset_stale_locks()"
 )
 
-// administer does what administrators do, and frees what dead workers hold, or living ones that are taken for dead.
+// administer does what administrators do, and frees what dead workers hold.
 func (r *run) administer(ctx context.Context, s *session) error {
 	for !r.over() {
 		var e *event
 		var calls []statement
-		switch s.IntN(10) {
+		switch s.IntN(9) {
 		case 0:
 			e = &event{kind: finish, ids: s.someIDs()}
 			calls = []statement{{finishJobs, []any{e.ids}}}
@@ -47,18 +47,15 @@ func (r *run) administer(ctx context.Context, s *session) error {
 			e = &event{kind: remove, keys: []string{fmt.Sprintf("key %d", s.IntN(r.profile.keys))}}
 			calls = []statement{{removeJob, []any{e.keys[0]}}}
 		case 6, 7:
-			e = &event{kind: unlock, worker: s.someWorker()}
-			calls = []statement{{unlockAll, []any{e.worker}}}
-		case 8:
-			e = &event{kind: expire, worker: s.someWorker()}
-			calls = []statement{{ageJobs, []any{e.worker}}, {ageQueues, []any{e.worker}}, {resetLocks, nil}}
+			worker := s.deadWorker()
+			if worker == "" {
+				continue
+			}
+			e, calls = s.bereave(worker)
 		default:
 			e = &event{kind: cleanup}
 			what := pick(s, [][]string{{"DELETE_PERMAFAILED_JOBS"}, {"GC_TASK_IDENTIFIERS"}, {"GC_JOB_QUEUES"}, {"GC_JOB_QUEUES", "DELETE_PERMAFAILED_JOBS"}})
 			calls = []statement{{cleanUp, []any{what}}}
-		}
-		if e.worker == "" && (e.kind == unlock || e.kind == expire) {
-			continue
 		}
 		if err := s.act(ctx, e, calls...); err != nil {
 			return err
@@ -112,15 +109,21 @@ func (s *session) someIDs() []int64 {
 	return slices.Compact(ids)
 }
 
-// someWorker returns a dead worker, which is then done with, or at times a living one; none if there is none.
-func (s *session) someWorker() string {
+// deadWorker returns a worker that does not come back, none if there is none.
+func (s *session) deadWorker() string {
 	s.run.mu.Lock()
 	defer s.run.mu.Unlock()
-	if len(s.run.alive) > 0 && s.odds(4) {
-		return s.run.alive[max(0, len(s.run.alive)-1-s.IntN(5))]
-	}
 	if len(s.run.dead) == 0 {
 		return ""
 	}
 	return pick(s, s.run.dead)
+}
+
+// bereave takes all that a worker holds from it, by an administrator's word or by its age.
+func (s *session) bereave(worker string) (*event, []statement) {
+	if s.odds(2) {
+		return &event{kind: unlock, worker: worker}, []statement{{unlockAll, []any{worker}}}
+	}
+	return &event{kind: expire, worker: worker},
+		[]statement{{ageJobs, []any{worker}}, {ageQueues, []any{worker}}, {resetLocks, nil}}
 }

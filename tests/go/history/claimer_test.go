@@ -57,6 +57,13 @@ func (r *run) work(ctx context.Context, s *session) error {
 		if c.odds(200) {
 			c.reborn()
 		}
+		// Somebody takes it for dead, between two claims; what it then says about its jobs comes too late.
+		if c.odds(100) {
+			e, calls := c.bereave(c.worker)
+			if _, err := c.record(ctx, e, calls...); err != nil {
+				return err
+			}
+		}
 	}
 	r.bury(c.worker)
 	return nil
@@ -70,11 +77,6 @@ func (c *claimer) reborn() {
 	c.lives++
 	c.worker = fmt.Sprintf("worker %d.%d", c.number, c.lives)
 	c.held, c.late, c.known = nil, nil, map[lease]bool{}
-	if !c.mortal {
-		c.run.mu.Lock()
-		c.run.alive = append(c.run.alive, c.worker)
-		c.run.mu.Unlock()
-	}
 }
 
 func (c *claimer) claim(ctx context.Context) error {
@@ -119,7 +121,7 @@ func (c *claimer) take(e *event, rows [][][]byte) error {
 }
 
 // recover finds out what a claim brought whose answer was lost. The connection is gone, and nobody else takes jobs from a
-// worker whose session may be killed before it is dead, so all that it took is still there.
+// worker while it is in a call, so all that it took is still there.
 func (c *claimer) recover(ctx context.Context, e *event) error {
 	rows, err := c.query(ctx, heldBy, c.worker)
 	if err != nil {

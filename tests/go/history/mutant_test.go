@@ -12,7 +12,7 @@ import (
 )
 
 // enough ends the search for a broken rule that does not show.
-const enough = time.Second
+const enough = time.Minute
 
 func TestABrokenRuleIsNamed(t *testing.T) {
 	for _, m := range mutants {
@@ -33,7 +33,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 					return
 				}
 				if time.Since(started) > enough {
-					t.Fatalf("in %v nobody broke %s; other violations: %v", enough, m.rule, violations[:min(3, len(violations))])
+					t.Fatalf("in %v nobody broke %s; other violations: %v", enough, m.rule, violations[max(0, len(violations)-2):])
 				}
 			}
 		})
@@ -94,13 +94,14 @@ const inDisorder = `
 	  arguments text := pg_get_function_arguments(p.oid) from pg_proc as p where p.oid = 'graphile_worker.get_job_batch'::regproc;
 	  result    text := pg_get_function_result(p.oid) from pg_proc as p where p.oid = 'graphile_worker.get_job_batch'::regproc;
 	begin
-	  alter function graphile_worker.get_job_batch rename to get_job_batch_in_order;
+	  create schema sound;
+	  alter function graphile_worker.get_job_batch set schema sound;
 	  execute format($f$
 	    create function graphile_worker.get_job_batch(%s) returns %s language plpgsql as $body$
 	    #variable_conflict use_column
 	    begin
 	      return query
-	      select b.* from graphile_worker.get_job_batch_in_order(
+	      select b.* from sound.get_job_batch(
 	        get_job_batch.worker_id, get_job_batch.task_identifiers, get_job_batch.batch_size, get_job_batch.forbidden_flags,
 	        get_job_batch.now) as b
 	       order by md5(b.id::text);

@@ -45,7 +45,6 @@ type run struct {
 	counts map[string]int
 	ids    []int64  // of jobs added lately
 	dead   []string // workers that crashed
-	alive  []string // workers whose sessions are not killed, so that no claim of theirs goes unrecorded
 	events []*event
 }
 
