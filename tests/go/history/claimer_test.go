@@ -37,6 +37,7 @@ type claimer struct {
 	held   []lease
 	late   []lease
 	known  map[lease]bool // all that this life claimed
+	idle   bool           // the last claim brought nothing, and no outcome was reported since
 }
 
 // work claims jobs and reports outcomes, in time and late, crashes, and comes back as itself or as another.
@@ -46,7 +47,7 @@ func (r *run) work(ctx context.Context, s *session) error {
 	c.reborn()
 	for !r.over() {
 		var err error
-		if len(c.held) < 5 || c.odds(4) {
+		if len(c.held) == 0 || !c.idle && (len(c.held) < 5 || c.odds(4)) {
 			err = c.claim(ctx)
 		} else {
 			err = c.report(ctx)
@@ -99,6 +100,7 @@ func (c *claimer) claim(ctx context.Context) error {
 	if e.code == unknown {
 		return c.recover(ctx, e)
 	}
+	c.idle = len(rows) == 0
 	return c.take(e, rows)
 }
 
@@ -158,6 +160,7 @@ var outcomes = map[kind][2]string{
 
 // report makes an outcome of one job or of some, of which a few ended before.
 func (c *claimer) report(ctx context.Context) error {
+	c.idle = false
 	c.Shuffle(len(c.held), func(i, j int) { c.held[i], c.held[j] = c.held[j], c.held[i] })
 	count := 1
 	if c.odds(2) {

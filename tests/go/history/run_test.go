@@ -15,19 +15,20 @@ import (
 
 // profile is who takes part in a run.
 type profile struct {
-	name                                string
-	producers, claimers, admins, queues int
-	keys                                int
-	killEvery                           int // one call of a mortal session in so many is hit by a killer
+	name                               string
+	producers, claimers, shims, admins int // sessions, and workers of pkg/shim
+	queues                             int
+	keys                               int
+	killEvery                          int // one call of a mortal session in so many is hit by a killer
 }
 
 // Beside those that are counted here, each has a killer.
 var (
-	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 10, admins: 2, keys: 3, queues: 2, killEvery: 150}
+	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
 )
 
-// tasks are those that direct calls add and claim. A shim worker takes part in the first.
+// tasks are those that direct calls add and claim. Workers that are not told call by call what to do know the first alone.
 var tasks = []string{"shared", "plain", "other"}
 
 // run is what the sessions of one run share.
@@ -38,8 +39,9 @@ type run struct {
 	calls   int64 // when so many were made, everybody comes to an end
 
 	made    atomic.Int64
-	numbers atomic.Int64 // of the last request
-	victims chan uint32  // backends that the killer is to end
+	enough  chan struct{} // closed when so many were made
+	numbers atomic.Int64  // of the last request
+	victims chan uint32   // backends that the killer is to end
 
 	mu     sync.Mutex
 	counts map[string]int
@@ -51,7 +53,7 @@ type run struct {
 func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	t.Helper()
 	return &run{
-		url: pgtest.Database(t), seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), counts: map[string]int{},
+		url: pgtest.Database(t), seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
 	}
 }
 
@@ -59,7 +61,9 @@ func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 func (r *run) over() bool { return r.made.Load() >= r.calls }
 
 func (r *run) count(k kind) {
-	r.made.Add(1)
+	if r.made.Add(1) == r.calls {
+		close(r.enough)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts["call "+string(k)]++
@@ -111,6 +115,7 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	start(r.profile.producers, r.produce)
 	start(r.profile.claimers, r.work)
 	start(r.profile.admins, r.administer)
+	start(r.profile.shims, r.shim)
 	err := everybody.Wait()
 	stopKilling()
 	if killed := killer.Wait(); err == nil {
