@@ -37,9 +37,18 @@ func (v violation) String() string {
 	return b.String()
 }
 
-// check returns what is wrong with a history and the tables at its end.
-func check(events []*event, end final) []violation {
+// verdict is what is wrong with a history, and how much of it could be judged by the order of claims.
+type verdict struct {
+	violations []violation
+	waits      int // times in which a job certainly could be claimed
+	judged     int // claims that met such times, touched by nobody whose answer is not known
+}
+
+// check judges a history and the tables at its end.
+func check(events []*event, end final) verdict {
 	h := newIndex(events, end)
-	return slices.Concat(
-		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkQueues(h), checkOrder(h), checkEnds(h), checkAnswers(h))
+	v := checkOrder(h)
+	v.violations = slices.Concat(
+		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkQueues(h), v.violations, checkEnds(h), checkAnswers(h))
+	return v
 }

@@ -191,7 +191,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "40001 at SERIALIZABLE", events: []*event{{kind: claim, code: "40001", serializable: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			violations := check(c.events, c.end)
+			violations := check(c.events, c.end).violations
 			if c.want == "" && len(violations) > 0 {
 				t.Errorf("nothing is wrong, but: %v", violations)
 			}

@@ -41,9 +41,11 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 			}
 			ran := time.Since(started)
 			dump(t, events)
-			violations := check(events, end)
+			verdict := check(events, end)
+			violations := verdict.violations
 			t.Logf("seed %d: %d calls in %v, checked in %v", seed, r.made.Load(), ran.Round(time.Millisecond),
 				(time.Since(started) - ran).Round(time.Millisecond))
+			t.Logf("%8d claims judged by order, %d times a job certainly waited", verdict.judged, verdict.waits)
 			for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 				t.Logf("%8d %s", r.counts[what], what)
 			}

@@ -27,7 +27,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				violations := check(events, end)
+				violations := check(events, end).violations
 				if i := slices.IndexFunc(violations, func(v violation) bool { return v.rule == m.rule }); i >= 0 {
 					t.Logf("after %v, seed %d, %d calls: %s", time.Since(started).Round(time.Millisecond), seed, r.made.Load(), violations[i])
 					return

@@ -10,9 +10,10 @@ import (
 // a queue against all when nothing else was going on. A claim that gets less than it asked for leaves nothing behind that
 // has no queue; unless jobs were just changed or set free, for one that changes between look and lock leaves its place
 // in the batch empty.
-func checkOrder(h *index) []violation {
+func checkOrder(h *index) verdict {
 	var found []violation
 	waits, taken, open := certainWaits(h), 0, []wait{}
+	judged := 0
 	sights := newSights(h.events)
 	for _, e := range h.events {
 		if e.kind != claim || e.code != done {
@@ -37,6 +38,7 @@ func checkOrder(h *index) []violation {
 		if sights.blind.meets(e) {
 			continue
 		}
+		judged++
 		alone, calm := !sights.all.meets(e), !sights.changes.meets(e)
 		for _, w := range open {
 			if w.to < e.end || e.noFlagged && w.row.flagged || e.tasks != nil && !slices.Contains(e.tasks, w.row.task) {
@@ -47,7 +49,7 @@ func checkOrder(h *index) []violation {
 			}
 		}
 	}
-	return found
+	return verdict{found, len(waits), judged}
 }
 
 // passedBy judges a claim that left a job which certainly waited.
