@@ -13,7 +13,7 @@ const (
 		  from graphile_worker.reschedule_jobs($1::bigint[], clock_timestamp() + $2::interval, $3::integer, $4::integer) as j`
 	removeJob = "select " + jobColumns + " from graphile_worker.remove_job($1::text) as j where j.id is not null"
 	unlockAll = "select graphile_worker.force_unlock_workers(array[$1::text])"
-	cleanUp   = "select c.task from graphile_worker.cleanup($1::text[], force => true) as c"
+	cleanUp   = "select c.task from graphile_worker.cleanup($1::text[], $2::text[], true) as c"
 
 	// All that a worker holds was taken five hours ago.
 	ageJobs = `
@@ -55,7 +55,11 @@ func (r *run) administer(ctx context.Context, s *session) error {
 		default:
 			e = &event{kind: cleanup}
 			what := pick(s, [][]string{{"DELETE_PERMAFAILED_JOBS"}, {"GC_TASK_IDENTIFIERS"}, {"GC_JOB_QUEUES"}, {"GC_JOB_QUEUES", "DELETE_PERMAFAILED_JOBS"}})
-			calls = []statement{{cleanUp, []any{what}}}
+			keep := []string{}
+			if r.stopOthers != nil {
+				keep = tasks // a Node worker caches their ids
+			}
+			calls = []statement{{cleanUp, []any{what, keep}}}
 		}
 		if err := s.act(ctx, e, calls...); err != nil {
 			return err

@@ -26,6 +26,7 @@ type violation struct {
 	rule   rule
 	what   string
 	events []*event
+	job    int64 // that it is about, 0 if none
 }
 
 func (v violation) String() string {
@@ -41,6 +42,7 @@ func (v violation) String() string {
 type verdict struct {
 	violations []violation
 	waits      int // times in which a job certainly could be claimed
+	excused    map[exception]int
 	judged     int // claims that met such times, touched by nobody whose answer is not known
 }
 
@@ -50,5 +52,13 @@ func check(events []*event, end final) verdict {
 	v := checkOrder(h)
 	v.violations = slices.Concat(
 		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkQueues(h), v.violations, checkEnds(h), checkAnswers(h))
+	v.excused = map[exception]int{}
+	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {
+		because := excuse(h, wrong)
+		if because != "" {
+			v.excused[because]++
+		}
+		return because != ""
+	})
 	return v
 }

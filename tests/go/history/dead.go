@@ -65,7 +65,7 @@ func (h *index) ranAfter(j *job, request, death *event, why string) []violation 
 			if request != nil {
 				events = []*event{request, death, c.event}
 			}
-			return []violation{{deadStaysDead, fmt.Sprintf("job %d ran after %s", j.id, why), events}}
+			return []violation{{deadStaysDead, fmt.Sprintf("job %d ran after %s", j.id, why), events, j.id}}
 		}
 	}
 	return nil

@@ -32,30 +32,35 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	for _, p := range []profile{crowd, spread} {
-		t.Run(p.name, func(t *testing.T) {
-			r := newRun(t, p, seed, *callsFlag)
-			started := time.Now()
-			events, end, err := r.history(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			ran := time.Since(started)
-			dump(t, events)
-			verdict := check(events, end)
-			violations := verdict.violations
-			t.Logf("seed %d: %d calls in %v, checked in %v", seed, r.made.Load(), ran.Round(time.Millisecond),
-				(time.Since(started) - ran).Round(time.Millisecond))
-			t.Logf("%8d claims judged by order, %d times a job certainly waited", verdict.judged, verdict.waits)
-			for _, what := range slices.Sorted(maps.Keys(r.counts)) {
-				t.Logf("%8d %s", r.counts[what], what)
-			}
-			for _, v := range violations[:min(10, len(violations))] {
-				t.Error(v)
-			}
-			if len(violations) > 0 {
-				t.Errorf("%d violations", len(violations))
-			}
-		})
+		t.Run(p.name, func(t *testing.T) { judge(t, newRun(t, p, seed, *callsFlag)) })
+	}
+}
+
+// judge makes a run and says what is wrong with its history, and what it was like.
+func judge(t *testing.T, r *run) {
+	t.Helper()
+	started := time.Now()
+	events, end, err := r.history(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := time.Since(started)
+	dump(t, events)
+	verdict := check(events, end)
+	t.Logf("seed %d: %d calls in %v, checked in %v", r.seed, r.made.Load(), ran.Round(time.Millisecond),
+		(time.Since(started) - ran).Round(time.Millisecond))
+	t.Logf("%8d claims judged by order, %d times a job certainly waited", verdict.judged, verdict.waits)
+	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
+		t.Logf("%8d %s", r.counts[what], what)
+	}
+	for _, because := range slices.Sorted(maps.Keys(verdict.excused)) {
+		t.Logf("%8d excused: %s", verdict.excused[because], because)
+	}
+	for _, v := range verdict.violations[:min(10, len(verdict.violations))] {
+		t.Error(v)
+	}
+	if len(verdict.violations) > 0 {
+		t.Errorf("%d violations", len(verdict.violations))
 	}
 }
 

@@ -39,7 +39,7 @@ func checkLeases(h *index) []violation {
 			if c != nil && c.event != other {
 				events = append([]*event{c.event}, events...)
 			}
-			found = append(found, violation{aLeaseIsOneClaim, what, events})
+			found = append(found, violation{aLeaseIsOneClaim, what, events, l.job})
 		}
 	}
 	return found
@@ -76,7 +76,7 @@ func checkRuns(h *index) []violation {
 			first := j.claims[i-1]
 			if !first.mayPrecede(second) && (first.event.before(second.event) || !second.mayPrecede(first)) {
 				what := fmt.Sprintf("job %d was claimed again", j.id)
-				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, second.event}, first.ends...)})
+				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, second.event}, first.ends...), j.id})
 			}
 		}
 	}

@@ -16,20 +16,20 @@ func checkOrder(h *index) verdict {
 	judged := 0
 	sights := newSights(h.events)
 	for _, e := range h.events {
-		if e.kind != claim || e.code != done {
+		if e.kind != claim || !e.acted() {
 			continue
 		}
 		for i := range e.rows[min(1, len(e.rows)):] {
 			if !e.torn && e.rows[i+1].urgent(e.rows[i]) {
 				what := fmt.Sprintf("job %d came before job %d in one answer", e.rows[i].id, e.rows[i+1].id)
-				found = append(found, violation{urgentFirst, what, []*event{e}})
+				found = append(found, violation{urgentFirst, what, []*event{e}, e.rows[i].id})
 			}
 		}
 		if e.size == 0 || e.torn {
 			continue
 		}
 		if len(e.rows) > e.size {
-			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size), []*event{e}})
+			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size), []*event{e}, 0})
 		}
 		for ; taken < len(waits) && waits[taken].from <= e.start; taken++ {
 			open = append(open, waits[taken])
@@ -49,14 +49,14 @@ func checkOrder(h *index) verdict {
 			}
 		}
 	}
-	return verdict{found, len(waits), judged}
+	return verdict{violations: found, waits: len(waits), judged: judged}
 }
 
 // passedBy judges a claim that left a job which certainly waited.
 func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	events := []*event{w.cause, e}
 	if w.row.queue == "" && len(e.rows) < e.size && calm {
-		return violation{nothingIsPassedBy, fmt.Sprintf("job %d was left behind", w.row.id), events}, true
+		return violation{nothingIsPassedBy, fmt.Sprintf("job %d was left behind", w.row.id), events, w.row.id}, true
 	}
 	for _, r := range e.rows {
 		if !w.row.urgent(r) {
@@ -64,9 +64,9 @@ func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 		}
 		switch {
 		case w.row.queue != "" && w.row.queue == r.queue:
-			return violation{aQueueIsSerial, fmt.Sprintf("job %d overtook job %d of its queue", r.id, w.row.id), events}, true
+			return violation{aQueueIsSerial, fmt.Sprintf("job %d overtook job %d of its queue", r.id, w.row.id), events, w.row.id}, true
 		case w.row.queue == "" && (r.queue == "" || alone):
-			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events}, true
+			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events, w.row.id}, true
 		}
 	}
 	return violation{}, false

@@ -31,7 +31,7 @@ func checkQueues(h *index) []violation {
 						events = append(events, of.ends[0])
 					}
 				}
-				found = append(found, violation{aQueueIsSerial, what, events})
+				found = append(found, violation{aQueueIsSerial, what, events, c.row.id})
 			}
 			if longest == nil || c.heldUntil() > longest.heldUntil() {
 				longest = c
@@ -39,7 +39,7 @@ func checkQueues(h *index) []violation {
 		}
 	}
 	for _, queue := range h.stuck {
-		found = append(found, violation{aQueueIsSerial, fmt.Sprintf("queue %s is locked in the end", queue), nil})
+		found = append(found, violation{aQueueIsSerial, fmt.Sprintf("queue %s is locked in the end", queue), nil, 0})
 	}
 	return found
 }

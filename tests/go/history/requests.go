@@ -10,28 +10,28 @@ import (
 // or an administrator or remove_job decided otherwise after it.
 func checkRequests(h *index) []violation {
 	var found []violation
-	report := func(what string, events ...*event) {
-		found = append(found, violation{noRequestIsLost, what, events})
+	report := func(job int64, what string, events ...*event) {
+		found = append(found, violation{noRequestIsLost, what, events, job})
 	}
 	for _, e := range h.events {
 		if e.kind != add || !e.acted() {
 			continue
 		}
 		if len(e.rows) != len(e.specs) {
-			report(fmt.Sprintf("%d requests have %d answers", len(e.specs), len(e.rows)), e)
+			report(0, fmt.Sprintf("%d requests have %d answers", len(e.specs), len(e.rows)), e)
 			continue
 		}
 		for i, r := range e.rows {
 			deduplicated := e.specs[i].mode == "unsafe_dedupe" && r.revision > 0
 			switch {
 			case r.id == 0:
-				report("add answers null", e)
+				report(0, "add answers null", e)
 			case r.key != e.specs[i].key:
-				report(fmt.Sprintf("the answer has the key %q", r.key), e)
+				report(r.id, fmt.Sprintf("the answer has the key %q", r.key), e)
 			case !deduplicated && !slices.Contains(r.numbers, e.specs[i].number):
-				report("the answer has another payload", e)
+				report(r.id, "the answer has another payload", e)
 			case !deduplicated && !h.isExecuted(e, r):
-				report(fmt.Sprintf("job %d never ran again", r.id), e)
+				report(r.id, fmt.Sprintf("job %d never ran again", r.id), e)
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func checkRequests(h *index) []violation {
 		revisions := map[int]added{}
 		for _, a := range j.adds {
 			if other, isThere := revisions[a.row.revision]; isThere {
-				report(fmt.Sprintf("two requests made revision %d of job %d", a.row.revision, j.id), other.event, a.event)
+				report(j.id, fmt.Sprintf("two requests made revision %d of job %d", a.row.revision, j.id), other.event, a.event)
 			}
 			revisions[a.row.revision] = a
 		}
@@ -49,13 +49,13 @@ func checkRequests(h *index) []violation {
 				continue
 			}
 			if !slices.Equal(next.row.numbers, merged(a.row, next.spec)) {
-				report(fmt.Sprintf("the payload of job %d is not what two requests make it", j.id), a.event, next.event)
+				report(j.id, fmt.Sprintf("the payload of job %d is not what two requests make it", j.id), a.event, next.event)
 			}
 		}
 		for _, c := range j.claims {
 			a, isThere := revisions[c.row.revision]
 			if isThere && !slices.Equal(a.row.numbers, c.row.numbers) {
-				report(fmt.Sprintf("job %d ran with another payload", j.id), a.event, c.event)
+				report(j.id, fmt.Sprintf("job %d ran with another payload", j.id), a.event, c.event)
 			}
 		}
 	}

@@ -38,6 +38,9 @@ type run struct {
 	profile profile
 	calls   int64 // when so many were made, everybody comes to an end
 
+	// stopOthers stops what works beside the sessions and returns what it did. None if nil.
+	stopOthers func(context.Context) ([]*event, error)
+
 	made    atomic.Int64
 	enough  chan struct{} // closed when so many were made
 	numbers atomic.Int64  // of the last request
@@ -52,8 +55,10 @@ type run struct {
 
 func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	t.Helper()
+	url := pgtest.Database(t)
+	pgtest.Exec(t, pgtest.Pool(t, url), "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
 	return &run{
-		url: pgtest.Database(t), seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
+		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
 	}
 }
 
@@ -123,6 +128,13 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	}
 	if err != nil {
 		return nil, final{}, err
+	}
+	if r.stopOthers != nil {
+		others, err := r.stopOthers(ctx)
+		if err != nil {
+			return nil, final{}, err
+		}
+		r.events = append(r.events, others...)
 	}
 	var end final
 	err = r.play(ctx, 0, func(ctx context.Context, s *session) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -143,7 +144,7 @@ func read(p *pgconn.Pipeline, transactions int) ([]result, error) {
 			next, err := p.GetResults()
 			var refusal *pgconn.PgError
 			if errors.As(err, &refusal) && refusal.Code != killedCode {
-				results[i].code, results[i].detail = refusal.Code, refusal.Detail
+				results[i].code, results[i].detail = refusal.Code, strings.TrimSpace(refusal.Detail+" "+refusal.Where)
 				continue
 			}
 			if err != nil {
@@ -152,7 +153,7 @@ func read(p *pgconn.Pipeline, transactions int) ([]result, error) {
 			if reader, isRows := next.(*pgconn.ResultReader); isRows {
 				answer := reader.Read()
 				if errors.As(answer.Err, &refusal) && refusal.Code != killedCode {
-					results[i].code, results[i].detail = refusal.Code, refusal.Detail
+					results[i].code, results[i].detail = refusal.Code, strings.TrimSpace(refusal.Detail+" "+refusal.Where)
 				} else if answer.Err != nil {
 					return nil, answer.Err
 				}
