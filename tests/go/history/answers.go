@@ -68,7 +68,8 @@ func (h *index) isDeleted(j *job) bool {
 		if h.mayBeRemoved(a.row.key, a.event.start) {
 			return true
 		}
-		retired = retired || a.row.key != ""
+		retired = retired || a.row.key != "" && len(j.claims) > 0 ||
+			h.maySilentlyBeDead(j, a.row.key, a.event.start)
 	}
-	return len(h.tidies) > 0 && (h.mayBeFailed(j) || retired && len(j.claims) > 0)
+	return len(h.tidies) > 0 && (retired || h.mayBeFailed(j))
 }

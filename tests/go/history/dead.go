@@ -9,21 +9,6 @@ import (
 // A request that inserts a row shows that no other had the key when it committed. So whichever row had the key before is
 // gone, or was let go.
 func checkDead(h *index) []violation {
-	type insertion struct {
-		event *event
-		id    int64
-	}
-	inserted := map[string][]insertion{}
-	for _, e := range h.events {
-		if e.kind == add && e.acted() {
-			for _, r := range e.rows {
-				if r.key != "" && r.id != 0 && r.revision == 0 {
-					inserted[r.key] = append(inserted[r.key], insertion{e, r.id})
-				}
-			}
-		}
-	}
-
 	var found []violation
 	for _, j := range h.jobs {
 		if len(j.claims) == 0 {
@@ -31,7 +16,7 @@ func checkDead(h *index) []violation {
 		}
 		for _, a := range j.adds[:min(1, len(j.adds))] {
 			// Insertions are by start: the first that began after the request ended is the first that matters.
-			of := inserted[a.row.key]
+			of := h.inserted[a.row.key]
 			from, _ := slices.BinarySearchFunc(of, a.event.end, func(i insertion, t micros) int {
 				if i.event.start < t {
 					return -1

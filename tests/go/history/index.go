@@ -17,6 +17,16 @@ type index struct {
 	removes map[string][]*event // remove_job that acted or may have, by key
 	strays  map[string][]*event // adds that may have acted without an answer, by key
 	tidies  []*event            // cleanup that acted or may have
+
+	// Tasks of workers that only report what their handlers ran. They also claim jobs that they hand back without a word.
+	silent   map[string]bool
+	inserted map[string][]insertion // by key and start
+}
+
+// insertion is an answer of add that made a row under a key.
+type insertion struct {
+	event *event
+	id    int64
 }
 
 // job is what is known of one id.
@@ -64,7 +74,7 @@ func newIndex(events []*event, end final) *index {
 		events: slices.SortedFunc(slices.Values(events), func(a, b *event) int { return cmp.Compare(a.start, b.start) }),
 		end:    map[int64]finalJob{}, stuck: end.lockedQueues,
 		jobs: map[int64]*job{}, claims: map[lease]*claimed{}, unlocks: map[string][]*event{}, removes: map[string][]*event{},
-		strays: map[string][]*event{},
+		strays: map[string][]*event{}, silent: map[string]bool{}, inserted: map[string][]insertion{},
 	}
 	for _, j := range end.jobs {
 		h.end[j.id] = j
@@ -108,6 +118,9 @@ func (h *index) add(e *event) {
 			if r.id != 0 {
 				j := h.job(r.id)
 				j.adds = append(j.adds, added{e, e.specs[i], r})
+				if r.key != "" && r.revision == 0 {
+					h.inserted[r.key] = append(h.inserted[r.key], insertion{e, r.id})
+				}
 			}
 		}
 		if e.code == unknown {
@@ -121,6 +134,9 @@ func (h *index) add(e *event) {
 			h.claims[c.lease] = c
 			j := h.job(r.id)
 			j.claims = append(j.claims, c)
+			if e.code == reported {
+				h.silent[r.task] = true
+			}
 		}
 	case finish, abort, reschedule:
 		ids := e.ids
@@ -160,6 +176,19 @@ func (h *index) addEnds(e *event) {
 // mayBeRemoved reports whether an unanswered remove_job may have hit the job after some time.
 func (h *index) mayBeRemoved(key string, after micros) bool {
 	return key != "" && slices.ContainsFunc(h.removes[key], func(e *event) bool { return e.code == unknown && e.end > after })
+}
+
+// maySilentlyBeDead reports whether a worker may have held the job, without a word, when another request made a new row
+// under its key. The first will then never run; what stands for it is the second.
+func (h *index) maySilentlyBeDead(j *job, key string, after micros) bool {
+	if key == "" || len(h.silent) == 0 {
+		return false
+	}
+	// The last request, which may be one without an answer, says which task it is.
+	mayBeSilent := slices.ContainsFunc(j.adds, func(a added) bool { return h.silent[a.row.task] }) ||
+		slices.ContainsFunc(h.strays[key], func(e *event) bool { return e.end > after })
+	return mayBeSilent &&
+		slices.ContainsFunc(h.inserted[key], func(i insertion) bool { return i.id != j.id && i.event.end > after })
 }
 
 // mayBeFailed reports whether the job may have failed for good.

@@ -81,5 +81,5 @@ func (h *index) isExecuted(request *event, r row) bool {
 	}
 	return slices.ContainsFunc(j.claims, func(c *claimed) bool { return c.row.revision >= r.revision && c.event.end > request.start }) ||
 		slices.ContainsFunc(j.acts, func(e *event) bool { return e.kind != reschedule && e.end > request.start }) ||
-		h.mayBeRemoved(r.key, request.start)
+		h.mayBeRemoved(r.key, request.start) || h.maySilentlyBeDead(j, r.key, request.start)
 }

@@ -14,7 +14,6 @@ type wait struct {
 
 // certainWaits returns the waits of all jobs but those of tasks that unrecorded claims may take, by from.
 func certainWaits(h *index) []wait {
-	silent := map[string]bool{}
 	keyed := map[string][]*event{} // every add and remove of a key, whatever came of it: it may have locked the row
 	named := map[int64][]*event{}  // likewise what named a job
 	for _, e := range h.events {
@@ -30,9 +29,6 @@ func certainWaits(h *index) []wait {
 		if e.kind == claim {
 			for _, r := range e.rows {
 				named[r.id] = append(named[r.id], e)
-				if e.code == reported {
-					silent[r.task] = true
-				}
 			}
 		}
 	}
@@ -45,7 +41,7 @@ func certainWaits(h *index) []wait {
 	for _, j := range h.jobs {
 		own := newTouches(named[j.id])
 		for _, s := range h.starts(j) {
-			if silent[s.row.task] {
+			if h.silent[s.row.task] {
 				continue
 			}
 			to := own.next(s.cause)
