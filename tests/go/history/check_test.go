@@ -186,6 +186,20 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "a job is gone though it only failed", want: noJobVanishes, events: []*event{
 			added7(), claimBy("a", 30, 40, job7()), ended(fail, "a", 7, 30, 50, 60, true),
 		}},
+		{name: "a job that a silent worker held is taken over", events: []*event{
+			added7(), addedAs(8, 0, 2, 41, 42), {kind: cleanup, start: 43, end: 44},
+			func() *event {
+				e := claimBy("s", 45, 46, row{id: 8, key: "k", numbers: []int64{2}})
+				e.code, e.size = reported, 0
+				return e
+			}(),
+			{kind: complete, worker: "s", leases: []lease{{"s", 8, 45}}, code: unknown, start: 47, end: 99},
+		}},
+		{name: "a job that nobody held is taken over", want: noRequestIsLost, events: []*event{
+			added7(), addedAs(8, 0, 2, 41, 42), {kind: cleanup, start: 43, end: 44},
+			claimBy("b", 45, 46, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 45, 47, 48, true),
+		}},
+
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},
 		{name: "40001 at READ COMMITTED", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40001"}}},
 		{name: "40001 at SERIALIZABLE", events: []*event{{kind: claim, code: "40001", serializable: true}}},
@@ -204,5 +218,36 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A Node worker completes a job after it was taken away, and a worker of ours finds nothing left to complete.
+func TestADefectOfNodeIsExcusedForNodeOnly(t *testing.T) {
+	for worker, excused := range map[string]bool{"pool-1": true, "ours": false} {
+		late := claimBy(worker, 30, 40, job7())
+		late.code, late.size = reported, 0
+		batch := claimBy(worker, 31, 41, row{id: 2, numbers: []int64{2}, runAt: 3}, row{id: 1, numbers: []int64{1}, runAt: 1})
+		batch.code, batch.size = reported, 0
+		verdict := check([]*event{
+			alone(1, "", 1, 2), alone(2, "", 3, 4), batch,
+			{kind: complete, worker: worker, leases: []lease{{worker, 1, 31}, {worker, 2, 31}}, code: unknown, start: 42, end: 99},
+			added7(), late, {kind: unlock, worker: worker, start: 41, end: 42}, claimBy("b", 44, 45, job7()),
+			{kind: complete, worker: worker, leases: []lease{{worker, 7, 30}}, code: unknown, start: 50, end: 99},
+			ended(complete, "b", 7, 44, 70, 71, false),
+		}, final{})
+		var rules []rule
+		for _, v := range verdict.violations {
+			rules = append(rules, v.rule)
+		}
+		want := []rule{aLeaseIsOneClaim, urgentFirst}
+		if excused {
+			want = nil
+		}
+		if !slices.Equal(rules, want) {
+			t.Errorf("worker %s: violations of %q, want %q", worker, rules, want)
+		}
+		if excused && (verdict.excused[unfencedDelete] != 1 || verdict.excused[unorderedBatch] != 1) {
+			t.Errorf("worker %s: excused %v", worker, verdict.excused)
+		}
 	}
 }
