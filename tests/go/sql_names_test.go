@@ -71,6 +71,24 @@ func TestOppositeOrdersOfAddJobsQueueUp(t *testing.T) {
 	}
 }
 
+// Who waits for the maker of a new name holds nothing that the maker may come to wait for.
+func TestWhoWaitsForANewNameHoldsNoJob(t *testing.T) {
+	for _, name := range []string{"add_job('new', job_key => 'key')", "add_job('old', queue_name => 'new', job_key => 'key')"} {
+		db := newDatabase(t)
+		maker, other := db.session(), db.session()
+		maker.exec("select graphile_worker.add_job('old', job_key => 'key')")
+		maker.exec("begin")
+		maker.exec("select graphile_worker.add_job('new', queue_name => 'new')")
+		waiting := start[int64](other, "select id from graphile_worker."+name)
+		waiting.awaitBlocked(maker)
+		id := one[int64](maker, "select id from graphile_worker.add_job('old', job_key => 'key')")
+		maker.exec("commit")
+		if got := waiting.value(); got != id {
+			t.Errorf("%s returns job %d, want the one that waits, %d", name, got, id)
+		}
+	}
+}
+
 // cleanup never takes the name that an open transaction has given to a job, nor waits for it.
 func TestCleanupLeavesTheNamesOfOpenTransactions(t *testing.T) {
 	db := newDatabase(t)

@@ -41,6 +41,13 @@ begin
   end if;
 
   if job_key is not null then
+    -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that
+    -- he waits for would be a deadlock.
+    if not exists (select from {{.schema}}._private_tasks as t where t.identifier = add_job.identifier)
+       or (queue_name is not null
+           and not exists (select from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name)) then
+      perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+    end if;
     added := {{.schema}}._gw_add_keyed_job(
       identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then

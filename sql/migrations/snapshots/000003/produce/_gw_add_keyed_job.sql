@@ -1,4 +1,4 @@
--- add_job under a key. The caller has checked the arguments and holds the names.
+-- add_job under a key. The caller has checked the arguments, holds the names and has made them.
 -- Nothing is lost and nothing returns null however it races: the row under the key is locked first and judged by what the
 -- lock found. A claim that came first shows as locked_at, so the new job is inserted beside it; one that comes later
 -- finds the row locked and passes by. A key that appears between look and insert sends us round again.
@@ -97,7 +97,7 @@ begin
     if found then
       return added;
     end if;
-    perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+    perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]); -- Node's clean-up minds no lock
     must_wait := true;
   end loop;
 
@@ -107,4 +107,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_add_keyed_job(text, json, text, timestamptz, integer, text, integer, text[], text, bigint) is
-  'Internal: add_job under a key; the caller has checked the arguments and holds the names.';
+  'Internal: add_job under a key; the caller has checked the arguments, holds the names and has made them.';

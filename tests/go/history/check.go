@@ -1,0 +1,64 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rule is one of those that the architecture gives a number, or another that goes without saying.
+type rule string
+
+const (
+	noRequestIsLost   rule = "rule 1: no request is lost"
+	aLeaseIsOneClaim  rule = "rule 2: a lease is one claim"
+	deadStaysDead     rule = "rule 3: a replaced job stays dead"
+	aQueueIsSerial    rule = "rule 4: a named queue is serial"
+	urgentFirst       rule = "rule 5: order is priority, run_at, id"
+	nothingIsPassedBy rule = "a claim takes what is due"
+	nothingRunsTwice  rule = "nothing runs twice without a crash or an expiry"
+	noJobVanishes     rule = "no job vanishes or stays behind"
+	everyCallIsPolite rule = "no deadlock, and no error but those that are allowed"
+)
+
+// violation is a rule that a history breaks, and the events that show it.
+type violation struct {
+	rule   rule
+	what   string
+	events []*event
+	job    int64 // that it is about, 0 if none
+}
+
+func (v violation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", v.rule, v.what)
+	for _, e := range v.events {
+		fmt.Fprintf(&b, "\n    %s", e)
+	}
+	return b.String()
+}
+
+// verdict is what is wrong with a history, and how much of it could be judged by the order of claims.
+type verdict struct {
+	violations []violation
+	waits      int // times in which a job certainly could be claimed
+	excused    map[exception]int
+	judged     int // claims that met such times, touched by nobody whose answer is not known
+}
+
+// check judges a history and the tables at its end.
+func check(events []*event, end final) verdict {
+	h := newIndex(events, end)
+	v := checkOrder(h)
+	v.violations = slices.Concat(
+		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkQueues(h), v.violations, checkEnds(h), checkAnswers(h))
+	v.excused = map[exception]int{}
+	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {
+		because := excuse(h, wrong)
+		if because != "" {
+			v.excused[because]++
+		}
+		return because != ""
+	})
+	return v
+}

@@ -1,0 +1,264 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	claimColumns = `
+		j.id, j.key, j.revision, j.payload::text, j.priority, (extract(epoch from j.run_at) * 1000000)::bigint, j.attempts,
+		j.max_attempts, false, j.queue_name, j.task_identifier, j.flags is not null, j.lease`
+
+	getJob = "select " + claimColumns + `
+		  from graphile_worker.get_job($1::text, $2::text[], forbidden_flags => $3::text[]) as j`
+
+	getJobBatch = "select " + claimColumns + `
+		  from graphile_worker.get_job_batch($1::text, $2::text[], $4::integer, $3::text[]) as j`
+
+	// What a worker holds, as a claim would have answered it.
+	heldBy = "select " + claimColumns + `
+		  from (select j.*, q.queue_name, t.identifier as task_identifier, graphile_worker._gw_lease(j.locked_at) as lease
+		          from graphile_worker._private_jobs as j
+		          left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+		          left join graphile_worker._private_tasks as t on t.id = j.task_id
+		         where j.locked_by = $1) as j`
+)
+
+// claimer is a worker that makes direct calls. Besides the leases that it holds, for all it knows, it keeps some that have
+// ended, to come late with.
+type claimer struct {
+	*session
+	worker string
+	lives  int
+	held   []lease
+	late   []lease
+	known  map[lease]bool // all that this life claimed
+	idle   bool           // the last claim brought nothing, and no outcome was reported since
+}
+
+// work claims jobs and reports outcomes, in time and late, crashes, and comes back as itself or as another.
+func (r *run) work(ctx context.Context, s *session) error {
+	s.mortal = s.number%2 == 0
+	c := &claimer{session: s}
+	c.reborn()
+	for !r.over() {
+		var err error
+		if len(c.held) == 0 || !c.idle && (len(c.held) < 5 || c.odds(4)) {
+			err = c.claim(ctx)
+		} else {
+			err = c.report(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if c.odds(200) {
+			c.reborn()
+		}
+		// Somebody takes it for dead, between two claims; what it then says about its jobs comes too late.
+		if c.odds(100) {
+			e, calls := c.bereave(c.worker)
+			if _, err := c.record(ctx, e, calls...); err != nil {
+				return err
+			}
+		}
+	}
+	r.bury(c.worker)
+	return nil
+}
+
+// reborn starts a new life; what the one before held nobody reports any more.
+func (c *claimer) reborn() {
+	if c.worker != "" {
+		c.run.bury(c.worker)
+	}
+	c.lives++
+	c.worker = fmt.Sprintf("worker %d.%d", c.number, c.lives)
+	c.held, c.late, c.known = nil, nil, map[lease]bool{}
+}
+
+func (c *claimer) claim(ctx context.Context) error {
+	e := &event{kind: claim, worker: c.worker, size: pick(c.session, []int{1, 1, 2, 5, 10, 30}), noFlagged: c.odds(5)}
+	if c.odds(4) {
+		e.tasks = tasks[:1+c.IntN(len(tasks))]
+	}
+	var flags []string
+	if e.noFlagged {
+		flags = []string{"flag"}
+	}
+	call := statement{getJobBatch, []any{c.worker, e.tasks, flags, e.size}}
+	if e.size == 1 && c.odds(2) {
+		call = statement{getJob, []any{c.worker, e.tasks, flags}}
+	}
+	rows, err := c.record(ctx, e, call)
+	if err != nil {
+		return err
+	}
+	if e.code == unknown {
+		return c.recover(ctx, e)
+	}
+	c.idle = len(rows) == 0
+	return c.take(e, rows)
+}
+
+// take keeps what a claim brought, or of what a worker holds that which is new.
+func (c *claimer) take(e *event, rows [][][]byte) error {
+	for _, columns := range rows {
+		r, err := readClaim(columns)
+		if err != nil {
+			return fmt.Errorf("read the answer of %s: %w", e, err)
+		}
+		l := lease{c.worker, r.id, r.leasedAt}
+		if c.known[l] && e.torn {
+			continue
+		}
+		e.rows = append(e.rows, r)
+		c.held = append(c.held, l)
+		c.known[l] = true
+	}
+	return nil
+}
+
+// recover finds out what a claim brought whose answer was lost. The connection is gone, and nobody else takes jobs from a
+// worker while it is in a call, so all that it took is still there.
+func (c *claimer) recover(ctx context.Context, e *event) error {
+	rows, err := c.query(ctx, heldBy, c.worker)
+	if err != nil {
+		return err
+	}
+	e.code, e.torn = done, true
+	if err := c.take(e, rows); err != nil {
+		return err
+	}
+	if e.end, err = c.now(ctx); err != nil {
+		return err
+	}
+	if c.odds(2) {
+		c.reborn()
+	}
+	return nil
+}
+
+// forms of an outcome: for one job, and for many.
+var outcomes = map[kind][2]string{
+	complete: {
+		"select $2::bigint where graphile_worker.complete_job($1::text, $2::bigint, $3::bigint)",
+		"select c.id from graphile_worker.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)",
+	},
+	giveBack: {
+		"select $2::bigint where graphile_worker.return_job($1::text, $2::bigint, $3::bigint, $4::interval)",
+		"select r.id from graphile_worker.return_job_batch($1::text, $2::bigint[], $3::bigint[], $4::interval) as r (id)",
+	},
+	fail: {
+		"select $2::bigint where graphile_worker.fail_job($1::text, $2::bigint, 'failed', $3::bigint, retry_in => $4::interval, permanent => $5::boolean)",
+		"select f.id from graphile_worker.fail_job_batch($1::text, $2::text::json) as f (id)",
+	},
+}
+
+// report makes an outcome of one job or of some, of which a few ended before.
+func (c *claimer) report(ctx context.Context) error {
+	c.idle = false
+	c.Shuffle(len(c.held), func(i, j int) { c.held[i], c.held[j] = c.held[j], c.held[i] })
+	count := 1
+	if c.odds(2) {
+		count = 1 + c.IntN(len(c.held))
+	}
+	named := slices.Clone(c.held[:count])
+	c.held = slices.Delete(c.held, 0, count)
+	if len(c.late) > 0 && c.odds(5) {
+		// Never together with a lease of the same job: one call names a job once.
+		old := pick(c.session, c.late)
+		named = slices.DeleteFunc(named, func(l lease) bool {
+			if l.job == old.job {
+				c.held = append(c.held, l)
+			}
+			return l.job == old.job
+		})
+		named = append(named, old)
+	}
+	// A job may have been claimed again by the same worker.
+	slices.SortStableFunc(named, func(a, b lease) int { return int(a.job - b.job) })
+	for i := len(named) - 1; i > 0; i-- {
+		if named[i].job == named[i-1].job {
+			c.held = append(c.held, named[i])
+			named = slices.Delete(named, i, i+1)
+		}
+	}
+
+	how := pick(c.session, []kind{complete, complete, complete, complete, complete, complete, fail, giveBack, giveBack})
+	e := &event{kind: how, worker: c.worker, leases: named}
+	rows, err := c.record(ctx, e, c.outcome(e))
+	if err != nil {
+		return err
+	}
+	for _, columns := range rows {
+		id, err := strconv.ParseInt(string(columns[0]), 10, 64)
+		if err != nil {
+			return fmt.Errorf("read the answer of %s: %w", e, err)
+		}
+		e.touched = append(e.touched, id)
+	}
+	switch e.code {
+	case done, unknown:
+		c.late = append(c.late, named...)
+		c.late = slices.Delete(c.late, 0, max(0, len(c.late)-30))
+		if e.code == unknown && c.odds(2) {
+			c.reborn()
+		}
+	default:
+		c.held = append(c.held, named...)
+	}
+	return nil
+}
+
+// outcome returns the call that reports this.
+func (c *claimer) outcome(e *event) statement {
+	ids, leases := make([]int64, len(e.leases)), make([]int64, len(e.leases))
+	for i, l := range e.leases {
+		ids[i], leases[i] = l.job, int64(l.at)
+	}
+	forms := outcomes[e.kind]
+	single := len(ids) == 1 && c.odds(2)
+	permanent := c.odds(5)
+	var delay any
+	if c.odds(3) {
+		delay, e.delayed = fmt.Sprintf("%d milliseconds", c.IntN(100)), true
+	}
+	var args []any
+	switch {
+	case e.kind == fail && single:
+		args = []any{e.worker, ids[0], leases[0], delay, permanent}
+	case e.kind == fail:
+		var failures []string
+		for i := range ids {
+			failures = append(failures, fmt.Sprintf(`{"id": %d, "lease": %d, "retry_in": 0.05, "permanent": %t}`, ids[i], leases[i], permanent))
+		}
+		args = []any{e.worker, "[" + strings.Join(failures, ", ") + "]"}
+	case single:
+		args = []any{e.worker, ids[0], leases[0], delay}
+	default:
+		args = []any{e.worker, ids, leases, delay}
+	}
+	if e.kind == complete {
+		args = args[:3]
+	}
+	if single {
+		return statement{forms[0], args}
+	}
+	return statement{forms[1], args}
+}
+
+// readClaim reads the columns of a claim.
+func readClaim(columns [][]byte) (row, error) {
+	r, err := readRow(columns)
+	if err != nil {
+		return row{}, err
+	}
+	r.queue, r.task, r.flagged = string(columns[9]), string(columns[10]), string(columns[11]) == "t"
+	at, err := strconv.ParseInt(string(columns[12]), 10, 64)
+	r.leasedAt = micros(at)
+	return r, err
+}

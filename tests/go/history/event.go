@@ -1,0 +1,172 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// micros is a reading of the database's clock, in microseconds since 1970.
+type micros int64
+
+const never micros = math.MaxInt64
+
+// kind is the function that an event called.
+type kind string
+
+const (
+	add        kind = "add"
+	claim      kind = "claim"
+	complete   kind = "complete"
+	fail       kind = "fail"
+	giveBack   kind = "return"
+	remove     kind = "remove_job"
+	finish     kind = "complete_jobs"
+	abort      kind = "permanently_fail_jobs"
+	reschedule kind = "reschedule_jobs"
+	unlock     kind = "force_unlock_workers"
+	expire     kind = "reset_stale_locks" // of one worker, whose locks were made old before
+	cleanup    kind = "cleanup"
+)
+
+// What an event has instead of a SQLSTATE when there is none.
+const (
+	done     = ""
+	unknown  = "unknown"     // the session ended in the call: it may have acted or not
+	undone   = "rolled back" // it took part in a transaction that did not commit
+	reported = "reported"    // made by a worker that does not say what it was answered
+)
+
+// event is one call and its answer. What it did to the database it did between start and end: start was read before the
+// call began, end after its transaction was over.
+type event struct {
+	session, number int
+	kind            kind
+	start, end      micros
+	code            string // SQLSTATE, or done, unknown, undone, reported
+	detail          string // of an error
+	serializable    bool
+	torn            bool // a claim whose session ended in it; rows are what it was found to hold
+
+	worker  string
+	specs   []spec   // add: what was asked
+	leases  []lease  // complete, fail, return: what was named
+	touched []int64  // complete, fail, return: the answer
+	keys    []string // add, remove: the keys in use
+	ids     []int64  // finish, abort, reschedule: what was named
+	revives bool     // reschedule: gives attempts
+	delayed bool     // return: not before some time from now
+
+	size      int      // claim: how many jobs were asked for; 0 if nobody knows
+	tasks     []string // claim: of which tasks; nil: all
+	noFlagged bool     // claim: none with a flag
+
+	rows []row // add, claim, remove, finish, abort, reschedule: the answer
+}
+
+// spec is one job that a call of add asked for. Its number is in its payload, alone or at the end of a list.
+type spec struct {
+	key, mode   string
+	number      int64
+	queue, task string
+	flagged     bool
+}
+
+// lease is one claim of a job.
+type lease struct {
+	worker string
+	job    int64
+	at     micros
+}
+
+// row is a job as an answer shows it. Which columns are filled depends on the call.
+type row struct {
+	id       int64 // 0: the answer was null
+	key      string
+	revision int
+	list     bool    // the payload is a list of numbers
+	numbers  []int64 // the numbers in the payload
+
+	priority    int
+	runAt       micros
+	queue, task string
+	flagged     bool
+	available   bool
+	attempts    int
+	maxAttempts int
+	leasedAt    micros // of a claim
+}
+
+// acted reports whether the call certainly acted.
+func (e *event) acted() bool { return e.code == done || e.code == reported }
+
+// mayHaveActed reports whether the call acted, for all that is known.
+func (e *event) mayHaveActed() bool { return e.acted() || e.code == unknown }
+
+// before reports whether the call was over when the other began.
+func (e *event) before(other *event) bool { return e.end <= other.start }
+
+// urgent reports whether the job comes before the other one.
+func (r row) urgent(other row) bool {
+	if r.priority != other.priority {
+		return r.priority < other.priority
+	}
+	if r.runAt != other.runAt {
+		return r.runAt < other.runAt
+	}
+	return r.id < other.id
+}
+
+func (e *event) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %d call %d [%d..%d] %s", e.session, e.number, e.start, e.end, e.kind)
+	if e.worker != "" {
+		fmt.Fprintf(&b, " worker %s", e.worker)
+	}
+	for _, s := range e.specs {
+		fmt.Fprintf(&b, " {number %d key %q %s queue %q task %s}", s.number, s.key, s.mode, s.queue, s.task)
+	}
+	for _, l := range e.leases {
+		fmt.Fprintf(&b, " (job %d lease %d)", l.job, l.at)
+	}
+	if e.kind == claim {
+		fmt.Fprintf(&b, " size %d of %v", e.size, e.tasks)
+		if e.noFlagged {
+			b.WriteString(" but flagged")
+		}
+	}
+	if e.ids != nil {
+		fmt.Fprintf(&b, " jobs %v", e.ids)
+	}
+	if len(e.specs) == 0 && e.keys != nil {
+		fmt.Fprintf(&b, " keys %q", e.keys)
+	}
+	if e.code != done {
+		fmt.Fprintf(&b, " -> %s", e.code)
+		if e.detail != "" {
+			fmt.Fprintf(&b, " (%s)", e.detail)
+		}
+	}
+	if e.leases != nil {
+		fmt.Fprintf(&b, " -> touched %v", e.touched)
+	}
+	for _, r := range e.rows {
+		fmt.Fprintf(&b, " -> {job %d key %q revision %d payload %v priority %d run_at %d queue %q attempts %d/%d}",
+			r.id, r.key, r.revision, r.numbers, r.priority, r.runAt, r.queue, r.attempts, r.maxAttempts)
+	}
+	return b.String()
+}
+
+// final is what the tables hold when everything is over.
+type final struct {
+	jobs         []finalJob
+	lockedQueues []string
+}
+
+// finalJob is a row that is left.
+type finalJob struct {
+	id        int64
+	revision  int
+	available bool
+	locked    bool
+}

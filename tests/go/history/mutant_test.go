@@ -1,0 +1,140 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// enough ends the search for a broken rule that does not show.
+const enough = time.Minute
+
+func TestABrokenRuleIsNamed(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			started := time.Now()
+			for seed := *seedFlag; ; seed++ {
+				r := newRun(t, crowd, seed, 2000)
+				if err := m.breakRule(t.Context(), r.url); err != nil {
+					t.Fatal(err)
+				}
+				events, end, err := r.history(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				violations := check(events, end).violations
+				if i := slices.IndexFunc(violations, func(v violation) bool { return v.rule == m.rule }); i >= 0 {
+					t.Logf("after %v, seed %d, %d calls: %s", time.Since(started).Round(time.Millisecond), seed, r.made.Load(), violations[i])
+					return
+				}
+				if time.Since(started) > enough {
+					t.Fatalf("in %v nobody broke %s; other violations: %v", enough, m.rule, violations[max(0, len(violations)-2):])
+				}
+			}
+		})
+	}
+}
+
+// mutant is a way to break a rule in the database.
+type mutant struct {
+	name string
+	rule rule // that the history must be said to break
+	sql  string
+
+	functions     []string // in each of these
+	sound, broken string   // a part of its body, and what takes its place
+}
+
+var mutants = []mutant{
+	{
+		name: "add_job without its retry", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
+		sound: "must_wait := true;", broken: `
+			if exists (select from graphile_worker._private_jobs as j where j.key = job_key) or round > 1 then
+			  return added;
+			end if;`,
+	},
+	{
+		name: "add_job without its retry, answering what is there", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
+		sound: "must_wait := true;", broken: `
+			select j.* into added from graphile_worker._private_jobs as j where j.key = job_key;
+			if found then
+			  return added;
+			end if;`,
+	},
+	{
+		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "complete_job_batch"},
+		sound: "_gw_lease(j.locked_at) = ", broken: "_gw_lease(j.locked_at) > 0 or 0 = ",
+	},
+	{
+		name: "return without the retirement", rule: deadStaysDead, functions: []string{"_gw_retire"},
+		sound: "then 0 else 1 end", broken: "then 0 else 0 end",
+	},
+	{
+		// Whatever claims look like: a queue that somebody locks stays free.
+		name: "a claim without the queue lock", rule: aQueueIsSerial, sql: `
+			create function graphile_worker.stay_free() returns trigger language plpgsql as 'begin return null; end';
+			create trigger stay_free before update on graphile_worker._private_job_queues
+			  for each row when (old.locked_at is null and new.locked_at is not null)
+			  execute function graphile_worker.stay_free()`,
+	},
+	{
+		name: "a batch without order", rule: urgentFirst, sql: inDisorder,
+	},
+}
+
+// inDisorder puts a function before get_job_batch that returns its rows in another order.
+const inDisorder = `
+	do $do$
+	declare
+	  arguments text := pg_get_function_arguments(p.oid) from pg_proc as p where p.oid = 'graphile_worker.get_job_batch'::regproc;
+	  result    text := pg_get_function_result(p.oid) from pg_proc as p where p.oid = 'graphile_worker.get_job_batch'::regproc;
+	begin
+	  create schema sound;
+	  alter function graphile_worker.get_job_batch set schema sound;
+	  execute format($f$
+	    create function graphile_worker.get_job_batch(%s) returns %s language plpgsql as $body$
+	    #variable_conflict use_column
+	    begin
+	      return query
+	      select b.* from sound.get_job_batch(
+	        get_job_batch.worker_id, get_job_batch.task_identifiers, get_job_batch.batch_size, get_job_batch.forbidden_flags,
+	        get_job_batch.now) as b
+	       order by md5(b.id::text);
+	    end $body$ $f$, arguments, result);
+	end
+	$do$`
+
+// breakRule breaks the rule in this database, or says that the functions do not look as the mutant expects.
+func (m mutant) breakRule(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("open a session: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if m.sql != "" {
+		_, err := conn.Exec(ctx, m.sql)
+		return err
+	}
+	for _, function := range m.functions {
+		var definition string
+		err := conn.QueryRow(ctx, `
+			select pg_get_functiondef(p.oid)
+			  from pg_proc as p
+			 where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = $1`, function).Scan(&definition)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", function, err)
+		}
+		if strings.Count(definition, m.sound) != 1 {
+			return fmt.Errorf("%s must contain %q once", function, m.sound)
+		}
+		if _, err := conn.Exec(ctx, strings.Replace(definition, m.sound, m.broken, 1)); err != nil {
+			return fmt.Errorf("break %s: %w", function, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// checkOrder: the answer of a claim is in order; and what certainly waited for the whole call, touched by nobody else, is
+// in the answer before what is less urgent: without a queue against others without, within a queue always, and without
+// a queue against all when nothing else was going on. A claim that gets less than it asked for leaves nothing behind that
+// has no queue; unless jobs were just changed or set free, for one that changes between look and lock leaves its place
+// in the batch empty.
+func checkOrder(h *index) verdict {
+	var found []violation
+	waits, taken, open := certainWaits(h), 0, []wait{}
+	judged := 0
+	sights := newSights(h.events)
+	for _, e := range h.events {
+		if e.kind != claim || !e.acted() {
+			continue
+		}
+		for i := range e.rows[min(1, len(e.rows)):] {
+			if !e.torn && e.rows[i+1].urgent(e.rows[i]) {
+				what := fmt.Sprintf("job %d came before job %d in one answer", e.rows[i].id, e.rows[i+1].id)
+				found = append(found, violation{urgentFirst, what, []*event{e}, e.rows[i].id})
+			}
+		}
+		if e.size == 0 || e.torn {
+			continue
+		}
+		if len(e.rows) > e.size {
+			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size), []*event{e}, 0})
+		}
+		for ; taken < len(waits) && waits[taken].from <= e.start; taken++ {
+			open = append(open, waits[taken])
+		}
+		open = slices.DeleteFunc(open, func(w wait) bool { return w.to <= e.start })
+		if sights.blind.meets(e) {
+			continue
+		}
+		judged++
+		alone, calm := !sights.all.meets(e), !sights.changes.meets(e)
+		for _, w := range open {
+			if w.to < e.end || e.noFlagged && w.row.flagged || e.tasks != nil && !slices.Contains(e.tasks, w.row.task) {
+				continue
+			}
+			if v, isWrong := passedBy(e, w, alone, calm); isWrong {
+				found = append(found, v)
+			}
+		}
+	}
+	return verdict{violations: found, waits: len(waits), judged: judged}
+}
+
+// passedBy judges a claim that left a job which certainly waited.
+func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
+	events := []*event{w.cause, e}
+	if w.row.queue == "" && len(e.rows) < e.size && calm {
+		return violation{nothingIsPassedBy, fmt.Sprintf("job %d was left behind", w.row.id), events, w.row.id}, true
+	}
+	for _, r := range e.rows {
+		if !w.row.urgent(r) {
+			continue
+		}
+		switch {
+		case w.row.queue != "" && w.row.queue == r.queue:
+			return violation{aQueueIsSerial, fmt.Sprintf("job %d overtook job %d of its queue", r.id, w.row.id), events, w.row.id}, true
+		case w.row.queue == "" && (r.queue == "" || alone):
+			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events, w.row.id}, true
+		}
+	}
+	return violation{}, false
+}
+
+// sights are what went on beside the claims.
+type sights struct {
+	all     touches
+	blind   touches // claims without an answer, which may have locked anything
+	changes touches // what leaves a job waiting that was another row before
+}
+
+func newSights(events []*event) sights {
+	var blind, changes []*event
+	for _, e := range events {
+		switch e.kind {
+		case claim:
+			if e.torn || !e.acted() {
+				blind = append(blind, e)
+			}
+		case add:
+			if e.keys != nil {
+				changes = append(changes, e)
+			}
+		case reschedule, giveBack, fail, unlock, expire:
+			changes = append(changes, e)
+		}
+	}
+	return sights{newTouches(events), newTouches(blind), newTouches(changes)}
+}

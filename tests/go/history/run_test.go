@@ -1,0 +1,182 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// profile is who takes part in a run.
+type profile struct {
+	name                               string
+	producers, claimers, shims, admins int // sessions, and workers of pkg/shim
+	queues                             int
+	keys                               int
+	killEvery                          int // one call of a mortal session in so many is hit by a killer
+}
+
+// Beside those that are counted here, each has a killer.
+var (
+	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
+	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
+)
+
+// tasks are those that direct calls add and claim. Workers that are not told call by call what to do know the first alone.
+var tasks = []string{"shared", "plain", "other"}
+
+// run is what the sessions of one run share.
+type run struct {
+	url     string
+	seed    uint64
+	profile profile
+	calls   int64 // when so many were made, everybody comes to an end
+
+	// stopOthers stops what works beside the sessions and returns what it did. None if nil.
+	stopOthers func(context.Context) ([]*event, error)
+
+	made    atomic.Int64
+	enough  chan struct{} // closed when so many were made
+	numbers atomic.Int64  // of the last request
+	victims chan uint32   // backends that the killer is to end
+
+	mu     sync.Mutex
+	counts map[string]int
+	ids    []int64  // of jobs added lately
+	dead   []string // workers that crashed
+	events []*event
+}
+
+func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
+	t.Helper()
+	url := pgtest.Database(t)
+	pgtest.Exec(t, pgtest.Pool(t, url), "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
+	return &run{
+		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
+	}
+}
+
+// over reports whether enough calls were made.
+func (r *run) over() bool { return r.made.Load() >= r.calls }
+
+func (r *run) count(k kind) {
+	if r.made.Add(1) == r.calls {
+		close(r.enough)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts["call "+string(k)]++
+}
+
+func (r *run) countCode(code string) {
+	if code == done {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts["answer "+code]++
+}
+
+func (r *run) remember(rows []row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, each := range rows {
+		r.ids = append(r.ids, each.id)
+	}
+	if over := len(r.ids) - 200; over > 0 {
+		r.ids = slices.Delete(r.ids, 0, over)
+	}
+}
+
+// bury notes that a worker will not come back.
+func (r *run) bury(worker string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dead = append(r.dead, worker)
+}
+
+// history runs everybody and returns what happened, and the tables at the end.
+func (r *run) history(ctx context.Context) ([]*event, final, error) {
+	killing, stopKilling := context.WithCancel(ctx)
+	defer stopKilling()
+	var killer errgroup.Group
+	killer.Go(func() error { return r.kill(killing) })
+
+	everybody, working := errgroup.WithContext(ctx)
+	started := 0
+	start := func(count int, work func(context.Context, *session) error) {
+		for range count {
+			started++
+			number := started
+			everybody.Go(func() error { return r.play(working, number, work) })
+		}
+	}
+	start(r.profile.producers, r.produce)
+	start(r.profile.claimers, r.work)
+	start(r.profile.admins, r.administer)
+	start(r.profile.shims, r.shim)
+	err := everybody.Wait()
+	stopKilling()
+	if killed := killer.Wait(); err == nil {
+		err = killed
+	}
+	if err != nil {
+		return nil, final{}, err
+	}
+	if r.stopOthers != nil {
+		others, err := r.stopOthers(ctx)
+		if err != nil {
+			return nil, final{}, err
+		}
+		r.events = append(r.events, others...)
+	}
+	var end final
+	err = r.play(ctx, 0, func(ctx context.Context, s *session) error {
+		if err := r.drain(ctx, s); err != nil {
+			return fmt.Errorf("drain: %w", err)
+		}
+		end, err = r.last(ctx, s)
+		return err
+	})
+	return r.events, end, err
+}
+
+// play lets one session work and collects what it recorded.
+func (r *run) play(ctx context.Context, number int, work func(context.Context, *session) error) error {
+	s, err := r.session(ctx, number)
+	if err != nil {
+		return err
+	}
+	err = work(ctx, s)
+	s.close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, s.events...)
+	return err
+}
+
+// kill ends backends as it is told to.
+func (r *run) kill(ctx context.Context) error {
+	s, err := r.session(ctx, -1)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case pid := <-r.victims:
+			if _, err := s.query(ctx, "select pg_terminate_backend($1)", pid); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("kill: %w", err)
+			}
+			r.countCode("kill")
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// shimLife is how many jobs a shim worker does before it is told to stop at once and another takes its place.
+const shimLife = 40
+
+var errHandler = errors.New("failed")
+
+// shim works the first of the tasks with workers of pkg/shim, one after the other. Their claims show as the jobs that
+// handlers get, their outcomes as what handlers return; when the database acts on these, nobody says.
+func (r *run) shim(ctx context.Context, s *session) error {
+	pool, err := pgxpool.New(ctx, r.url)
+	if err != nil {
+		return fmt.Errorf("open a pool: %w", err)
+	}
+	defer pool.Close()
+	for life := 1; !r.over(); life++ {
+		if err := r.shimWorker(ctx, s, pool, fmt.Sprintf("shim %d.%d", s.number, life)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) shimWorker(ctx context.Context, s *session, pool *pgxpool.Pool, id string) error {
+	worker, err := shim.New(pool, shim.Config{
+		WorkerID: id, Concurrency: 4, PollInterval: 100 * time.Millisecond, Grace: time.Second, QuietSuccess: true,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	log := &shimLog{run: r, session: s, pool: pool}
+	worker.Handle(tasks[0], func(ctx context.Context, job *shim.Job) error {
+		err := log.handle(ctx, job, id)
+		if log.handled() == shimLife {
+			worker.Kill()
+		}
+		return err
+	})
+	life, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		select {
+		case <-r.enough:
+			end()
+		case <-life.Done():
+		}
+	}()
+	if err := worker.Run(life); err != nil && !errors.Is(err, shim.ErrInterrupted) {
+		return fmt.Errorf("run %s: %w", id, err)
+	}
+	return log.close(ctx)
+}
+
+// shimLog records what one shim worker does.
+type shimLog struct {
+	run      *run
+	session  *session
+	pool     *pgxpool.Pool
+	outcomes []*event
+	claims   int
+}
+
+// handle is the handler: now and then it fails.
+func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) error {
+	started, err := l.now(ctx)
+	if err != nil {
+		return err // interrupted before it began: the job goes back, and nobody needs to know
+	}
+	c := row{
+		id: job.ID, key: job.Key, revision: job.Revision, priority: job.Priority, runAt: micros(job.RunAt.UnixMicro()),
+		queue: job.QueueName, task: job.TaskIdentifier, flagged: len(job.Flags) > 0, attempts: job.Attempts,
+		maxAttempts: job.MaxAttempts, leasedAt: micros(job.Lease),
+	}
+	c.list, c.numbers = numbersIn(string(job.Payload))
+	outcome := &event{kind: complete, worker: worker, leases: []lease{{worker, job.ID, c.leasedAt}}, code: unknown, start: started}
+	if job.ID%10 == 0 {
+		outcome.kind, err = fail, errHandler
+	}
+	if ended, clockErr := l.now(ctx); clockErr == nil {
+		outcome.start = ended
+	} else {
+		outcome.kind, err = giveBack, clockErr
+	}
+	l.record(&event{kind: claim, worker: worker, start: c.leasedAt, end: started, code: reported, rows: []row{c}}, outcome)
+	return err
+}
+
+func (l *shimLog) now(ctx context.Context) (t micros, err error) {
+	err = l.pool.QueryRow(ctx, clock, pgx.QueryExecModeExec).Scan(&t)
+	return t, err
+}
+
+func (l *shimLog) record(claimed, outcome *event) {
+	l.run.count(claim)
+	l.run.count(outcome.kind)
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	l.run.counts["job of a shim worker"]++
+	l.claims++
+	l.outcomes = append(l.outcomes, outcome)
+	for _, e := range []*event{claimed, outcome} {
+		e.session, e.number = l.session.number, len(l.session.events)+1
+		l.session.events = append(l.session.events, e)
+	}
+}
+
+func (l *shimLog) handled() int {
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	return l.claims
+}
+
+// close notes that all outcomes are written by now.
+func (l *shimLog) close(ctx context.Context) error {
+	now, err := l.now(ctx)
+	if err != nil {
+		return fmt.Errorf("read the clock: %w", err)
+	}
+	for e := range slices.Values(l.outcomes) {
+		e.end = now
+	}
+	return nil
+}
