@@ -15,6 +15,7 @@
 {{ template "fleet/workers.sql" . }}
 
 -- For producers.
+{{ template "produce/_gw_merged_payload.sql" . }}
 {{ template "produce/_gw_add_keyed_job.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}

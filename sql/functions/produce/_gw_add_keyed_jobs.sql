@@ -17,6 +17,7 @@ declare
   added    {{.schema}}._private_jobs;
   job_ids  bigint[];
   inserted bigint[];
+  replaced bigint[];
   busy_key text;
 begin
   for round in 1..1000 loop
@@ -66,16 +67,51 @@ begin
         raise exception using errcode = 'GWBKC';
       end if;
 
+      -- Jobs that wait are replaced all at once, but for keys that several specs have.
+      with replaced as (
+        update {{.schema}}._private_jobs as j
+           set job_queue_id = s.queue_id,
+               task_id      = s.task_id,
+               payload      = {{.schema}}._gw_merged_payload(j.payload, s.payload),
+               run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
+                                   else coalesce(s.run_at, now()) end,
+               max_attempts = coalesce(s.max_attempts, 25),
+               priority     = coalesce(s.priority, 0),
+               flags        = case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end,
+               revision     = j.revision + 1,
+               attempts     = 0,
+               last_error   = null,
+               updated_at   = now()
+          from (select u.*, count(*) over (partition by u.job_key) as specs, t.id as task_id, q.id as queue_id
+                  from unnest(specs) with ordinality
+                    as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+                  join {{.schema}}._private_tasks as t on t.identifier = u.identifier
+                  left join {{.schema}}._private_job_queues as q on q.queue_name = u.queue_name
+                 where u.job_key is not null) as s
+         where j.key = s.job_key
+           and j.is_available
+           and j.id is distinct from job_ids[s.number::integer]
+           and s.specs = 1
+        returning j.id, s.number
+      )
+      select array_agg(coalesce(r.id, o.id) order by o.number), array_agg(r.number) filter (where r.id is not null)
+        into job_ids, replaced
+        from unnest(job_ids) with ordinality as o (id, number)
+        left join replaced as r on r.number = o.number;
+
       for spec in
-        select s.*
+        select s.*, t.id as task_id, q.id as queue_id
           from unnest(specs) with ordinality
             as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+          join {{.schema}}._private_tasks as t on t.identifier = s.identifier
+          left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
          where s.job_key is not null
+           and s.number <> all (coalesce(replaced, '{}'))
            and not exists (select from unnest(inserted) as i (id) where i.id = job_ids[s.number::integer])
          order by s.number
       loop
         added := {{.schema}}._gw_add_keyed_job(
-          spec.identifier, spec.payload, spec.queue_name, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
+          spec.task_id, spec.payload, spec.queue_id, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
           spec.flags, job_key_mode, job_ids[spec.number::integer]);
         job_ids[spec.number::integer] := added.id;
       end loop;

@@ -21,13 +21,14 @@ create or replace function {{.schema}}.add_job(
   set enable_seqscan = off
 as $$
 declare
-  added {{.schema}}._private_jobs;
+  task_id  integer;
+  queue_id integer;
+  added    {{.schema}}._private_jobs;
 begin
-  if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags) then
-    perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
-  end if;
   -- The mode counts only with a key; null is the default.
-  if job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
+  if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags)
+     or job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
+    perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
     raise exception 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.'
       using errcode = 'GWBKM';
   end if;
@@ -43,13 +44,17 @@ begin
   if job_key is not null then
     -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that
     -- he waits for would be a deadlock.
-    if not exists (select from {{.schema}}._private_tasks as t where t.identifier = add_job.identifier)
-       or (queue_name is not null
-           and not exists (select from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name)) then
+    loop
+      select t.id, q.id
+        into task_id, queue_id
+        from {{.schema}}._private_tasks as t
+        left join {{.schema}}._private_job_queues as q on q.queue_name = add_job.queue_name
+       where t.identifier = add_job.identifier;
+      exit when task_id is not null and (queue_name is null or queue_id is not null);
       perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
-    end if;
+    end loop;
     added := {{.schema}}._gw_add_keyed_job(
-      identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
+      task_id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then
       return added;
     end if;

@@ -12,9 +12,9 @@ select results_eq(
       where p.pronamespace = 'graphile_worker'::regnamespace
         and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
       order by 1 $$,
-  $$ values ('_gw_cursor_scope'::name, 'sql'::name), ('_gw_flags', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_held', 'sql'),
+  $$ values ('_gw_cursor_scope'::name, 'sql'::name), ('_gw_index_reads', 'sql'), ('_gw_is_held', 'sql'),
             ('_gw_job_is_refused', 'sql'), ('_gw_known_settings', 'sql'), ('_gw_lease', 'sql'),
-            ('_gw_locked_at', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_suits', 'sql'), ('_gw_wake', 'sql'), ('backoff', 'sql') $$,
+            ('_gw_locked_at', 'sql'), ('_gw_merged_payload', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_suits', 'sql'), ('_gw_wake', 'sql'), ('backoff', 'sql') $$,
   'all but the inlined expressions pin it');
 
 -- A caller with a hostile path: its now() and its <= come first, were they looked at.

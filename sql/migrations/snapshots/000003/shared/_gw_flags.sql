@@ -1,13 +1,16 @@
--- Flags as the table stores them: an object of flag -> true, null when there are none.
+-- Flags as the table stores them: an object of flag -> true, null when there are none. In PL/pgSQL, which keeps the plan;
+-- callers spare themselves the call when flags is null.
 create or replace function {{.schema}}._gw_flags(
   flags text[]
 )
   returns jsonb
-  language sql
+  language plpgsql
   immutable
+  set search_path = pg_catalog, pg_temp
 as $$
-  select pg_catalog.jsonb_object_agg(f.flag, true)
-    from pg_catalog.unnest(flags) as f (flag)
+begin
+  return (select jsonb_object_agg(f.flag, true) from unnest(flags) as f (flag));
+end;
 $$;
 
 comment on function {{.schema}}._gw_flags(text[]) is
