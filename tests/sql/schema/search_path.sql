@@ -13,7 +13,7 @@ select results_eq(
         and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
       order by 1 $$,
   $$ values ('_gw_flags'::name, 'sql'::name), ('_gw_job_is_refused', 'sql'), ('_gw_known_settings', 'sql'),
-            ('_gw_lease', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_wake', 'sql'), ('backoff', 'sql') $$,
+            ('_gw_lease', 'sql'), ('_gw_name_lock', 'sql'), ('backoff', 'sql') $$,
   'all but the inlined expressions pin it');
 
 -- A caller with a hostile path: its now() and its <= come first, were they looked at.
