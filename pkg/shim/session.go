@@ -49,6 +49,7 @@ type session struct {
 	running     *running
 	abandonTime time.Duration // the constant, except in a test
 	renewAfter  time.Duration // likewise
+	backlogTime time.Duration // likewise
 }
 
 func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
@@ -75,6 +76,7 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 		running:     newRunning(),
 		abandonTime: abandonTime,
 		renewAfter:  renewAfter,
+		backlogTime: backlogTime,
 	}
 }
 
@@ -106,7 +108,7 @@ func (s *session) run(ctx context.Context) error {
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
-	if !s.once && !s.worker.cfg.PollOnly {
+	if s.listens() {
 		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger}
 		background.Go(func() { listener.run(claiming) })
 	}
@@ -151,7 +153,12 @@ func (s *session) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// listens reports whether the worker is told of jobs.
+func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
+
 func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
+	sleep := newSleep(s.queries, s.worker.cfg.PollInterval, s.listens())
+	sleep.backlogTime = s.backlogTime
 	return &fetcher{
 		queries:      s.queries,
 		tasks:        tasks,
@@ -165,6 +172,7 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		jobs:         s.jobs,
 		outcomes:     s.outcomes,
 		pace:         pace{concurrency: s.worker.cfg.Concurrency},
+		sleep:        sleep,
 	}
 }
 

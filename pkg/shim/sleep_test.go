@@ -1,0 +1,186 @@
+package shim_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+const (
+	setNotify = `select graphile_worker.set_setting('notify', $1)`
+	isMarked  = `select exists (select from graphile_worker._gw_sleepers where until > clock_timestamp())`
+)
+
+// startPinged starts a worker, asleep soon, that says when it starts each job ping.
+func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
+	q.t.Helper()
+	started := make(chan time.Time, 1)
+	w := q.worker(cfg)
+	w.Handle("ping", func(context.Context, *shim.Job) error {
+		started <- time.Now()
+		return nil
+	})
+	w.start()
+	if !cfg.PollOnly {
+		q.awaitListening()
+	}
+	return w, started
+}
+
+// commitAcrossSleep adds a job in a transaction that begins before the worker falls asleep and is three seconds old when
+// it commits, and returns when it was about to commit.
+func commitAcrossSleep(q *queue) time.Time {
+	q.t.Helper()
+	q.exec(`delete from graphile_worker._gw_sleepers`) // as after a backlog
+	tx, err := q.pool.Begin(q.t.Context())
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(q.t.Context(), `select graphile_worker.add_job('ping')`); err != nil {
+		q.t.Fatal(err)
+	}
+	q.exec(`notify "jobs:insert"`)
+	q.await(isMarked)
+	q.await(`select clock_timestamp() > xact_start + interval '3 seconds' from pg_stat_activity where pid = $1`,
+		tx.Conn().PgConn().PID())
+	committing := time.Now()
+	if err := tx.Commit(q.t.Context()); err != nil {
+		q.t.Fatal(err)
+	}
+	return committing
+}
+
+// The machine may be busy with something else once or twice.
+func TestAJobOfATransactionAsOldAsTheSleepStartsWithin50Milliseconds(t *testing.T) {
+	const limit, tries = 50 * time.Millisecond, 3
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	_, started := startPinged(q, shim.Config{})
+	for try := range tries {
+		committing := commitAcrossSleep(q)
+		took := receive(t, started).Sub(committing)
+		t.Logf("started after %s", took)
+		if took <= limit {
+			return
+		}
+		if try == tries-1 {
+			t.Errorf("never started within %s of the commit", limit)
+		}
+	}
+}
+
+// This is what the test before it would see of a worker that does not wait for transactions in flight.
+func TestWithoutAskingForTransactionsInFlightTheJobIsMissed(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	q.exec(`create or replace function graphile_worker.still_in_flight(transactions bigint[] default null)
+	          returns bigint[] language sql as $$ select '{}'::bigint[] $$`)
+	_, started := startPinged(q, shim.Config{})
+	committed := commitAcrossSleep(q)
+	q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, committed)
+	if value[bool](q, `select attempts > 0 from graphile_worker.jobs`) {
+		t.Error("the job was not missed")
+	}
+	q.exec(`notify "jobs:insert"`)
+	receive(t, started)
+}
+
+func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
+	const total = 2000
+	for _, mode := range []string{"always", "idle"} {
+		t.Run(mode, func(t *testing.T) {
+			q := newQueue(t)
+			q.exec(setNotify, mode)
+			_, started := startPinged(q, shim.Config{QuietSuccess: true})
+			conn, err := q.pool.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Release()
+			delays := make([]time.Duration, total)
+			for i := range delays {
+				if _, err := conn.Exec(t.Context(), `select from graphile_worker.add_job('ping')`); err != nil {
+					t.Fatal(err)
+				}
+				committed := time.Now()
+				delays[i] = max(0, receive(t, started).Sub(committed))
+			}
+			slices.Sort(delays)
+			t.Logf("from commit to start: p50 %s, p99 %s, most %s", delays[total/2], delays[total*99/100], delays[total-1])
+		})
+	}
+}
+
+func TestWithNotifyNeverJobsAreFoundByPolling(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "never")
+	_, started := startPinged(q, shim.Config{PollInterval: 20 * time.Millisecond})
+	for range 3 {
+		q.add("ping", 1)
+		receive(t, started)
+	}
+	if value[bool](q, isMarked) {
+		t.Error("the worker is marked asleep")
+	}
+}
+
+func TestAWorkerThatOnlyPollsIsNotMarked(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	_, started := startPinged(q, shim.Config{PollInterval: 20 * time.Millisecond, PollOnly: true})
+	for range 3 {
+		q.add("ping", 1)
+		receive(t, started)
+	}
+	if value[bool](q, isMarked) {
+		t.Error("the worker is marked asleep")
+	}
+}
+
+func TestTheSettingMayChangeWhileWorkersRun(t *testing.T) {
+	q := newQueue(t)
+	_, started := startPinged(q, shim.Config{})
+	waiting := 0
+	for range 20 {
+		for _, mode := range []string{"idle", "always", "idle", "never", "idle", "never", "always"} {
+			q.exec(setNotify, mode)
+			q.add("ping", 1)
+			waiting++
+			if mode == "never" {
+				continue // to change that tells of what was added meanwhile
+			}
+			for ; waiting > 0; waiting-- {
+				receive(t, started)
+			}
+		}
+	}
+}
+
+func TestAfterTheLossOfItsConnectionTheWorkerIsMarkedAnew(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	_, started := startPinged(q, shim.Config{})
+	q.await(isMarked)
+	q.exec(`truncate graphile_worker._gw_sleepers`) // as a crash of the server does
+	q.exec(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`)
+	q.await(isMarked)
+	q.add("ping", 1)
+	receive(t, started)
+}
+
+func TestTheMarkIsRenewedByPollingAndGoesWithTheWorker(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	w, _ := startPinged(q, shim.Config{PollInterval: 20 * time.Millisecond})
+	q.await(isMarked)
+	q.exec(`update graphile_worker._gw_sleepers set until = clock_timestamp() + interval '4 seconds'`)
+	q.await(`select until > clock_timestamp() + interval '5 seconds' from graphile_worker._gw_sleepers`)
+	w.stop()
+	if value[bool](q, isMarked) {
+		t.Error("the worker is gone, and marked asleep")
+	}
+}
