@@ -2,9 +2,12 @@ package shim_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -183,4 +186,49 @@ func TestTheMarkIsRenewedByPollingAndGoesWithTheWorker(t *testing.T) {
 	if value[bool](q, isMarked) {
 		t.Error("the worker is gone, and marked asleep")
 	}
+}
+
+// The mark was made, but not by a claim whose answer came: the next one finds it there.
+func TestAfterALostAnswerTheWorkerLooksAgainAlthoughItIsMarked(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	w, started := startPinged(q, shim.Config{})
+	q.add("ping", 1)
+	receive(t, started)
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+	q.await(isMarked)
+	q.exec(`delete from graphile_worker._gw_sleepers`)
+
+	begin := func(sql string) pgx.Tx {
+		tx, err := q.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+		if _, err := tx.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	task := value[int](q, `select id from graphile_worker._private_tasks`)
+	// As add_job writes it while nobody is marked, without the lock that would keep the next step from its own.
+	adding := begin(fmt.Sprintf(`insert into graphile_worker._private_jobs (task_id) values (%d)`, task))
+	blocking := begin(`lock table graphile_worker._private_tasks`)
+	q.exec(`notify "jobs:insert"`)
+	const claiming = `from pg_stat_activity
+		where datname = current_database() and query like '%get_job_batch%' and wait_event_type = 'Lock'`
+	q.await(`select exists (select ` + claiming + `)`)
+	q.exec(`insert into graphile_worker._gw_sleepers values ($1, 'infinity')`, w.ID())
+	q.exec(`select pg_terminate_backend(pid) ` + claiming)
+	w.logs.await(t, "WARN cannot claim jobs")
+	if err := blocking.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	q.await(`select exists (select from pg_stat_activity
+		where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`,
+		value[time.Time](q, `select clock_timestamp()`))
+	if err := adding.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, started)
 }

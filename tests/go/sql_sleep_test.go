@@ -92,3 +92,24 @@ func TestAJobIsAnnouncedOrItsTransactionIsInFlight(t *testing.T) {
 		t.Errorf("claimed %v, want all three", tasks)
 	}
 }
+
+// Whoever waits in the middle of adding a job looks for sleepers when it has written it.
+func TestSleepersAreLookedForAfterTheJobIsWritten(t *testing.T) {
+	db := newDatabase(t)
+	db.watcher.exec("select graphile_worker.set_setting('notify', 'idle')")
+	first, second, worker := db.session(), db.session(), db.session()
+	worker.exec(`listen "jobs:insert"`)
+	worker.exec("listen mark")
+	const add = "select (graphile_worker.add_job('task', job_key => 'key')).id"
+	first.exec("begin")
+	first.exec(add)
+	waiting := start[int64](second, add)
+	waiting.awaitBlocked(first)
+	worker.exec("select graphile_worker.fall_asleep('worker', lasting => '1 hour')")
+	first.exec("commit")
+	waiting.value()
+	second.exec("notify mark")
+	if counts := countsUntilMark(worker); !slices.Equal(counts, []int{1}) {
+		t.Errorf("heard of %v, want 1", counts)
+	}
+}
