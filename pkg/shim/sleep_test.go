@@ -33,6 +33,21 @@ func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
 	return w, started
 }
 
+// look makes the worker look for jobs, and waits until it has.
+func (q *queue) look() {
+	q.t.Helper()
+	since := value[time.Time](q, `select clock_timestamp()`)
+	q.exec(`notify "jobs:insert"`)
+	q.awaitClaim(since)
+}
+
+// awaitClaim waits until a claim is over that began since.
+func (q *queue) awaitClaim(since time.Time) {
+	q.t.Helper()
+	q.await(`select exists (select from pg_stat_activity
+		where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`, since)
+}
+
 // commitAcrossSleep adds a job in a transaction that begins before the worker falls asleep and is three seconds old when
 // it commits, and returns when it was about to commit.
 func commitAcrossSleep(q *queue) time.Time {
@@ -92,6 +107,34 @@ func TestWithoutAskingForTransactionsInFlightTheJobIsMissed(t *testing.T) {
 	receive(t, started)
 }
 
+// It commits after the claim and before the worker asks: then it is not among those in flight, and was not seen.
+func TestAJobThatIsCommittedJustBeforeTheQuestionForTransactionsStarts(t *testing.T) {
+	q := newQueue(t)
+	_, started := startPinged(q, shim.Config{})
+	q.look()
+	q.exec(`alter function graphile_worker.still_in_flight rename to asked;
+	        create function graphile_worker.still_in_flight(transactions bigint[] default null) returns bigint[] language sql as
+	          $$ select pg_advisory_xact_lock_shared(1); select graphile_worker.asked(transactions) $$`)
+	asking, err := q.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = asking.Rollback(context.Background()) }()
+	if _, err := asking.Exec(t.Context(), `select pg_advisory_xact_lock(1)`); err != nil {
+		t.Fatal(err)
+	}
+	q.exec(setNotify, "idle")
+	q.await(`select exists (select from pg_stat_activity
+		where datname = current_database() and query like '%still_in_flight%' and wait_event_type = 'Lock')`)
+	// As one adds it who looked for sleepers before the mark was there.
+	q.exec(`insert into graphile_worker._private_tasks (identifier) values ('ping');
+	        insert into graphile_worker._private_jobs (task_id) select id from graphile_worker._private_tasks`)
+	if err := asking.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, started)
+}
+
 func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
 	const total = 2000
 	for _, mode := range []string{"always", "idle"} {
@@ -126,6 +169,7 @@ func TestWithNotifyNeverJobsAreFoundByPolling(t *testing.T) {
 		q.add("ping", 1)
 		receive(t, started)
 	}
+	q.awaitClaim(value[time.Time](q, `select clock_timestamp()`)) // which finds nothing
 	if value[bool](q, isMarked) {
 		t.Error("the worker is marked asleep")
 	}
@@ -139,6 +183,7 @@ func TestAWorkerThatOnlyPollsIsNotMarked(t *testing.T) {
 		q.add("ping", 1)
 		receive(t, started)
 	}
+	q.awaitClaim(value[time.Time](q, `select clock_timestamp()`)) // which finds nothing
 	if value[bool](q, isMarked) {
 		t.Error("the worker is marked asleep")
 	}
@@ -148,8 +193,9 @@ func TestTheSettingMayChangeWhileWorkersRun(t *testing.T) {
 	q := newQueue(t)
 	_, started := startPinged(q, shim.Config{})
 	waiting := 0
-	for range 20 {
+	for range 5 {
 		for _, mode := range []string{"idle", "always", "idle", "never", "idle", "never", "always"} {
+			q.look()
 			q.exec(setNotify, mode)
 			q.add("ping", 1)
 			waiting++
@@ -180,8 +226,11 @@ func TestTheMarkIsRenewedByPollingAndGoesWithTheWorker(t *testing.T) {
 	q.exec(setNotify, "idle")
 	w, _ := startPinged(q, shim.Config{PollInterval: 20 * time.Millisecond})
 	q.await(isMarked)
-	q.exec(`update graphile_worker._gw_sleepers set until = clock_timestamp() + interval '4 seconds'`)
-	q.await(`select until > clock_timestamp() + interval '5 seconds' from graphile_worker._gw_sleepers`)
+	over := value[time.Time](q, `update graphile_worker._gw_sleepers set until = clock_timestamp() + interval '4 seconds' returning until`)
+	q.await(`select until > $1 from graphile_worker._gw_sleepers`, over)
+	if !value[bool](q, `select until - interval '10 seconds' < $1 from graphile_worker._gw_sleepers`, over) {
+		t.Error("the mark was over before it was renewed")
+	}
 	w.stop()
 	if value[bool](q, isMarked) {
 		t.Error("the worker is gone, and marked asleep")
@@ -224,9 +273,7 @@ func TestAfterALostAnswerTheWorkerLooksAgainAlthoughItIsMarked(t *testing.T) {
 	if err := blocking.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	q.await(`select exists (select from pg_stat_activity
-		where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`,
-		value[time.Time](q, `select clock_timestamp()`))
+	q.awaitClaim(value[time.Time](q, `select clock_timestamp()`))
 	if err := adding.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
