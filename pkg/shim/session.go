@@ -49,7 +49,6 @@ type session struct {
 	running     *running
 	abandonTime time.Duration // the constant, except in a test
 	renewAfter  time.Duration // likewise
-	backlogTime time.Duration // likewise
 }
 
 func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
@@ -76,7 +75,6 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 		running:     newRunning(),
 		abandonTime: abandonTime,
 		renewAfter:  renewAfter,
-		backlogTime: backlogTime,
 	}
 }
 
@@ -157,8 +155,6 @@ func (s *session) run(ctx context.Context) error {
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
 func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
-	sleep := newSleep(s.queries, s.worker.cfg.PollInterval, s.listens())
-	sleep.backlogTime = s.backlogTime
 	return &fetcher{
 		queries:      s.queries,
 		tasks:        tasks,
@@ -172,7 +168,7 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		jobs:         s.jobs,
 		outcomes:     s.outcomes,
 		pace:         pace{concurrency: s.worker.cfg.Concurrency},
-		sleep:        sleep,
+		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
 }
 

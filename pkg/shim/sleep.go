@@ -31,7 +31,6 @@ type sleep struct {
 	queries      *queries
 	pollInterval time.Duration
 	lasting      time.Duration // of a mark; 0 where nobody listens
-	backlogTime  time.Duration // the constant, except in a test
 
 	unsure   bool                // whether jobs may have been added without a word although a claim makes no new mark
 	emptyAt  time.Time           // when the last claim was empty; zero if we are not marked
@@ -76,7 +75,7 @@ func (s *sleep) fall(ctx context.Context, newMark bool) (again bool, err error) 
 
 // rise is called after a claim that may have left jobs. When this has gone on for a while, we need not be told of more.
 func (s *sleep) rise(ctx context.Context) error {
-	if s.emptyAt.IsZero() || time.Since(s.emptyAt) < s.backlogTime {
+	if s.emptyAt.IsZero() || time.Since(s.emptyAt) < backlogTime {
 		return nil
 	}
 	if err := s.queries.wakeUp(ctx); err != nil {

@@ -1,14 +1,8 @@
 package shim
 
 import (
-	"context"
-	"log/slog"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/gwsql/gw/internal/pgtest"
 )
 
 func TestOldTransactionsAreLookedAtSeldom(t *testing.T) {
@@ -39,66 +33,5 @@ func TestOldTransactionsAreLookedAtSeldom(t *testing.T) {
 	}
 	if got := pause(1); got != 2*time.Second {
 		t.Errorf("when the new one has ended, it is looked at after %s, want the poll interval", got)
-	}
-}
-
-// The worker takes its mark away whenever it finds a job, so that it falls asleep anew hundreds of times amid transactions
-// that add jobs and stay open for a moment. It never polls.
-func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
-	t.Parallel()
-	const producers, each, patience = 4, 200, time.Minute
-	url := pgtest.Database(t)
-	pool := pgtest.Pool(t, url)
-	pgtest.Exec(t, pool, `select graphile_worker.set_setting('notify', 'idle')`)
-	w, err := New(pgtest.Pool(t, url), Config{
-		Concurrency: 2, PollInterval: time.Hour, QuietSuccess: true, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ran atomic.Int64
-	all := make(chan struct{})
-	s := newSession(w, map[string]Handler{"ping": func(context.Context, *Job) error {
-		if ran.Add(1) == producers*each {
-			close(all)
-		}
-		return nil
-	}}, false)
-	s.backlogTime = 0
-	ended := make(chan error, 1)
-	go func() { ended <- s.run(context.Background()) }()
-	defer func() {
-		w.Kill()
-		if err := <-ended; err != nil {
-			t.Errorf("the run returned %v", err)
-		}
-	}()
-	// A job of its own for the start: by then the worker listens.
-	pgtest.Await(t, pool, `select exists (select from graphile_worker._gw_sleepers)`)
-	pgtest.Await(t, pool, `select exists (select from pg_stat_activity
-		where datname = current_database() and query like 'listen %' and state = 'idle')`)
-
-	var working sync.WaitGroup
-	for range producers {
-		working.Go(func() {
-			for range each {
-				if _, err := pool.Exec(context.Background(), `
-					do $$
-					begin
-					  perform pg_sleep(0.01 * random());
-					  perform graphile_worker.add_job('ping');
-					  perform pg_sleep(0.005 * random());
-					end
-					$$`); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	working.Wait()
-	select {
-	case <-all:
-	case <-time.After(patience):
-		t.Errorf("%d of %d jobs ran", ran.Load(), producers*each)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -133,6 +135,73 @@ func TestAJobThatIsCommittedJustBeforeTheQuestionForTransactionsStarts(t *testin
 		t.Fatal(err)
 	}
 	receive(t, started)
+}
+
+// The mark goes with every claim that finds a job, so that the worker falls asleep anew hundreds of times amid transactions
+// that add jobs and stay open for a moment.
+func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
+	const producers, each = 4, 200
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	q.exec(`
+		create sequence public.woken;
+		create function public.wake_up() returns trigger language plpgsql as $$
+		begin
+		  delete from graphile_worker._gw_sleepers;
+		  perform nextval('public.woken') where found;
+		  return null;
+		end
+		$$;
+		create trigger wake_up after update of locked_at on graphile_worker._private_jobs execute function public.wake_up()`)
+	_, started := startPinged(q, shim.Config{Concurrency: 2, QuietSuccess: true})
+	var producing sync.WaitGroup
+	for range producers {
+		producing.Go(func() {
+			for range each {
+				if _, err := q.pool.Exec(context.Background(), `
+					do $$
+					begin
+					  perform pg_sleep(0.02 * random());
+					  perform graphile_worker.add_job('ping');
+					  perform pg_sleep(0.01 * random());
+					end
+					$$`); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	defer producing.Wait()
+	for range producers * each {
+		receive(t, started)
+	}
+	woken := value[int64](q, `select last_value from public.woken`)
+	t.Logf("fell asleep %d times", woken)
+	if woken < 50 {
+		t.Errorf("fell asleep %d times only", woken)
+	}
+}
+
+func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
+	q := newQueue(t)
+	q.exec(setNotify, "idle")
+	w := q.worker(shim.Config{})
+	running, release := make(chan struct{}, 2), make(chan struct{})
+	w.Handle("long", func(context.Context, *shim.Job) error {
+		running <- struct{}{}
+		<-release
+		return nil
+	})
+	w.start()
+	q.awaitListening()
+	q.look()
+	q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, value[time.Time](q, `select clock_timestamp()`))
+	q.add("long", 2)
+	receive(t, running)
+	q.await(`select not ` + strings.TrimPrefix(isMarked, "select "))
+	close(release)
+	receive(t, running)
+	q.await(isMarked)
 }
 
 func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
