@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -137,10 +136,10 @@ func TestAJobThatIsCommittedJustBeforeTheQuestionForTransactionsStarts(t *testin
 	receive(t, started)
 }
 
-// The mark goes with every claim that finds a job, so that the worker falls asleep anew hundreds of times amid transactions
-// that add jobs and stay open for a moment.
+// The mark goes with every claim that finds a job, and the next job is added at about the time at which the worker falls
+// asleep anew, in a transaction that stays open for a moment. There is no other job whose announcement could help.
 func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
-	const producers, each = 4, 200
+	const total = 300
 	q := newQueue(t)
 	q.exec(setNotify, "idle")
 	q.exec(`
@@ -154,25 +153,15 @@ func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 		$$;
 		create trigger wake_up after update of locked_at on graphile_worker._private_jobs execute function public.wake_up()`)
 	_, started := startPinged(q, shim.Config{Concurrency: 2, QuietSuccess: true})
-	var producing sync.WaitGroup
-	for range producers {
-		producing.Go(func() {
-			for range each {
-				if _, err := q.pool.Exec(context.Background(), `
-					do $$
-					begin
-					  perform pg_sleep(0.02 * random());
-					  perform graphile_worker.add_job('ping');
-					  perform pg_sleep(0.01 * random());
-					end
-					$$`); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	defer producing.Wait()
-	for range producers * each {
+	for range total {
+		q.exec(`
+			do $$
+			begin
+			  perform pg_sleep(0.003 * random());
+			  perform graphile_worker.add_job('ping');
+			  perform pg_sleep(0.01 * random());
+			end
+			$$`)
 		receive(t, started)
 	}
 	woken := value[int64](q, `select last_value from public.woken`)
