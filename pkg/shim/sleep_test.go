@@ -151,7 +151,8 @@ func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 		  return null;
 		end
 		$$;
-		create trigger wake_up after update of locked_at on graphile_worker._private_jobs execute function public.wake_up()`)
+		create trigger wake_up after update of locked_at on graphile_worker._private_jobs
+		  for each row execute function public.wake_up()`)
 	_, started := startPinged(q, shim.Config{Concurrency: 2, QuietSuccess: true})
 	for range total {
 		q.exec(`
