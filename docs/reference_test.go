@@ -151,9 +151,10 @@ func renderColumns(t *testing.T, conn *pgx.Conn, relation string) string {
 
 func renderSettings(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
-	return "| setting | default | from | to | what it is |\n|---|---|---|---|---|\n" +
+	return "| setting | default | values | what it is |\n|---|---|---|---|\n" +
 		strings.Join(queryLines(t, conn, `
-			select format('| `+"`%s`"+` | %s | %s | %s | %s |', s.name, s.default_value, s.least_value, s.greatest_value, s.meaning)
+			select format('| `+"`%s`"+` | %s | %s | %s |', s.name, s.default_value,
+			              coalesce(array_to_string(s.words, ', '), s.least_value || ' to ' || s.greatest_value), s.meaning)
 			  from _gw_known_settings() as s`), "\n") + "\n"
 }
 

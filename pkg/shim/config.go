@@ -21,7 +21,7 @@ type Config struct {
 
 	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to.
 	// Default: 2 s. New jobs announce themselves and due times are known beforehand, so raising it costs no latency while
-	// the listening connection lives; with PollOnly it is the latency.
+	// the listening connection lives; with PollOnly, or the setting notify = never, it is the latency.
 	PollInterval time.Duration
 
 	// Grace is how long running handlers may go on after the worker was told to stop, before their contexts end.

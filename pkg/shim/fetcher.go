@@ -36,6 +36,7 @@ type fetcher struct {
 	outcomes chan<- outcome
 
 	pace     pace
+	sleep    *sleep
 	busy     int  // jobs claimed whose handlers have not returned
 	held     int  // jobs claimed whose outcomes are not settled
 	look     bool // there may be something to claim
@@ -90,29 +91,32 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		}
 		f.orphaned = false
 	}
-	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit)
+	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting)
 	if err != nil {
 		f.orphaned = true
+		f.sleep.unsure = true
 		return err
 	}
 	if len(answer.jobs) == 0 {
-		f.look = false
 		delay := f.pollInterval
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
 		}
 		f.poll.Reset(delay)
-		return nil
+		again, err := f.sleep.fall(context.WithoutCancel(stop), answer.newMark)
+		f.look = again || err != nil
+		return err
 	}
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
 	f.busy += len(answer.jobs)
 	f.held += len(answer.jobs)
 	f.progress = time.Now()
-	if len(answer.jobs) == limit {
-		f.pace.filled()
-	}
 	for _, job := range answer.jobs {
 		f.jobs <- job // has room: no more are held than fit
+	}
+	if len(answer.jobs) == limit {
+		f.pace.filled()
+		return f.sleep.rise(context.WithoutCancel(stop))
 	}
 	return nil
 }
@@ -125,8 +129,16 @@ func (f *fetcher) wait(stop context.Context) {
 		defer timer.Stop()
 		stalled = timer.C
 	}
+	var ended <-chan time.Time
+	if !f.look && len(f.sleep.inFlight) > 0 {
+		timer := time.NewTimer(time.Until(f.sleep.lookAt))
+		defer timer.Stop()
+		ended = timer.C
+	}
 	select {
 	case <-stop.Done():
+	case <-ended:
+		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
 		f.look = true
 	case <-f.poll.C:

@@ -39,7 +39,7 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), []string{"long"}, 2)
+	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0)
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}

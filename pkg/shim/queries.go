@@ -128,39 +128,54 @@ func (q *queries) unlock(ctx context.Context) error {
 	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)
 }
 
-// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
-type claimed struct {
-	jobs  []*Job
-	dueIn *time.Duration // only without jobs: until the next known run_at, nil if none is known
+// wakeUp says that this worker need not be told of jobs.
+func (q *queries) wakeUp(ctx context.Context) error {
+	return q.exec(ctx, `select S.wake_up($1::text)`, q.workerID)
 }
 
-// claim takes up to limit jobs. The due time is read by the same statement, whose single now() leaves no instant between
-// "nothing is due" and "due after now" for a job to slip through; it comes as a delay, so that this machine's clock does
-// not matter.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int) (answer claimed, err error) {
+// stillInFlight returns which of these transactions have not ended; of nil, all that have not.
+func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
+	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
+	return still, err
+}
+
+// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
+type claimed struct {
+	jobs    []*Job
+	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
+	newMark bool           // only without jobs: the worker is marked asleep, and was not before
+}
+
+// claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
+// The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
+// now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
+func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration) (answer claimed, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
+		// The with query is evaluated when the first row asks for it, or not at all.
 		rows, err := conn.Query(ctx, q.text(`
+			with asleep as materialized (
+			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
+			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
+			)
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
-			       case when j.id is null
-			            then extract(epoch from S.next_run_at($2::text[]) - clock_timestamp())::float8
-			       end as due_in
+			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer) as j on true
 			 order by j.priority, j.run_at, j.id`),
-			q.workerID, tasks, limit)
+			q.workerID, tasks, limit, lasting.Seconds())
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			job, dueIn, err := scanJob(rows)
+			job, err := scanJob(rows, &answer)
 			if err != nil {
 				return err
 			}
 			if job == nil {
-				answer.dueIn = dueIn
 				continue
 			}
 			job.logger = q.logger
@@ -173,8 +188,8 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int) (answer 
 	return answer, err
 }
 
-// scanJob reads one row of a claim: a job, or else the due time.
-func scanJob(rows pgx.Rows) (*Job, *time.Duration, error) {
+// scanJob reads one row of a claim: a job, or else, into empty, what there is to say of an empty one.
+func scanJob(rows pgx.Rows, empty *claimed) (*Job, error) {
 	var (
 		job                             Job
 		priority, attempts, maxAttempts zeronull.Int2
@@ -182,31 +197,33 @@ func scanJob(rows pgx.Rows) (*Job, *time.Duration, error) {
 		runAt, createdAt                pgtype.Timestamptz // may be infinite
 		flags                           []byte
 		dueIn                           *float64
+		newMark                         *bool
 	)
 	err := rows.Scan((*zeronull.Int8)(&job.ID), (*zeronull.Text)(&job.TaskIdentifier), (*[]byte)(&job.Payload),
 		(*zeronull.Text)(&job.QueueName), &priority, &runAt, &attempts, &maxAttempts,
 		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), &createdAt,
-		(*zeronull.Text)(&job.LastError), &revision, &dueIn)
+		(*zeronull.Text)(&job.LastError), &revision, &dueIn, &newMark)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if job.ID == 0 {
-		if dueIn == nil {
-			return nil, nil, nil
+		if dueIn != nil {
+			delay := time.Duration(*dueIn * float64(time.Second))
+			empty.dueIn = &delay
 		}
-		delay := time.Duration(*dueIn * float64(time.Second))
-		return nil, &delay, nil
+		empty.newMark = newMark != nil && *newMark
+		return nil, nil
 	}
 	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
 	job.Revision, job.RunAt, job.CreatedAt = int(revision), runAt.Time, createdAt.Time
 	if flags != nil {
 		var set map[string]any
 		if err := json.Unmarshal(flags, &set); err != nil {
-			return nil, nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
+			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
 		}
 		job.Flags = slices.Sorted(maps.Keys(set))
 	}
-	return &job, nil, nil
+	return &job, nil
 }
 
 // applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next

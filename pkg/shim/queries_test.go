@@ -58,9 +58,10 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 
 			check(q.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 			check(q.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
-			answer, err := q.claim(ctx, []string{"a", "b"}, 10)
+			check(q.exec(ctx, `select S.set_setting('notify', 'idle')`))
+			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute)
 			check(err)
-			if len(answer.jobs) != 3 || answer.dueIn != nil {
+			if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 				t.Fatalf("claimed %+v", answer)
 			}
 			first := answer.jobs[0]
@@ -68,10 +69,24 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				first.MaxAttempts != 5 || first.Key != "k" || !slices.Equal(first.Flags, []string{"f"}) || first.Attempts != 1 {
 				t.Errorf("first job is %+v", first)
 			}
-			empty, err := q.claim(ctx, []string{"a", "b"}, 10)
+			for _, c := range []struct {
+				lasting time.Duration
+				newMark bool
+			}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
+				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting)
+				check(err)
+				if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != c.newMark {
+					t.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", c.lasting, empty)
+				}
+			}
+			check(q.wakeUp(ctx))
+			inFlight, err := q.stillInFlight(ctx, nil)
 			check(err)
-			if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute {
-				t.Errorf("with one job due in a minute, the answer is %+v", empty)
+			const future = 1 << 40
+			inFlight, err = q.stillInFlight(ctx, append(inFlight, future))
+			check(err)
+			if !slices.Contains(inFlight, future) {
+				t.Errorf("in flight are %v", inFlight)
 			}
 
 			leases, err := q.renew(ctx, answer.jobs, time.Hour)

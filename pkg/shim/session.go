@@ -106,7 +106,7 @@ func (s *session) run(ctx context.Context) error {
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
-	if !s.once && !s.worker.cfg.PollOnly {
+	if s.listens() {
 		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger}
 		background.Go(func() { listener.run(claiming) })
 	}
@@ -151,6 +151,9 @@ func (s *session) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// listens reports whether the worker is told of jobs.
+func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
+
 func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 	return &fetcher{
 		queries:      s.queries,
@@ -165,6 +168,7 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		jobs:         s.jobs,
 		outcomes:     s.outcomes,
 		pace:         pace{concurrency: s.worker.cfg.Concurrency},
+		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
 }
 

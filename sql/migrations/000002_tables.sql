@@ -30,9 +30,18 @@ create table {{.schema}}._gw_workers (
   pid          integer,
   version      text,
   tasks        text[]      not null default '{}',
-  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
-  asleep       boolean     not null default false
+  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1)
 );
+
+-- Unlogged: to fall asleep must not wait for the disk. A crash empties it, and breaks every listening connection with it;
+-- whoever listens again looks for jobs first, and then marks itself anew.
+create unlogged table {{.schema}}._gw_sleepers (
+  worker_id text        not null constraint _gw_sleepers_pkey primary key,
+  until     timestamptz not null
+) with (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
+
+-- Marks that are over are passed by, those too that a held snapshot keeps from being vacuumed.
+create index _gw_sleepers_until on {{.schema}}._gw_sleepers (until);
 
 create table {{.schema}}._gw_turns (
   name    text        not null constraint _gw_turns_pkey primary key,
@@ -48,6 +57,7 @@ insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infin
 
 alter table {{.schema}}._gw_settings  enable row level security;
 alter table {{.schema}}._gw_workers   enable row level security;
+alter table {{.schema}}._gw_sleepers  enable row level security;
 alter table {{.schema}}._gw_turns     enable row level security;
 alter table {{.schema}}._gw_installed enable row level security;
 
@@ -68,7 +78,11 @@ comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
 comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
 comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
 comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
-comment on column {{.schema}}._gw_workers.asleep is 'Whether it waits for work.';
+
+comment on table {{.schema}}._gw_sleepers is 'Workers that wait to be told of jobs; see fall_asleep().';
+comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
+comment on column {{.schema}}._gw_sleepers.until is 'When the mark is over, should the worker not renew it.';
+comment on index {{.schema}}._gw_sleepers_until is 'Finds a worker that sleeps.';
 
 comment on table {{.schema}}._gw_turns is 'When work that is due once in a while for the whole fleet was last done.';
 comment on column {{.schema}}._gw_turns.name is 'The work.';

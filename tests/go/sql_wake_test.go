@@ -22,11 +22,7 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		held    = " from graphile_worker.jobs where locked_by = 'worker'"
 		waiting = " from graphile_worker.jobs where locked_by is null"
 	)
-	db := newDatabase(t)
-	actor, sleeper := db.session(), db.session()
-	sleeper.exec(`listen "jobs:insert"`)
-	sleeper.exec("listen mark")
-	for _, c := range []struct {
+	cases := []struct {
 		name   string
 		before []string
 		action []string
@@ -87,24 +83,96 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		{"a removed job", []string{keyed}, []string{"select graphile_worker.remove_job('key')"}, []int{-1}},
 		{"a running job cannot be removed", []string{keyed, claim}, []string{"select graphile_worker.remove_job('key')"}, nil},
 		{"a job to remove that is not there", nil, []string{"select graphile_worker.remove_job('key')"}, nil},
+	}
+	for _, mode := range []struct {
+		name string
+		sql  string
+		told bool
+	}{
+		{"always", "", true},
+		{"idle with a sleeper", "select graphile_worker.set_setting('notify', 'idle'), graphile_worker.fall_asleep('sleeper', lasting => '1 hour')", true},
+		{"idle with nobody asleep", "select graphile_worker.set_setting('notify', 'idle')", false},
+		{"idle with a mark that is over", `
+			select graphile_worker.set_setting('notify', 'idle'), graphile_worker.fall_asleep('sleeper', lasting => '1 second');
+			update graphile_worker._gw_sleepers set until = now() - interval '1 second'`, false},
+		{"never", "select graphile_worker.set_setting('notify', 'never')", false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			actor, sleeper := actor.in(t), sleeper.in(t)
-			for _, sql := range c.before {
-				actor.exec(sql)
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			db := newDatabase(t)
+			actor, sleeper := db.session(), db.session()
+			actor.exec(mode.sql)
+			sleeper.exec(`listen "jobs:insert"`)
+			sleeper.exec("listen mark")
+			for _, c := range cases {
+				t.Run(c.name, func(t *testing.T) {
+					actor, sleeper := actor.in(t), sleeper.in(t)
+					for _, sql := range c.before {
+						actor.exec(sql)
+					}
+					actor.exec("notify mark")
+					countsUntilMark(sleeper)
+					for _, sql := range c.action {
+						actor.exec(sql)
+					}
+					actor.exec("notify mark")
+					want := c.counts
+					if !mode.told {
+						want = nil
+					}
+					if counts := countsUntilMark(sleeper); !slices.Equal(counts, want) {
+						t.Errorf("heard of %v, want %v", counts, want)
+					}
+					actor.exec("delete from graphile_worker._private_jobs")
+					actor.exec("delete from graphile_worker._private_job_queues")
+				})
 			}
-			actor.exec("notify mark")
-			countsUntilMark(sleeper)
-			for _, sql := range c.action {
-				actor.exec(sql)
-			}
-			actor.exec("notify mark")
-			if counts := countsUntilMark(sleeper); !slices.Equal(counts, c.counts) {
-				t.Errorf("heard of %v, want %v", counts, c.counts)
-			}
-			actor.exec("delete from graphile_worker._private_jobs")
-			actor.exec("delete from graphile_worker._private_job_queues")
 		})
+	}
+}
+
+// A snapshot as old as its transaction cannot show who fell asleep since.
+func TestWithAnOldSnapshotSleepersAreAlwaysTold(t *testing.T) {
+	db := newDatabase(t)
+	db.watcher.exec("select graphile_worker.set_setting('notify', 'idle')")
+	sleeper := db.session()
+	sleeper.exec(`listen "jobs:insert"`)
+	sleeper.exec("listen mark")
+	for _, isolation := range []string{repeatableRead, serializable} {
+		for _, sql := range []string{
+			"select graphile_worker.add_job('task')",
+			"select graphile_worker.add_jobs(array[('task', null, null, null, null, null, null, null)::graphile_worker.job_spec])",
+		} {
+			actor := db.sessionAt(isolation)
+			actor.exec(sql)
+			actor.exec("notify mark")
+			if counts := countsUntilMark(sleeper); !slices.Equal(counts, []int{1}) {
+				t.Errorf("%s, %s: heard of %v, want 1", isolation, sql, counts)
+			}
+		}
+	}
+}
+
+// What was added under the old setting may not have been announced, and sleepers may have to mark themselves.
+func TestEveryoneIsToldWhenTheSettingChanges(t *testing.T) {
+	db := newDatabase(t)
+	actor, sleeper := db.session(), db.session()
+	sleeper.exec(`listen "jobs:insert"`)
+	sleeper.exec("listen mark")
+	for _, c := range []struct {
+		sql    string
+		counts []int
+	}{
+		{"select graphile_worker.set_setting('notify', 'idle')", []int{0}},
+		{"select graphile_worker.set_setting('notify', 'never')", []int{0}},
+		{"select graphile_worker.set_setting('notify', null)", []int{0}},
+		{"select graphile_worker.set_setting('stale_sweep_every', '1 hour')", nil},
+	} {
+		actor.exec(c.sql)
+		actor.exec("notify mark")
+		if counts := countsUntilMark(sleeper); !slices.Equal(counts, c.counts) {
+			t.Errorf("%s: heard of %v, want %v", c.sql, counts, c.counts)
+		}
 	}
 }
 

@@ -1,17 +1,20 @@
 -- Fleet-wide settings: what every worker and function of this schema goes by.
 
--- The settings there are, with their defaults and bounds. Only what differs from the default has a row in _gw_settings.
+-- The settings there are, with their defaults and bounds: from one interval to another, or one of a few words. Only what differs from the default has a row in _gw_settings.
 create or replace function {{.schema}}._gw_known_settings()
-  returns table (name text, default_value text, least_value interval, greatest_value interval, meaning text)
+  returns table (name text, default_value text, least_value interval, greatest_value interval, words text[],
+                 meaning text)
   language sql
   immutable
 as $$
-  values ('stale_sweep_every', '1 minute', interval '1 second', interval '1 hour',
+  values ('stale_sweep_every', '1 minute', interval '1 second', interval '1 hour', null::text[],
           'how often locks are looked through for stale ones, by whichever worker comes first'),
-         ('forget_worker_after', '1 day', interval '5 hours', interval '1 year',
+         ('forget_worker_after', '1 day', interval '5 hours', interval '1 year', null,
           'how long a registered worker that is not seen any more stays listed'),
-         ('old_snapshot_after', '5 minutes', interval '1 second', interval '1 day',
-          'how long dead rows may be kept from being removed before doctor() says who does it')
+         ('old_snapshot_after', '5 minutes', interval '1 second', interval '1 day', null,
+          'how long dead rows may be kept from being removed before doctor() says who does it'),
+         ('notify', 'always', null, null, '{always,idle,never}',
+          'when workers are told of a job: each time, only while one of them sleeps, or not at all')
 $$;
 
 comment on function {{.schema}}._gw_known_settings() is
@@ -34,6 +37,8 @@ comment on function {{.schema}}.setting(text) is
 
 -- Sets a fleet-wide setting for all workers and functions of this schema; null brings the default back.
 -- Returns the value now in force.
+-- Workers are told to look when notify changes: what was added before may not have been announced, and those that sleep
+-- have to mark themselves if it is to be announced to sleepers only.
 -- Raises GWSNM (unknown name), GWSVA (value out of bounds or of the wrong kind).
 create or replace function {{.schema}}.set_setting(
   name  text,
@@ -54,19 +59,30 @@ begin
             hint = 'The settings are ' || (select string_agg(k.name, ', ' order by k.name) from {{.schema}}._gw_known_settings() as k) || '.';
   end if;
 
+  if known.name = 'notify' then
+    perform pg_notify('jobs:insert', '{"count":0}');
+  end if;
   if set_setting.value is null then
     delete from {{.schema}}._gw_settings as s where s.name = set_setting.name;
     return known.default_value;
   end if;
-  begin
-    valid := set_setting.value::interval between known.least_value and known.greatest_value;
-  exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    valid := false;
-  end;
-  if not valid then
-    raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
-      known.name, known.least_value, known.greatest_value, set_setting.value
-      using errcode = 'GWSVA';
+  if known.words is not null then
+    if set_setting.value <> all (known.words) then
+      raise exception 'Setting ''%'' must be one of %, not ''%''.',
+        known.name, array_to_string(known.words, ', '), set_setting.value
+        using errcode = 'GWSVA';
+    end if;
+  else
+    begin
+      valid := set_setting.value::interval between known.least_value and known.greatest_value;
+    exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+      valid := false;
+    end;
+    if not valid then
+      raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
+        known.name, known.least_value, known.greatest_value, set_setting.value
+        using errcode = 'GWSVA';
+    end if;
   end if;
   insert into {{.schema}}._gw_settings as s (name, value)
   values (set_setting.name, set_setting.value)

@@ -41,6 +41,7 @@ drop function
   graphile_worker.doctor,
   graphile_worker.fail_job,
   graphile_worker.fail_job_batch,
+  graphile_worker.fall_asleep,
   graphile_worker.get_job,
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
@@ -52,7 +53,9 @@ drop function
   graphile_worker.return_job_batch,
   graphile_worker.set_setting,
   graphile_worker.setting,
-  graphile_worker.stale_sweep;
+  graphile_worker.stale_sweep,
+  graphile_worker.still_in_flight,
+  graphile_worker.wake_up;
 
 -- Jobs that were replaced while they ran, and must not run again, have one attempt too many for Graphile Worker's clean-up.
 update graphile_worker._private_jobs

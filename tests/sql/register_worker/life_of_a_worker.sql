@@ -5,8 +5,8 @@ set local search_path = graphile_worker, public;
 
 select register_worker('worker', '{a,b}', 4, 'host', 123, '1.0');
 select results_eq(
-  $$ select tasks, concurrency, host, pid, version, asleep from _gw_workers where id = 'worker' $$,
-  $$ values ('{a,b}'::text[], 4, 'host', 123, '1.0', false) $$,
+  $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'worker' $$,
+  $$ values ('{a,b}'::text[], 4, 'host', 123, '1.0') $$,
   'what it says is known');
 select register_worker('plain');
 select results_eq(
@@ -15,21 +15,22 @@ select results_eq(
   'it need not say more than its id');
 
 update _gw_workers set started_at = now() - interval '1 day', last_seen_at = now() - interval '1 day';
-select ok(heartbeat('worker', true), 'it beats');
+select ok(heartbeat('worker'), 'it beats');
 select results_eq(
-  $$ select asleep, last_seen_at between now() and clock_timestamp(), started_at from _gw_workers where id = 'worker' $$,
-  $$ values (true, true, now() - interval '1 day') $$,
-  'a beat says when it was seen, and whether it sleeps');
-select heartbeat('worker');
-select ok((select asleep from _gw_workers where id = 'worker'), 'a beat without asleep leaves that');
+  $$ select last_seen_at between now() and clock_timestamp(), started_at from _gw_workers where id = 'worker' $$,
+  $$ values (true, now() - interval '1 day') $$,
+  'a beat says when it was seen');
 
 select register_worker('worker', null, 5);
 select results_eq(
-  $$ select tasks, concurrency, host, asleep, started_at, last_seen_at > started_at from _gw_workers where id = 'worker' $$,
-  $$ values ('{}'::text[], 5, null::text, false, now() - interval '1 day', true) $$,
+  $$ select tasks, concurrency, host, started_at, last_seen_at > started_at from _gw_workers where id = 'worker' $$,
+  $$ values ('{}'::text[], 5, null::text, now() - interval '1 day', true) $$,
   'registering again replaces all but the time of its start');
 
+select set_setting('notify', 'idle');
+select fall_asleep('worker');
 select ok(deregister_worker('worker'), 'it leaves');
+select is_empty($$ select worker_id from _gw_sleepers $$, 'and with it the mark that it sleeps');
 select ok(not deregister_worker('worker'), 'once');
 select ok(not heartbeat('worker'), 'a beat says that it has to register again');
 

@@ -20,10 +20,12 @@ select results_eq(
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
       order by 1 $$,
   $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
-            ('complete_jobs'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('force_unlock_workers'),
+            ('complete_jobs'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
+            ('force_unlock_workers'),
             ('get_job'), ('get_job_batch'), ('heartbeat'), ('next_run_at'), ('permanently_fail_jobs'),
             ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'),
-            ('return_job'), ('return_job_batch'), ('set_setting'), ('setting'), ('stale_sweep') $$,
+            ('return_job'), ('return_job_batch'), ('set_setting'), ('setting'), ('stale_sweep'),
+            ('still_in_flight'), ('wake_up') $$,
   'every function that is not part of the API starts with _gw_');
 
 select results_eq(

@@ -15,9 +15,9 @@ $$;
 select results_eq(
   $$ select f.name, a.arguments
        from unnest(array['backoff', 'cleanup', 'complete_job', 'complete_job_batch', 'deregister_worker', 'fail_job',
-                         'fail_job_batch', 'heartbeat', 'next_run_at', 'register_worker', 'renew_leases',
+                         'fail_job_batch', 'fall_asleep', 'heartbeat', 'next_run_at', 'register_worker', 'renew_leases',
                          'reset_stale_locks', 'return_job', 'return_job_batch', 'set_setting', 'setting',
-                         'stale_sweep']) as f (name)
+                         'stale_sweep', 'still_in_flight', 'wake_up']) as f (name)
       cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
   $$ values
        ('backoff', 'attempts integer -> interval'),
@@ -33,7 +33,10 @@ select results_eq(
         'replacement_payload json DEFAULT NULL::json, retry_in interval DEFAULT NULL::interval, '
         'permanent boolean DEFAULT false -> boolean'),
        ('fail_job_batch', 'worker_id text, failures json -> SETOF bigint'),
-       ('heartbeat', 'worker_id text, asleep boolean DEFAULT NULL::boolean -> boolean'),
+       ('fall_asleep',
+        'worker_id text, task_identifiers text[] DEFAULT NULL::text[], lasting interval DEFAULT ''00:00:10''::interval '
+        '-> TABLE(next_run_at timestamp with time zone, must_look_again boolean)'),
+       ('heartbeat', 'worker_id text -> boolean'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
@@ -49,7 +52,9 @@ select results_eq(
         '-> SETOF bigint'),
        ('set_setting', 'name text, value text -> text'),
        ('setting', 'name text -> text'),
-       ('stale_sweep', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint') $$,
+       ('stale_sweep', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint'),
+       ('still_in_flight', 'transactions bigint[] DEFAULT NULL::bigint[] -> bigint[]'),
+       ('wake_up', 'worker_id text -> void') $$,
   'each has the arguments that are documented and no overload');
 
 select results_eq(

@@ -1,6 +1,6 @@
 -- Settings are checked when they are set; null brings the default back.
 begin;
-select plan(14);
+select plan(20);
 set local search_path = graphile_worker, public;
 
 select is(setting('stale_sweep_every'), '1 minute', 'a setting has a default');
@@ -18,6 +18,13 @@ select throws_ok($$ select set_setting('stale_sweep_every', 'often') $$,
 select throws_ok($$ select set_setting('stale_sweep_every', '') $$, 'GWSVA');
 select throws_ok($$ select set_setting('stale_sweep_every', '999 ms') $$, 'GWSVA');
 select throws_ok($$ select set_setting('stale_sweep_every', '61 minutes') $$, 'GWSVA');
+select is(setting('notify'), 'always', 'a setting may be a word');
+select is(set_setting('notify', 'idle'), 'idle', 'one of a few');
+select is(setting('notify'), 'idle', 'which is in force');
+select throws_ok($$ select set_setting('notify', 'sometimes') $$,
+                 'GWSVA', 'Setting ''notify'' must be one of always, idle, never, not ''sometimes''.');
+select throws_ok($$ select set_setting('notify', '') $$, 'GWSVA');
+select throws_ok($$ select set_setting('notify', '1 minute') $$, 'GWSVA');
 select is(setting('no_such_setting'), null, 'an unknown setting has no value');
 
 select * from finish();

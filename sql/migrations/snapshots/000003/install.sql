@@ -25,6 +25,9 @@
 -- For workers.
 {{ template "work/backoff.sql" . }}
 {{ template "work/next_run_at.sql" . }}
+{{ template "work/fall_asleep.sql" . }}
+{{ template "work/still_in_flight.sql" . }}
+{{ template "work/wake_up.sql" . }}
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}

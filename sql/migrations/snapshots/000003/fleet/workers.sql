@@ -23,7 +23,7 @@ begin
           register_worker.pid, register_worker.version)
       on conflict (id) do update
      set last_seen_at = clock_timestamp(), tasks = excluded.tasks, concurrency = excluded.concurrency,
-         host = excluded.host, pid = excluded.pid, version = excluded.version, asleep = false;
+         host = excluded.host, pid = excluded.pid, version = excluded.version;
 end;
 $$;
 
@@ -31,8 +31,7 @@ comment on function {{.schema}}.register_worker(text, text[], integer, text, int
   'Makes a worker known: the tasks it runs, how many at once, where it runs and its version. Registering again updates them.';
 
 create or replace function {{.schema}}.heartbeat(
-  worker_id text,
-  asleep    boolean default null
+  worker_id text
 )
   returns boolean
   language plpgsql
@@ -40,14 +39,14 @@ create or replace function {{.schema}}.heartbeat(
 as $$
 begin
   update {{.schema}}._gw_workers as w
-     set last_seen_at = clock_timestamp(), asleep = coalesce(heartbeat.asleep, w.asleep)
+     set last_seen_at = clock_timestamp()
    where w.id = worker_id;
   return found;
 end;
 $$;
 
-comment on function {{.schema}}.heartbeat(text, boolean) is
-  'Says that a worker lives, and, if asleep is given, whether it waits for work. False: it is not registered (any more).';
+comment on function {{.schema}}.heartbeat(text) is
+  'Says that a worker lives. False: it is not registered (any more).';
 
 create or replace function {{.schema}}.deregister_worker(
   worker_id text
@@ -57,6 +56,7 @@ create or replace function {{.schema}}.deregister_worker(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  delete from {{.schema}}._gw_sleepers as s where s.worker_id = deregister_worker.worker_id;
   delete from {{.schema}}._gw_workers as w where w.id = worker_id;
   return found;
 end;

@@ -75,7 +75,15 @@ begin
     end loop;
   end if;
 
-  perform pg_notify('jobs:insert', '{"count":1}');
+  -- _gw_wake(1) without the cost of a call; by default without that of a look at the sleepers, too.
+  perform pg_notify('jobs:insert', '{"count":1}')
+    where not exists (select from {{.schema}}._gw_settings as s where s.name = 'notify' and s.value <> 'always');
+  if not found then
+    perform pg_notify('jobs:insert', '{"count":1}')
+      where exists (select from {{.schema}}._gw_settings as s where s.name = 'notify' and s.value = 'idle')
+        and (current_setting('transaction_isolation') <> 'read committed'
+             or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp()));
+  end if;
   return added;
 end;
 $$;

@@ -9,7 +9,7 @@ as $$
 begin
   if exists (select from {{.schema}}._private_jobs as j
               where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp()) then
-    perform pg_notify('jobs:insert', '{"count":1}');
+    perform {{.schema}}._gw_wake(1);
   end if;
   return null;
 end;

@@ -1,5 +1,5 @@
 -- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet, and
--- forgets workers that were not seen for setting forget_worker_after. Returns how many jobs it freed, 0 out of turn.
+-- forgets workers that were not seen for setting forget_worker_after, and marks of sleepers that are over. Returns how many jobs it freed, 0 out of turn.
 -- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
 -- Raises GWWEX unless expiry is positive.
 create or replace function {{.schema}}.stale_sweep(
@@ -22,6 +22,11 @@ begin
 
   delete from {{.schema}}._gw_workers as w
    where w.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval;
+  delete from {{.schema}}._gw_sleepers as s
+   where s.worker_id in (select l.worker_id
+                           from {{.schema}}._gw_sleepers as l
+                          where l.until < now()
+                            for update skip locked);
   return {{.schema}}.reset_stale_locks(expiry);
 end;
 $$;

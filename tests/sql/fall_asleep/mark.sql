@@ -1,0 +1,34 @@
+-- Only with setting notify = idle a worker that falls asleep is marked, and a mark is renewed when half of it is over:
+-- must_look_again is true whenever it was written.
+begin;
+select plan(14);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.left_of(worker text) returns interval language sql as $$
+  select s.until - clock_timestamp() from graphile_worker._gw_sleepers as s where s.worker_id = worker
+$$;
+
+select ok(not must_look_again, 'notify is always: no need to look again') from fall_asleep('worker');
+select set_setting('notify', 'never');
+select ok(not must_look_again, 'nor if it is never') from fall_asleep('worker');
+select is_empty($$ select worker_id from _gw_sleepers $$, 'nobody is marked');
+
+select set_setting('notify', 'idle');
+select ok(not must_look_again, 'a worker that polls need not') from fall_asleep('worker', lasting => null);
+select is_empty($$ select worker_id from _gw_sleepers $$, 'and is not marked');
+select ok(must_look_again, 'who is newly marked must') from fall_asleep('worker');
+select ok(pg_temp.left_of('worker') between interval '5 seconds' and interval '10 seconds', 'for ten seconds');
+
+update _gw_sleepers set until = clock_timestamp() + interval '55 seconds';
+select ok(not must_look_again, 'more than half is left') from fall_asleep('worker', lasting => '100 seconds');
+select ok(pg_temp.left_of('worker') < interval '55 seconds', 'the mark is as it was');
+select ok(must_look_again, 'less than half is left') from fall_asleep('worker', lasting => '2 minutes');
+select ok(pg_temp.left_of('worker') > interval '1 minute', 'the mark is renewed');
+update _gw_sleepers set until = clock_timestamp() - interval '1 second';
+select ok(must_look_again, 'the mark was over') from fall_asleep('worker');
+
+select ok(must_look_again, 'each worker has a mark of its own') from fall_asleep('other');
+select is((select count(*) from _gw_sleepers), 2::bigint, 'beside the others');
+
+select * from finish();
+rollback;

@@ -1,0 +1,13 @@
+-- A worker that wakes up takes its own mark away, if there is one.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select set_setting('notify', 'idle');
+select fall_asleep('worker'), fall_asleep('other');
+select wake_up('worker');
+select results_eq($$ select worker_id from _gw_sleepers $$, $$ values ('other') $$, 'the others sleep on');
+select lives_ok($$ select wake_up('worker') $$, 'to be awake already is no mistake');
+
+select * from finish();
+rollback;
