@@ -136,6 +136,7 @@ func (m *model) add(r request, mode, now string) (int64, string) {
 	isThere = isThere && r.jobKey.Valid
 	if isThere && mode == "unsafe_dedupe" {
 		m.seen["deduped"]++
+		m.makeNames(r)
 		found.revision, found.updatedAt = found.revision+1, now
 		m.put(found)
 		return found.id, ""
@@ -171,14 +172,7 @@ func (m *model) add(r request, mode, now string) (int64, string) {
 		m.last.job++
 		j.id, j.createdAt = m.last.job, now
 	}
-	if !m.tasks[j.identifier] {
-		m.tasks[j.identifier] = true
-		m.last.task++
-	}
-	if j.queueName.Valid && !m.queues[j.queueName.V] {
-		m.queues[j.queueName.V] = true
-		m.last.queue++
-	}
+	m.makeNames(r)
 	m.put(j)
 	return j.id, ""
 }
@@ -215,6 +209,18 @@ func (m *model) remove(j job) {
 	delete(m.jobs, j.id)
 	if j.key.Valid {
 		delete(m.keys, j.key.V)
+	}
+}
+
+// makeNames makes the names of a request, of which ids are drawn for new ones.
+func (m *model) makeNames(r request) {
+	if !m.tasks[r.identifier.V] {
+		m.tasks[r.identifier.V] = true
+		m.last.task++
+	}
+	if r.queueName.Valid && !m.queues[r.queueName.V] {
+		m.queues[r.queueName.V] = true
+		m.last.queue++
 	}
 }
 

@@ -35,8 +35,8 @@ var mutants = []mutant{
 		sound: "'preserve_run_at' and j.attempts = 0", broken: "'preserve_run_at'",
 	},
 	{
-		rule: "a waiting array comes first", function: "_gw_add_keyed_job",
-		sound: "(j.payload::jsonb || payload::jsonb)", broken: "(payload::jsonb || j.payload::jsonb)",
+		rule: "a waiting array comes first", function: "_gw_merged_payload",
+		sound: "(waiting::jsonb || added::jsonb)", broken: "(added::jsonb || waiting::jsonb)",
 	},
 	{
 		rule: "flags are replaced", function: "_gw_add_keyed_job",
