@@ -214,6 +214,9 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		}},
 
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},
+		{name: "a deadlock of a claim that PostgreSQL made wait", events: []*event{
+			{kind: claim, code: "40P01", detail: "Process 1 waits. while locking updated version (1,2) of tuple in relation \"_private_jobs\""},
+		}},
 		{name: "40001 at READ COMMITTED", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40001"}}},
 		{name: "40001 at SERIALIZABLE", events: []*event{{kind: claim, code: "40001", serializable: true}}},
 	} {
