@@ -136,6 +136,19 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("b", 70, 71, job7()), ended(complete, "b", 7, 70, 72, 73, true),
 		}},
 
+		{name: "a job that lost its key to a call without an answer runs by an administrator's will", events: []*event{
+			added7(), claimBy("a", 30, 40, job7()), {kind: add, code: unknown, keys: []string{"k"}, start: 41, end: 42},
+			ended(giveBack, "a", 7, 30, 43, 44, true), {kind: reschedule, start: 45, end: 46, ids: []int64{7}, rows: []row{{id: 7}}, revives: true},
+			addedAs(8, 0, 2, 47, 48), claimBy("b", 50, 52, job7()), ended(complete, "b", 7, 50, 53, 54, true),
+			claimBy("b", 60, 62, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 60, 63, 64, true),
+		}},
+		{name: "a job runs by an administrator's will, and is then taken over", want: deadStaysDead, events: []*event{
+			added7(), {kind: reschedule, start: 25, end: 26, ids: []int64{7}, rows: []row{{id: 7, key: "k"}}, revives: true},
+			claimBy("a", 30, 40, job7()), addedAs(8, 0, 2, 41, 42), ended(giveBack, "a", 7, 30, 43, 44, true),
+			claimBy("b", 45, 46, job7()), ended(complete, "b", 7, 45, 47, 48, true),
+			claimBy("b", 60, 62, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 60, 63, 64, true),
+		}},
+
 		{name: "two jobs of a queue run at once", want: aQueueIsSerial, events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
 			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
@@ -201,6 +214,9 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		}},
 
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},
+		{name: "a deadlock of a claim that PostgreSQL made wait", events: []*event{
+			{kind: claim, code: "40P01", detail: "Process 1 waits. while locking updated version (1,2) of tuple in relation \"_private_jobs\""},
+		}},
 		{name: "40001 at READ COMMITTED", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40001"}}},
 		{name: "40001 at SERIALIZABLE", events: []*event{{kind: claim, code: "40001", serializable: true}}},
 	} {

@@ -42,8 +42,10 @@ func checkDead(h *index) []violation {
 // ranAfter returns the claims of a job that began after its death, unless an administrator gave it new attempts.
 func (h *index) ranAfter(j *job, request, death *event, why string) []violation {
 	for _, c := range j.claims {
+		// It may have lost its key before that death shows: then the administrator was answered a row without one.
 		isRevived := func(e *event) bool {
-			return e.kind == reschedule && e.revives && e.end > death.start && e.start < c.event.end
+			hadNoKey := slices.ContainsFunc(e.rows, func(r row) bool { return r.id == j.id && r.key == "" })
+			return e.kind == reschedule && e.revives && e.start < c.event.end && (e.end > death.start || hadNoKey)
 		}
 		if death.before(c.event) && !slices.ContainsFunc(j.acts, isRevived) {
 			events := []*event{death, c.event}

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// exception is a defect of Graphile Worker itself, which shows when one of its workers is among the claimers.
+// exception is a defect that is not ours: of Graphile Worker, which shows when one of its workers is among the claimers,
+// or of PostgreSQL.
 type exception string
 
 const (
@@ -15,6 +16,10 @@ const (
 
 	// It returns a batch as its update happened to find the rows.
 	unorderedBatch exception = "Node's batches have no order"
+
+	// When the session that holds a row ends just while SKIP LOCKED looks at it, PostgreSQL goes on to the row's new version
+	// and there waits for whoever holds that. A claim that so waits may be part of a deadlock; it is then undone.
+	skipLockedWaits exception = "SKIP LOCKED of PostgreSQL waits for the new version of a row"
 )
 
 // isNode reports whether a worker's name is one that Graphile Worker gives itself.
@@ -24,6 +29,10 @@ func isNode(worker string) bool { return strings.HasPrefix(worker, "pool-") }
 func excuse(h *index, v violation) exception {
 	byNode := slices.ContainsFunc(v.events, func(e *event) bool { return e.kind == claim && isNode(e.worker) })
 	switch v.rule {
+	case everyCallIsPolite:
+		if e := v.events[0]; e.kind == claim && e.code == "40P01" && strings.Contains(e.detail, "while locking updated version") {
+			return skipLockedWaits
+		}
 	case urgentFirst:
 		if byNode {
 			return unorderedBatch
