@@ -23,15 +23,16 @@ begin
   for round in 1..1000 loop
     begin
       -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A spec
-      -- whose job waits already draws none, nor does the second spec with one key.
+      -- whose job waits already draws none, nor does the second spec with one key. A scalar sub-select looks key by key; an
+      -- exists may be hashed instead, which reads every job that waits.
       select array_agg(n.id)
         into job_ids
         from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
                           when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
                 from (select u.number, u.job_key is null
                              or (row_number() over (partition by u.job_key order by u.number) = 1
-                                 and not exists (select from {{.schema}}._private_jobs as j
-                                                  where j.key = u.job_key and j.is_available)) as is_new
+                                 and (select j.is_available from {{.schema}}._private_jobs as j
+                                       where j.key = u.job_key) is not true) as is_new
                         from unnest(specs) with ordinality
                           as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
                        order by u.number) as s) as n;

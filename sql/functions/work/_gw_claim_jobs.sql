@@ -36,7 +36,7 @@ declare
   task_ids      integer[];
   queued        boolean;
   cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
-  from_cursor   boolean     := {{.schema}}._gw_lease(claimed_at) < cursor[2];
+  from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
   from_priority smallint;
   from_run_at   timestamptz;
   from_id       bigint;
@@ -46,6 +46,7 @@ declare
   queue_ids     integer[];
   looked_at     timestamptz := claimed_at;
   reads         bigint;
+  front_reads   bigint;
   claimed       bigint;
 begin
   select case when task_identifiers is not null then
@@ -60,6 +61,7 @@ begin
   end if;
 
   loop
+    reads := {{.schema}}._gw_index_reads();
     if queued then
       front := {{.schema}}._gw_front_queues(
         task_ids, batch_size, forbidden_flags, due, from_priority, from_run_at, from_id, queues_only);
@@ -72,7 +74,8 @@ begin
       end if;
     end if;
 
-    reads := {{.schema}}._gw_index_reads();
+    front_reads := {{.schema}}._gw_index_reads() - reads;
+    reads := reads + front_reads;
     return query
     with recursive priorities (priority, run_at, id) as (
       (select j.priority, j.run_at, j.id
@@ -122,7 +125,9 @@ begin
      order by c.priority, c.run_at, c.id;
     get diagnostics claimed = row_count;
 
-    if not from_cursor and cursor is not null or {{.schema}}._gw_index_reads() - reads - 200 > batch_size then
+    -- Both statements step over the same front, the second one only when it has places left in the batch.
+    reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
+    if not from_cursor and cursor is not null or reads - 200 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
         task_identifiers, forbidden_flags, from_priority, from_run_at, from_id, case when not from_cursor then looked_at end);
     end if;

@@ -60,7 +60,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
-		sound: "j.key = u.job_key and j.is_available", broken: "j.key = u.job_key and not j.is_available",
+		sound: "(select j.is_available from", broken: "(select not j.is_available from",
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",

@@ -19,7 +19,7 @@ create or replace function {{.schema}}._gw_claim_cursor(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  cursor bigint[] := nullif(current_setting('gw.claim_cursor', true), '');
+  cursor bigint[] := nullif(current_setting('gw.claim_cursor', true), '')::bigint[];
 begin
   return case when cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags) then cursor end;
 end;

@@ -1,0 +1,128 @@
+package gotest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// explainer is a session that shows the plan of every statement in a call, those inside functions included.
+type explainer struct {
+	session
+	notices []string
+}
+
+func (d *database) explainer() *explainer {
+	d.t.Helper()
+	e := &explainer{session: session{t: d.t, db: d}}
+	config, err := pgx.ParseConfig(d.url)
+	if err != nil {
+		d.t.Fatalf("read the database's URL: %v", err)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) { e.notices = append(e.notices, notice.Message) }
+	e.conn, err = pgx.ConnectConfig(d.t.Context(), config)
+	if err != nil {
+		d.t.Fatalf("open a session: %v", err)
+	}
+	d.t.Cleanup(func() { _ = e.conn.Close(context.Background()) })
+	e.exec("load 'auto_explain'")
+	e.exec(`
+		set client_min_messages = log;
+		set auto_explain.log_nested_statements = on;
+		set auto_explain.log_analyze = on;
+		set auto_explain.log_buffers = on;
+		set auto_explain.log_timing = off;
+		set auto_explain.log_format = json`)
+	return e
+}
+
+// explain makes a call within the open transaction and returns the plans of its statements, that of the call itself last.
+func (e *explainer) explain(sql string, args ...any) []plan {
+	e.t.Helper()
+	e.exec("set local auto_explain.log_min_duration = 0")
+	e.notices = nil
+	e.exec(sql, args...)
+	e.exec("set local auto_explain.log_min_duration = -1") // Only now has the call's own portal ended, and shown its plan.
+	notices := e.notices
+	var plans []plan
+	for _, notice := range notices {
+		_, text, found := strings.Cut(notice, "plan:\n")
+		if !found {
+			continue
+		}
+		p := plan{text: text}
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			e.t.Fatalf("read a plan: %v\n%s", err, text)
+		}
+		plans = append(plans, p)
+	}
+	if len(plans) == 0 {
+		e.t.Fatalf("%s: no plans in %q", sql, notices)
+	}
+	return plans
+}
+
+// plan is what auto_explain shows of one statement.
+type plan struct {
+	Plan planNode `json:"Plan"`
+	text string
+}
+
+type planNode struct {
+	Type     string     `json:"Node Type"`
+	Relation string     `json:"Relation Name"`
+	Index    string     `json:"Index Name"`
+	Rows     float64    `json:"Actual Rows"` // of each loop
+	Loops    float64    `json:"Actual Loops"`
+	Hit      int        `json:"Shared Hit Blocks"`
+	Read     int        `json:"Shared Read Blocks"`
+	Children []planNode `json:"Plans"`
+}
+
+// faults tells of each node that does more than look up a few rows by an index.
+func (p plan) faults(rows float64) []string { return p.Plan.faults(rows) }
+
+func (n planNode) faults(rows float64) (faults []string) {
+	switch n.Type {
+	case "Seq Scan":
+		faults = append(faults, fmt.Sprintf("%s on %s", n.Type, n.Relation))
+	case "Bitmap Index Scan":
+		if n.Index != "jobs_key_key1" { // By a list of unique keys it finds as few rows as any scan.
+			faults = append(faults, fmt.Sprintf("%s on %s", n.Type, n.Index))
+		}
+	case "Sort", "Incremental Sort", "Hash Join", "Merge Join":
+		for _, child := range n.Children {
+			if child.Rows*child.Loops > rows {
+				faults = append(faults, fmt.Sprintf("%s reads %.0f rows, want %.0f at most", n.Type, child.Rows*child.Loops, rows))
+			}
+		}
+	}
+	for _, child := range n.Children {
+		faults = append(faults, child.faults(rows)...)
+	}
+	return faults
+}
+
+func TestAPlanThatReadsTooMuchHasFaults(t *testing.T) {
+	index := planNode{Type: "Index Scan", Rows: 3, Loops: 40}
+	for _, c := range []struct {
+		node   planNode
+		faults int
+	}{
+		{index, 0},
+		{planNode{Type: "Seq Scan", Relation: "_private_jobs"}, 1},
+		{planNode{Type: "Limit", Children: []planNode{{Type: "Bitmap Heap Scan", Children: []planNode{{Type: "Bitmap Index Scan"}}}}}, 1},
+		{planNode{Type: "Sort", Children: []planNode{index}}, 1},
+		{planNode{Type: "Sort", Children: []planNode{{Type: "Index Scan", Rows: 100, Loops: 1}}}, 0},
+		{planNode{Type: "Hash Join", Children: []planNode{{Type: "Hash", Rows: 1, Loops: 1}, index}}, 1},
+	} {
+		if faults := (plan{Plan: c.node}).faults(100); len(faults) != c.faults {
+			t.Errorf("%s: faults %v, want %d", c.node.Type, faults, c.faults)
+		}
+	}
+}
