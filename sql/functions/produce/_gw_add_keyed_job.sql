@@ -18,6 +18,7 @@ create or replace function {{.schema}}._gw_add_keyed_job(
   returns {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 #variable_conflict use_variable

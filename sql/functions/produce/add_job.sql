@@ -18,6 +18,7 @@ create or replace function {{.schema}}.add_job(
   returns {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 declare
@@ -60,15 +61,17 @@ begin
     end if;
   else
     loop
+      if queue_name is not null then
+        select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
+      end if;
       insert into {{.schema}}._private_jobs
         (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-      select q.id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
+      select queue_id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
              coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
              case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end
         from {{.schema}}._private_tasks as t
-        left join {{.schema}}._private_job_queues as q on q.queue_name = add_job.queue_name
        where t.identifier = add_job.identifier
-         and (add_job.queue_name is null or q.id is not null)
+         and (add_job.queue_name is null or queue_id is not null)
       returning * into added;
       exit when found;
       perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);

@@ -10,6 +10,7 @@ create or replace function {{.schema}}._gw_wake(
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 begin

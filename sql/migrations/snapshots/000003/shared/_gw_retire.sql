@@ -9,6 +9,7 @@ create or replace function {{.schema}}._gw_retire(
   returns {{.schema}}._private_jobs
   language sql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
   update {{.schema}}._private_jobs as j
