@@ -75,7 +75,7 @@ func (s *session) lookAgain() {
 func (s *session) lookInAnHour() {
 	s.t.Helper()
 	s.exec(`
-		select set_config('gw.claim_cursor', array[c.at[1], c.at[2] + 3600000000, c.at[3], c.at[4], c.at[5], c.at[6]]::text, false)
+		select set_config('gw.claim_cursor', array[c.at[1], c.at[2] + 3600000000, c.at[3], c.at[4], c.at[5], c.at[6], c.at[7]]::text, false)
 		  from (select current_setting('gw.claim_cursor')::bigint[] as at) as c`)
 }
 
@@ -315,5 +315,20 @@ func TestAClaimRolledBackLeavesTheClaimCursor(t *testing.T) {
 	}
 	if again := all[int64](s, claimTen); !slices.Equal(again, claimed) {
 		t.Errorf("claimed %v, want %v again", again, claimed)
+	}
+}
+
+// Whatever somebody has put in the setting's place does not stop a claim, nor does a cursor of the future, which a clock
+// that was set back leaves.
+func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
+	s := newDatabase(t).session()
+	s.exec("select graphile_worker.add_job('task') from generate_series(1, 10)")
+	const ahead = "{%d,9000000000000000,0,0,9000000000000000,1,9000000000000000}"
+	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null, null)")
+	for _, cursor := range []string{"x", "{}", "{1}", "{1,2,3,4,5,6,x}", "{null,1,2,3,4,5,6}", fmt.Sprintf(ahead, scope)} {
+		s.exec("select set_config('gw.claim_cursor', $1, false)", cursor)
+		if n := one[int](s, "select count(*) from graphile_worker.get_job_batch('worker')"); n != 1 {
+			t.Errorf("with the cursor %q %d jobs were claimed, want 1", cursor, n)
+		}
 	}
 }

@@ -218,7 +218,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 				s.mutate("_gw_add_keyed_jobs", "where j.key = u.job_key) is not true", "where j.key = u.job_key)")
 				s.mutate("_gw_add_keyed_jobs", "(select j.is_available from", "not exists (select from")
 				s.mutate("_gw_add_keyed_jobs", "where j.key = u.job_key)", "where j.key = u.job_key and j.is_available)")
-			}, "Bitmap Index Scan on jobs_main_index",
+			}, "add_jobs with keys",
 		},
 		{
 			"a join with the queues", "get_job_batch", "queues in front", func(s *session) {

@@ -11,12 +11,14 @@ create or replace function {{.schema}}._gw_add_keyed_jobs(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set enable_bitmapscan = off
 as $$
 declare
   spec     record;
   added    {{.schema}}._private_jobs;
   job_ids  bigint[];
   inserted bigint[];
+  waiting  bigint[];
   replaced bigint[];
   busy_key text;
 begin
@@ -56,14 +58,16 @@ begin
       )
       select array_agg(i.id) filter (where i.key is not null) into inserted from i;
 
-      select min(k.key) into busy_key
-        from unnest(job_keys) as k (key)
-       where k.key not in (select l.key
-                             from (select j.key
-                                     from {{.schema}}._private_jobs as j
-                                    where j.key = any (job_keys)
-                                    order by j.id
-                                      for update skip locked) as l);
+      with locked as (
+        select j.id, j.key, j.is_available
+          from {{.schema}}._private_jobs as j
+         where j.key = any (job_keys)
+         order by j.id
+           for update skip locked
+      )
+      select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
+             array(select l.id from locked as l where l.is_available)
+        into busy_key, waiting;
       if busy_key is not null then
         raise exception using errcode = 'GWBKC';
       end if;
@@ -89,8 +93,8 @@ begin
                   join {{.schema}}._private_tasks as t on t.identifier = u.identifier
                   left join {{.schema}}._private_job_queues as q on q.queue_name = u.queue_name
                  where u.job_key is not null) as s
-         where j.key = s.job_key
-           and j.is_available
+         where j.id = any (waiting)
+           and j.key = s.job_key
            and j.id is distinct from job_ids[s.number::integer]
            and s.specs = 1
         returning j.id, s.number

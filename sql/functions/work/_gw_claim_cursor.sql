@@ -6,9 +6,10 @@
 -- It is only a hint. Every second a claim looks from the beginning, so that a job that came to stand in front of the
 -- cursor waits no longer; less often if such looks would else take more than a twentieth of the time.
 
--- The cursor of this session for such claims; null if there is none. Times are in microseconds since 1970:
--- {scope, until when to start from the cursor, when a claim that finds nothing there may look from the beginning,
---  priority, run_at and id of the first job}.
+-- The cursor of this session for such claims; null if there is none, or none that makes sense.
+-- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority, run_at
+-- and id of the first job, when it was put}, times in microseconds since 1970. One that was put in the future is from
+-- before the clock was set back.
 create or replace function {{.schema}}._gw_claim_cursor(
   task_identifiers text[],
   forbidden_flags  text[]
@@ -19,9 +20,17 @@ create or replace function {{.schema}}._gw_claim_cursor(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  cursor bigint[] := nullif(current_setting('gw.claim_cursor', true), '')::bigint[];
+  stored text := current_setting('gw.claim_cursor', true);
+  cursor bigint[];
 begin
-  return case when cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags) then cursor end;
+  if stored ~ '^\{(-?[0-9]{1,17},){6}[0-9]{1,17}\}$' then
+    cursor := stored::bigint[];
+    if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags)
+       and cursor[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
+      return cursor;
+    end if;
+  end if;
+  return null;
 end;
 $$;
 
@@ -33,7 +42,7 @@ comment on function {{.schema}}._gw_claim_cursor(text[], text[]) is
 create or replace function {{.schema}}._gw_put_claim_cursor(
   task_identifiers text[],
   forbidden_flags  text[],
-  from_priority    smallint,
+  from_priority    integer,
   from_run_at      timestamptz,
   from_id          bigint,
   looked_at        timestamptz
@@ -75,12 +84,12 @@ begin
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags),
       case when looked_at is not null then greatest(may_look, ended_at + 1000000) else cursor[2] end,
       case when looked_at is not null then may_look else cursor[3] end,
-      first.priority, {{.schema}}._gw_lease(first.run_at), first.id]::text, false);
+      first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at]::text, false);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], smallint, timestamptz, bigint, timestamptz) is
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], integer, timestamptz, bigint, timestamptz) is
   'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
 
 create or replace function {{.schema}}._gw_cursor_scope(
@@ -91,7 +100,7 @@ create or replace function {{.schema}}._gw_cursor_scope(
   language sql
   stable
 as $$
-  select pg_catalog.hashtextextended(pg_catalog.format('%s %s %s',
+  select 9007199254740991 & pg_catalog.hashtextextended(pg_catalog.format('%s %s %s',
     '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags), 0)
 $$;
 

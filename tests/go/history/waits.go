@@ -32,6 +32,13 @@ func certainWaits(h *index) []wait {
 			}
 		}
 	}
+	var lockers []*event // what may have locked a row that it did not take, when it changed under it
+	for _, e := range h.events {
+		if e.kind == claim || e.kind == unlock || e.kind == expire {
+			lockers = append(lockers, e)
+		}
+	}
+	passing := newTouches(lockers)
 	byKey := map[string]touches{}
 	for key, events := range keyed {
 		byKey[key] = newTouches(events)
@@ -48,7 +55,7 @@ func certainWaits(h *index) []wait {
 			if key := s.row.key; key != "" {
 				to = min(to, byKey[key].next(s.cause))
 			}
-			if s.from, s.to = max(s.cause.end, s.row.runAt), to; s.from < s.to {
+			if s.from, s.to = max(s.cause.end, s.row.runAt, passing.met(s.cause)), to; s.from < s.to {
 				waits = append(waits, s)
 			}
 		}
@@ -127,12 +134,18 @@ func (t touches) after(e *event) int {
 	return after
 }
 
-// meets reports whether another call was under way at the same time as e.
-func (t touches) meets(e *event) bool {
+// met returns when the last of the calls ended that were under way at the same time as e, 0 if there were none.
+func (t touches) met(e *event) micros {
+	latest := micros(0)
 	for i := t.after(e) - 1; i >= 0 && t.ends[i] > e.start; i-- {
 		if other := t.events[i]; other != e && other.end > e.start {
-			return true
+			latest = max(latest, other.end)
 		}
 	}
-	return false
+	return latest
+}
+
+// meets reports whether another call was under way at the same time as e.
+func (t touches) meets(e *event) bool {
+	return t.met(e) > 0
 }

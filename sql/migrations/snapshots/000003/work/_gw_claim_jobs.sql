@@ -37,10 +37,11 @@ declare
   queued        boolean;
   cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
   from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
-  from_priority smallint;
+  from_priority integer;
   from_run_at   timestamptz;
   from_id       bigint;
   queues_only   boolean     := false;
+  looked_again  boolean     := false;
   front         record;
   heads         tid[];
   queue_ids     integer[];
@@ -144,6 +145,8 @@ begin
       -- Others are perhaps just claiming the jobs without a queue, which had their places in the batch. The heads of
       -- queues must not wait for the next call.
       queues_only := true;
+    elsif not looked_again then
+      looked_again := true; -- see get_job_batch
     else
       exit;
     end if;

@@ -10,7 +10,7 @@ create or replace function {{.schema}}._gw_front_queues(
   batch_size      bigint,
   forbidden_flags text[],
   due             timestamptz,
-  from_priority   smallint,
+  from_priority   integer,
   from_run_at     timestamptz,
   from_id         bigint,
   queues_only     boolean,
@@ -113,5 +113,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], timestamptz, smallint, timestamptz, bigint, boolean) is
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], timestamptz, integer, timestamptz, bigint, boolean) is
   'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';

@@ -59,33 +59,38 @@ begin
 
   if is_plain then
     reads := {{.schema}}._gw_index_reads();
-    return query
-    with claimed as (
-      update {{.schema}}._private_jobs as j
-         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.ctid = any (array(
-               select j.ctid
-                 from {{.schema}}._private_jobs as j
-                where j.is_available and j.job_queue_id is null
-                  and {{.schema}}._gw_suits(
-                        j.run_at, j.task_id, j.flags, get_job_batch.now,
-                        case when task_identifiers is not null then
-                          array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-                        end,
-                        forbidden_flags)
-                order by j.priority, j.run_at, j.id
-                limit batch_size
-                  for update skip locked))
-      returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
-                j.last_error, j.revision
-    )
-    select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
-           c.payload, null::text,
-           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
-      from claimed as c
-     order by c.priority, c.run_at, c.id;
+    -- A second look if the first took nothing: a job that is replaced between look and lock is not taken, and neither is
+    -- another in its place.
+    for look in 1..2 loop
+      return query
+      with claimed as (
+        update {{.schema}}._private_jobs as j
+           set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+         where j.ctid = any (array(
+                 select j.ctid
+                   from {{.schema}}._private_jobs as j
+                  where j.is_available and j.job_queue_id is null
+                    and {{.schema}}._gw_suits(
+                          j.run_at, j.task_id, j.flags, get_job_batch.now,
+                          case when task_identifiers is not null then
+                            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+                          end,
+                          forbidden_flags)
+                  order by j.priority, j.run_at, j.id
+                  limit batch_size
+                    for update skip locked))
+        returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
+                  j.last_error, j.revision
+      )
+      select c.id,
+             (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+             c.payload, null::text,
+             c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+             (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+        from claimed as c
+       order by c.priority, c.run_at, c.id;
+      exit when found;
+    end loop;
 
     reads := {{.schema}}._gw_index_reads() - reads;
     if reads - 200 > batch_size then
