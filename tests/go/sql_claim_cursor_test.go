@@ -149,8 +149,8 @@ func checkReads(t *testing.T, s *session, claim string, front int64) {
 	t.Helper()
 	s = s.in(t)
 	s.lookInAnHour()
-	if read := s.reads(claim); read > 300 { // The cursor moves on once there are 200 to step over.
-		t.Errorf("from the cursor a claim read %d entries of the index, want 300 at most", read)
+	if read := s.reads(claim); read > 1200 { // The cursor moves on once there are 200 to step over.
+		t.Errorf("from the cursor a claim read %d entries of the index, want 1200 at most", read)
 	}
 	s.exec("select set_config('gw.claim_cursor', '', false)")
 	if read := s.reads(claim); read < front {
@@ -182,7 +182,7 @@ func TestAJobInFrontOfTheClaimCursorIsTakenSoon(t *testing.T) {
 		})
 	}
 	t.Run("a cursor that stays in force is seen", func(t *testing.T) {
-		d.watcher.mutate("_gw_put_claim_cursor", "ended_at + 1000000)", "ended_at + 1000000000)")
+		d.watcher.mutate("_gw_put_claim_cursor", "least(50 * took, 2000000) else cursor[2]", "3600000000 else cursor[2]")
 		if wait, _ := newcomers[0].join(d.in(t), s.in(t)); wait <= 2*time.Second {
 			t.Errorf("taken after %v", wait)
 		}

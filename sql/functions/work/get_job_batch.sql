@@ -93,7 +93,7 @@ begin
     end loop;
 
     reads := {{.schema}}._gw_index_reads() - reads;
-    if reads - 200 > batch_size then
+    if reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, claimed_at);
     end if;
   else

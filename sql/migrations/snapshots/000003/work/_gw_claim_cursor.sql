@@ -3,8 +3,8 @@
 -- tasks or with forbidden flags; stepping over 200 000 of them costs 20 ms a claim.
 -- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get lost,
 -- and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags.
--- It is only a hint. Every second a claim looks from the beginning, so that a job that came to stand in front of the
--- cursor waits no longer; less often if such looks would else take more than a twentieth of the time.
+-- It is only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
+-- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
 
 -- The cursor of this session for such claims; null if there is none, or none that makes sense.
 -- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority, run_at
@@ -57,7 +57,7 @@ as $$
 declare
   cursor     bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
   ended_at   bigint   := {{.schema}}._gw_lease(clock_timestamp());
-  may_look   bigint   := ended_at + 20 * (ended_at - {{.schema}}._gw_lease(looked_at));
+  took       bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
   task_ids   integer[];
   first      record;
   reads      bigint   := {{.schema}}._gw_index_reads();
@@ -77,13 +77,13 @@ begin
   reads := {{.schema}}._gw_index_reads() - reads;
 
   if first.id is null or not isfinite(first.run_at)
-     or looked_at is not null and reads < 200 and first.run_at <= now() then
+     or looked_at is not null and reads < 1000 and first.run_at <= now() then
     perform set_config('gw.claim_cursor', '', false);
   else
     perform set_config('gw.claim_cursor', array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags),
-      case when looked_at is not null then greatest(may_look, ended_at + 1000000) else cursor[2] end,
-      case when looked_at is not null then may_look else cursor[3] end,
+      case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end,
+      case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 2000000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at]::text, false);
   end if;
 end;

@@ -128,7 +128,7 @@ begin
 
     -- Both statements step over the same front, the second one only when it has places left in the batch.
     reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
-    if not from_cursor and cursor is not null or reads - 200 > batch_size then
+    if not from_cursor and cursor is not null or reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
         task_identifiers, forbidden_flags, from_priority, from_run_at, from_id, case when not from_cursor then looked_at end);
     end if;
