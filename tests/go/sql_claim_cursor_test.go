@@ -149,7 +149,7 @@ func checkReads(t *testing.T, s *session, claim string, front int64) {
 	t.Helper()
 	s = s.in(t)
 	s.lookInAnHour()
-	if read := s.reads(claim); read > 1200 { // The cursor moves on once there are 200 to step over.
+	if read := s.reads(claim); read > 1200 { // The cursor moves on once there are 1000 to step over.
 		t.Errorf("from the cursor a claim read %d entries of the index, want 1200 at most", read)
 	}
 	s.exec("select set_config('gw.claim_cursor', '', false)")
