@@ -15,21 +15,29 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// clients runs a test with a client for each way to talk to the database, each on a database of its own.
+// clients runs a test with a client for each way to talk to the database, which is empty each time.
 func clients(t *testing.T, test func(t *testing.T, q *queue, client *shim.Client)) {
+	shared := newQueue(t)
+	run := func(name string, client func(q *queue) *shim.Client) {
+		t.Run(name, func(t *testing.T) {
+			q := &queue{t: t, pool: shared.pool, url: shared.url}
+			for _, table := range []string{"jobs", "tasks", "job_queues"} {
+				q.exec("delete from graphile_worker._private_" + table)
+			}
+			test(t, q, client(q))
+		})
+	}
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
 		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
-		t.Run("pgx "+mode.String(), func(t *testing.T) {
-			q := newQueue(t)
-			test(t, q, shim.NewClient(q.poolInMode(mode), shim.ClientConfig{}))
+		run("pgx "+mode.String(), func(q *queue) *shim.Client {
+			return shim.NewClient(q.poolInMode(mode), shim.ClientConfig{})
 		})
 	}
-	for name, driver := range map[string]string{"pgx": "pgx", "pq": "postgres"} {
-		t.Run("database/sql "+name, func(t *testing.T) {
-			q := newQueue(t)
-			test(t, q, shim.NewSQLClient(q.sqlDB(driver), shim.ClientConfig{}))
+	for _, driver := range []string{"pgx", "postgres"} {
+		run("database/sql "+driver, func(q *queue) *shim.Client {
+			return shim.NewSQLClient(q.sqlDB(driver), shim.ClientConfig{})
 		})
 	}
 }
