@@ -28,8 +28,9 @@ type JobSpec struct {
 // the order does not matter. Programs that add the same keys at the same time and mix modes could block each other;
 // PostgreSQL then ends one of them with 40P01, and it may try again.
 //
-// Errors are those of [Client.Add]; the Detail of a *pgconn.PgError with a code of the queue tells which spec of its
-// call of add_jobs it is about, counted from 1.
+// Errors are those of [Client.Add], but for 22003 in place of a code of the queue where MaxAttempts or Priority is beyond
+// 16 bits. The Detail of a *pgconn.PgError with a code of the queue tells which spec of its call of add_jobs it is about,
+// counted from 1.
 func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
 	if len(specs) == 0 {
 		return nil, nil

@@ -254,6 +254,35 @@ func TestAKeyReplacesAsItsModeSays(t *testing.T) {
 	wantCode(t, err, "GWBKM")
 }
 
+func TestAJobThatIsFoundWhileItIsAddedIsAnsweredWithoutNames(t *testing.T) {
+	q := newQueue(t)
+	ctx := t.Context()
+	tx, err := q.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx)
+	opts := &shim.AddOptions{JobKey: "k", JobKeyMode: shim.UnsafeDedupe, QueueName: "q"}
+	first := one(t)(q.client().With(tx).Add(ctx, "first", nil, opts))
+
+	second := make(chan *shim.JobInfo, 1)
+	go func() {
+		job, err := q.client().Add(ctx, "second", nil, opts)
+		if err != nil {
+			t.Error(err)
+		}
+		second <- job
+	}()
+	q.await(`select exists (select from pg_stat_activity
+	                         where datname = current_database() and wait_event_type = 'Lock')`)
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if job := receive(t, second); job == nil || job.ID != first.ID || job.TaskIdentifier != "" || job.QueueName != "" {
+		t.Errorf("the second call answers %+v", job)
+	}
+}
+
 func TestABatchIsAListWithElements(t *testing.T) {
 	q := newQueue(t)
 	ctx, client := t.Context(), q.client()

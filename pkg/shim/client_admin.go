@@ -25,7 +25,7 @@ func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
 }
 
 // Remove removes the job that waits under a key and returns it as it was. A job that runs cannot be removed: it loses its
-// key, will not be tried again, and is returned with its LockedAt. If there is none, the error matches [ErrJobNotFound].
+// key, will not be tried again, and is returned without the key. If there is none, the error matches [ErrJobNotFound].
 func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
 	job, err := c.one(ctx, named(`S.remove_job($1::text)`), key)
 	if err != nil {

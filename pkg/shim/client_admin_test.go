@@ -108,7 +108,7 @@ func TestARunningJobIsRemovedByItsKeyOnceItEnds(t *testing.T) {
 	added := one(t)(client.Add(ctx, "task", nil, &shim.AddOptions{JobKey: "k"}))
 	q.claim("worker-1")
 	removed := one(t)(client.Remove(ctx, "k"))
-	if removed.ID != added.ID || removed.LockedAt.IsZero() || removed.TaskIdentifier != "task" {
+	if removed.ID != added.ID || removed.LockedAt.IsZero() || removed.Key != "" || removed.TaskIdentifier != "task" {
 		t.Errorf("removed %+v", removed)
 	}
 	if _, err := client.JobByKey(ctx, "k"); !errors.Is(err, shim.ErrJobNotFound) {

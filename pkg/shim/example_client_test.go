@@ -310,7 +310,7 @@ func ExampleClient_Remove() {
 			fmt.Println("there is none")
 		case err != nil:
 			log.Fatal(err)
-		case job.LockedBy != "":
+		case job.Key == "":
 			fmt.Println("it runs, but not again")
 		default:
 			fmt.Println("it will not run")
