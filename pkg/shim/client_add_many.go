@@ -3,9 +3,13 @@ package shim
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // JobSpec is a job to add, for [Client.AddMany].
@@ -57,6 +61,9 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		         c.preserve_run_at) with ordinality as r
 		 order by c.number, r.ordinality`,
 		string(list))
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
+		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // which spec it is
+	}
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
 	}
@@ -100,7 +107,7 @@ func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
 		}
 		sent, err := c.sent(spec, now)
 		if err != nil {
-			return nil, fmt.Errorf("spec %d, of task %q: %w", i, spec.Task, err)
+			return nil, fmt.Errorf("specs[%d], of task %q: %w", i, spec.Task, err)
 		}
 		call := calls[len(calls)-1]
 		if spec.JobKey != "" {

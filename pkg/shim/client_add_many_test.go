@@ -164,6 +164,11 @@ func TestOneRefusedSpecRefusesAll(t *testing.T) {
 	if n := q.jobs(); n != 0 {
 		t.Errorf("%d jobs were added", n)
 	}
+	_, err = q.client().AddMany(t.Context(), slices.Delete(specs, 0, 1))
+	wantCode(t, err, "GWBID")
+	if !strings.Contains(err.Error(), "It is spec 2 of the call.") {
+		t.Errorf("the message does not say which spec it is: %v", err)
+	}
 }
 
 func TestNoJobsAreAddedFromAnEmptyList(t *testing.T) {

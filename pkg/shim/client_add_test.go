@@ -150,7 +150,7 @@ func TestPayloadsAreEncodedAsJSON(t *testing.T) {
 			t.Errorf("adding %#v: %v", payload, err)
 		}
 		_, err := client.AddMany(t.Context(), []shim.JobSpec{{Task: "a"}, {Task: "b", Payload: payload}})
-		if err == nil || !strings.Contains(err.Error(), `spec 1, of task "b": encode payload`) {
+		if err == nil || !strings.Contains(err.Error(), `specs[1], of task "b": encode payload`) {
 			t.Errorf("adding many with %#v: %v", payload, err)
 		}
 	}

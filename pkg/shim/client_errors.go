@@ -22,7 +22,7 @@ type UnsupportedKeyModeError struct {
 }
 
 func (e *UnsupportedKeyModeError) Error() string {
-	return fmt.Sprintf("spec %d has job key mode %q, which many jobs at once cannot have", e.Spec, string(e.Mode))
+	return fmt.Sprintf("specs[%d] has job key mode %q, which many jobs at once cannot have", e.Spec, string(e.Mode))
 }
 
 // explained says more about errors whose text does not say what to do. What errors.As finds stays.
