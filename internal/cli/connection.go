@@ -8,26 +8,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrNoConnection is returned by [ConnString] when nothing says which database to use.
-var ErrNoConnection = errors.New("no database given: pass --connection, or set DATABASE_URL, " +
-	"or one of PGHOST, PGDATABASE and PGSERVICE")
+// ErrNoConnection is returned by [ConnString] and [FindConnString] when nothing says which database to use.
+var ErrNoConnection = errors.New("no database given")
 
-// ConnString returns the connection string a command has to use: that of the flag, else that of DATABASE_URL, else the
-// empty string if PGHOST, PGDATABASE or PGSERVICE is set, which leaves everything to the PG* variables. The result is
-// checked: [pgxpool.ParseConfig] takes it.
+// ConnString is [FindConnString] for a command, whose flag is --connection.
+func ConnString(flag string, getenv func(string) string) (string, error) {
+	return FindConnString(flag, "--connection", getenv)
+}
+
+// FindConnString returns the connection string to use: the given one, else that of DATABASE_URL, else the empty string if
+// PGHOST, PGDATABASE or PGSERVICE is set, which leaves everything to the PG* variables. The result is checked:
+// [pgxpool.ParseConfig] takes it. Errors call the given one by its name.
 //
 // A string can be a URL, a list of key=value, or the bare name of a database.
 //
 // getenv looks up the variables named here; the other PG* variables are read by pgx from the process's environment.
 // Errors never contain the string if it can hold a password.
-func ConnString(flag string, getenv func(string) string) (string, error) {
-	text, source := flag, "--connection"
+func FindConnString(given, name string, getenv func(string) string) (string, error) {
+	text, source := given, name
 	if text == "" {
 		text, source = getenv("DATABASE_URL"), "DATABASE_URL"
 	}
 	if text == "" {
 		if getenv("PGHOST") == "" && getenv("PGDATABASE") == "" && getenv("PGSERVICE") == "" {
-			return "", ErrNoConnection
+			return "", fmt.Errorf("%w: pass %s, or set DATABASE_URL, or one of PGHOST, PGDATABASE and PGSERVICE",
+				ErrNoConnection, name)
 		}
 		source = "the PG* variables"
 	}

@@ -1,4 +1,4 @@
-// Package shim is what a Go program imports to work the jobs of a PostgreSQL queue.
+// Package shim is what a Go program imports to add jobs to a PostgreSQL queue and to work them.
 //
 // The rules of the queue live in the database: what is runnable, in which order, when a failed attempt is tried again.
 // A [Worker] only claims jobs, runs a handler for each, and reports how it went:
@@ -12,7 +12,12 @@
 //	})
 //	return worker.Run(ctx)
 //
-// The schema must be there before a worker starts; gw-migrate or [github.com/gwsql/gw/pkg/migrate] installs it.
+// A [Client] adds jobs, on a pool, a connection or the caller's own transaction, of pgx or of database/sql:
+//
+//	client := shim.NewClient(pool, shim.ClientConfig{})
+//	_, err := client.With(tx).Add(ctx, "send_email", Email{To: "ada@example.org"}, nil)
+//
+// The schema must be there before either is of use; gw-migrate or [github.com/gwsql/gw/pkg/migrate] installs it.
 //
 // # At least once
 //
@@ -31,5 +36,5 @@
 //
 // A worker holds one connection of its own for LISTEN, outside the pool, and uses the pool for one statement at a time
 // when it claims, when it reports and when it sends its heartbeat: allow three connections beside those that handlers
-// use.
+// use. A client needs one for each call at a time.
 package shim

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,7 +56,7 @@ func (q *queries) exec(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-func (q *queries) text(sql string) string { return strings.ReplaceAll(sql, "S.", q.schema+".") }
+func (q *queries) text(sql string) string { return inSchema(sql, q.schema) }
 
 // breakingRevision returns the newest breaking revision the schema went through, 0 if none.
 func (q *queries) breakingRevision(ctx context.Context) (revision int, err error) {
@@ -217,11 +215,9 @@ func scanJob(rows pgx.Rows, empty *claimed) (*Job, error) {
 	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
 	job.Revision, job.RunAt, job.CreatedAt = int(revision), runAt.Time, createdAt.Time
 	if flags != nil {
-		var set map[string]any
-		if err := json.Unmarshal(flags, &set); err != nil {
+		if job.Flags, err = flagNames(flags); err != nil {
 			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
 		}
-		job.Flags = slices.Sorted(maps.Keys(set))
 	}
 	return &job, nil
 }

@@ -1,0 +1,162 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// JobSpec is a job to add, for [Client.AddMany].
+type JobSpec struct {
+	// Task is the name of the task that runs the job.
+	Task string
+
+	// Payload is whatever encoding/json takes; a json.RawMessage goes as it is. Default: {}.
+	Payload any
+
+	AddOptions
+}
+
+// AddMany adds many jobs, tens of thousands too, by one statement in one round trip: all of them or, after an error,
+// none. It is as if they had been added one after the other. The answer has one job for each spec, in their order;
+// specs that share a key share a job, in its final state.
+//
+// Each spec has a key mode of its own, but [UnsafeDedupe] is refused with an [UnsupportedKeyModeError]. Where the mode
+// changes from one keyed spec to the next, the statement begins another call of add_jobs: sort a long list by mode if
+// the order does not matter. Programs that add the same keys at the same time and mix modes could block each other;
+// PostgreSQL then ends one of them with 40P01, and it may try again.
+//
+// Errors are those of [Client.Add], but for 22003 in place of a code of the queue where MaxAttempts or Priority is beyond
+// 16 bits. The Detail of a *pgconn.PgError with a code of the queue tells which spec of its call of add_jobs it is about,
+// counted from 1.
+func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	calls, err := c.addCalls(specs)
+	if err != nil {
+		return nil, fmt.Errorf("add jobs: %w", err)
+	}
+	list, err := json.Marshal(calls)
+	if err != nil {
+		return nil, fmt.Errorf("add jobs: encode specs: %w", err)
+	}
+	jobs, err := c.all(ctx, `
+		select null, null, `+jobColumns+`
+		  from rows from (json_to_recordset($1::json) as (specs json, preserve_run_at boolean))
+		         with ordinality as c (specs, preserve_run_at, number)
+		 cross join lateral S.add_jobs(
+		         array(select row(s.task, s.payload::json, s.queue_name,
+		                          coalesce(s.run_at, now() + s.run_in * interval '1 microsecond'), s.max_attempts, s.job_key,
+		                          s.priority, s.flags)::S.job_spec
+		                 from json_to_recordset(c.specs)
+		                   as s (task text, payload text, queue_name text, run_at timestamptz, run_in bigint,
+		                         max_attempts integer, job_key text, priority integer, flags text[])),
+		         c.preserve_run_at) with ordinality as r
+		 order by c.number, r.ordinality`,
+		string(list))
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
+		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // which spec it is
+	}
+	if err != nil {
+		return nil, fmt.Errorf("add jobs: %w", err)
+	}
+	if len(jobs) != len(specs) {
+		return nil, fmt.Errorf("add jobs: the database answered %d specs with %d jobs", len(specs), len(jobs))
+	}
+	nameJobs(jobs, specs)
+	return jobs, nil
+}
+
+// addCall is one call of add_jobs, which takes one key mode for all its specs.
+type addCall struct {
+	Specs         []sentSpec `json:"specs"`
+	PreserveRunAt bool       `json:"preserve_run_at"`
+
+	keyed bool // has a spec with a key, so that the mode is decided
+}
+
+// sentSpec is a job_spec, but for its payload, which goes as text lest anything in it be changed, and for run_in.
+type sentSpec struct {
+	Task        string   `json:"task"`
+	Payload     *string  `json:"payload,omitempty"`
+	QueueName   string   `json:"queue_name,omitempty"`
+	RunAt       *string  `json:"run_at,omitempty"`
+	RunIn       *int64   `json:"run_in,omitempty"` // microseconds
+	MaxAttempts int      `json:"max_attempts,omitempty"`
+	JobKey      string   `json:"job_key,omitempty"`
+	Priority    int      `json:"priority,omitempty"`
+	Flags       []string `json:"flags,omitempty"`
+}
+
+// addCalls cuts the list where the key mode changes. Specs without a key have none and go along.
+func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
+	calls := []*addCall{{}}
+	now := time.Now()
+	for i, spec := range specs {
+		switch spec.JobKeyMode {
+		case "", Replace, PreserveRunAt:
+		default:
+			return nil, &UnsupportedKeyModeError{Spec: i, Mode: spec.JobKeyMode}
+		}
+		sent, err := c.sent(spec, now)
+		if err != nil {
+			return nil, fmt.Errorf("specs[%d], of task %q: %w", i, spec.Task, err)
+		}
+		call := calls[len(calls)-1]
+		if spec.JobKey != "" {
+			preserve := spec.JobKeyMode == PreserveRunAt
+			if call.keyed && call.PreserveRunAt != preserve {
+				call = &addCall{}
+				calls = append(calls, call)
+			}
+			call.keyed, call.PreserveRunAt = true, preserve
+		}
+		call.Specs = append(call.Specs, sent)
+	}
+	return calls, nil
+}
+
+func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
+	payload, err := encodePayload(spec.Payload)
+	if err != nil {
+		return sentSpec{}, err
+	}
+	timing, err := c.addTiming(spec.AddOptions, now)
+	if err != nil {
+		return sentSpec{}, err
+	}
+	if err := checkText(slices.Concat([]string{spec.Task, spec.QueueName, spec.JobKey}, spec.Flags)...); err != nil {
+		return sentSpec{}, err
+	}
+	return sentSpec{
+		Task:        spec.Task,
+		Payload:     payload,
+		QueueName:   spec.QueueName,
+		RunAt:       timing.at,
+		RunIn:       timing.in,
+		MaxAttempts: spec.MaxAttempts,
+		JobKey:      spec.JobKey,
+		Priority:    spec.Priority,
+		Flags:       spec.Flags,
+	}, nil
+}
+
+// nameJobs fills in what the rows of add_jobs have only ids for. Of specs that share a job the last has the say.
+func nameJobs(jobs []*JobInfo, specs []JobSpec) {
+	final := make(map[int64]*JobInfo, len(jobs))
+	for i, job := range slices.Backward(jobs) {
+		if last, ok := final[job.ID]; ok {
+			*job = *last
+			continue
+		}
+		job.TaskIdentifier, job.QueueName = specs[i].Task, specs[i].QueueName
+		final[job.ID] = job
+	}
+}

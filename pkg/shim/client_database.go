@@ -1,0 +1,100 @@
+package shim
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// DB is what a [Client] needs of pgx: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx have it, in any query mode.
+type DB interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// SQLDB is what a [Client] needs of database/sql: *sql.DB, *sql.Conn and *sql.Tx have it.
+type SQLDB interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// database is what both come to. Arguments are strings, numbers and nil, and every parameter is cast, so that they mean
+// the same to each driver and in each of pgx's query modes.
+type database interface {
+	each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error
+}
+
+type pgxDatabase struct{ db DB }
+
+func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
+	rows, err := d.db.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type sqlDatabase struct{ db SQLDB }
+
+func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
+	rows, err := d.db.QueryContext(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// inSchema puts the quoted schema where sql says S.
+func inSchema(sql, schema string) string { return strings.ReplaceAll(sql, "S.", schema+".") }
+
+// orNull passes a zero value as null, for which the database has a default.
+func orNull[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// textArray writes an array as text that PostgreSQL reads, which every driver can send.
+func textArray(elements []string) string {
+	escaper := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, element := range elements {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('"')
+		b.WriteString(escaper.Replace(element))
+		b.WriteByte('"')
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// idArray is textArray for the ids of jobs.
+func idArray(ids []int64) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.FormatInt(id, 10)
+	}
+	return textArray(text)
+}

@@ -1,0 +1,41 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] when there is no such job, or not
+	// any more: a job that is done leaves nothing behind.
+	ErrJobNotFound = errors.New("job not found")
+
+	// ErrEmptyBatch is returned by [Client.AddBatch] for a list without elements: its job would have nothing to do.
+	ErrEmptyBatch = errors.New("empty batch")
+)
+
+// UnsupportedKeyModeError is returned by [Client.AddMany] for a spec whose key mode only [Client.Add] has. Nothing was
+// added.
+type UnsupportedKeyModeError struct {
+	Spec int // the place of the spec in the list, from 0
+	Mode JobKeyMode
+}
+
+func (e *UnsupportedKeyModeError) Error() string {
+	return fmt.Sprintf("specs[%d] has job key mode %q, which many jobs at once cannot have", e.Spec, string(e.Mode))
+}
+
+// explained says more about errors whose text does not say what to do. What errors.As finds stays.
+func (c *Client) explained(err error) error {
+	var refusal interface{ SQLState() string } // of pgx, and of lib/pq
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	switch refusal.SQLState() {
+	case "3F000", "42P01", "42883", "42704":
+		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate does it", err, c.cfg.Schema)
+	case "42501":
+		return fmt.Errorf("%w: only the role that installed the queue may use it", err)
+	}
+	return err
+}

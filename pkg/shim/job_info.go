@@ -1,0 +1,74 @@
+package shim
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// JobInfo is a job as the database shows it, without its payload. Times are zero if they are infinite.
+type JobInfo struct {
+	ID             int64
+	TaskIdentifier string
+	QueueName      string    // empty if the job is in no named queue
+	Priority       int       // lower runs first
+	RunAt          time.Time // not before this time
+	Attempts       int       // how often it was claimed
+	MaxAttempts    int       // after how many attempts a failing job has failed for good
+	LastError      string    // why the last failed attempt failed, empty if none did
+	CreatedAt      time.Time
+	UpdatedAt      time.Time // when a producer or an administrator last changed it
+	Key            string    // the job key, empty without
+	LockedAt       time.Time // since when it is claimed, zero if it is not
+	LockedBy       string    // the worker that claimed it
+	Revision       int       // how often it was replaced or asked for again through its key; 0 for a new job
+	Flags          []string  // sorted
+}
+
+// jobColumns are what scanInfo reads after the names of the task and the queue, from r, a row of the table or of the
+// view jobs. No time.Time can hold an infinite time.
+const jobColumns = `
+	r.id, r.priority, case when isfinite(r.run_at) then r.run_at end, r.attempts, r.max_attempts, r.last_error,
+	case when isfinite(r.created_at) then r.created_at end, case when isfinite(r.updated_at) then r.updated_at end, r.key,
+	case when isfinite(r.locked_at) then r.locked_at end, r.locked_by, r.revision, r.flags::text`
+
+func scanInfo(scan func(...any) error) (*JobInfo, error) {
+	var (
+		job                                          JobInfo
+		task, queue, lastError, key, lockedBy, flags *string
+		runAt, createdAt, updatedAt, lockedAt        *time.Time
+	)
+	err := scan(&task, &queue, &job.ID, &job.Priority, &runAt, &job.Attempts, &job.MaxAttempts, &lastError, &createdAt,
+		&updatedAt, &key, &lockedAt, &lockedBy, &job.Revision, &flags)
+	if err != nil {
+		return nil, err
+	}
+	job.TaskIdentifier, job.QueueName, job.LastError = orZero(task), orZero(queue), orZero(lastError)
+	job.Key, job.LockedBy = orZero(key), orZero(lockedBy)
+	job.RunAt, job.CreatedAt = orZero(runAt), orZero(createdAt)
+	job.UpdatedAt, job.LockedAt = orZero(updatedAt), orZero(lockedAt)
+	if flags != nil {
+		if job.Flags, err = flagNames([]byte(*flags)); err != nil {
+			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
+		}
+	}
+	return &job, nil
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// flagNames returns the keys of the object that is in the column flags.
+func flagNames(object []byte) ([]string, error) {
+	var set map[string]any
+	if err := json.Unmarshal(object, &set); err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(set)), nil
+}

@@ -1,0 +1,52 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/cli"
+)
+
+// Open opens a pool for a [Worker] or a [Client], and connects once to see that it can. It is the caller's to close.
+//
+// connString is a URL, a list of key=value or the name of a database, with the settings of [pgxpool.ParseConfig] such as
+// pool_max_conns. If it is empty, DATABASE_URL is taken, and without it PGHOST, PGDATABASE and the other variables of
+// PostgreSQL's; if none of these is set, that is an error. Errors do not show passwords.
+func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
+	text, err := cli.FindConnString(connString, "a connection string", os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	pool, err := pgxpool.New(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return pool, nil
+}
+
+// QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects: for scripts. The queue is in the
+// schema graphile_worker; for another one, and for more than one job, make a [Client].
+func QuickAdd(ctx context.Context, connString, task string, payload any, opts *AddOptions) (job *JobInfo, err error) {
+	text, err := cli.FindConnString(connString, "a connection string", os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	config, err := pgxpool.ParseConfig(text) // knows the settings of a pool, too
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return NewClient(conn, ClientConfig{}).Add(ctx, task, payload, opts)
+}
