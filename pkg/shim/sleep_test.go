@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -92,20 +91,25 @@ func TestAJobOfATransactionAsOldAsTheSleepStartsWithin50Milliseconds(t *testing.
 	}
 }
 
-// This is what the test before it would see of a worker that does not wait for transactions in flight.
+// This is what the test before it would see of a worker that does not wait for transactions in flight. Somebody else's
+// transaction may make it look at the right moment by chance, but not each time.
 func TestWithoutAskingForTransactionsInFlightTheJobIsMissed(t *testing.T) {
 	q := newQueue(t)
 	q.exec(setNotify, "idle")
 	q.exec(`create or replace function graphile_worker.still_in_flight(transactions bigint[] default null)
 	          returns bigint[] language sql as $$ select '{}'::bigint[] $$`)
 	_, started := startPinged(q, shim.Config{})
-	committed := commitAcrossSleep(q)
-	q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, committed)
-	if value[bool](q, `select attempts > 0 from graphile_worker.jobs`) {
-		t.Error("the job was not missed")
+	for range 3 {
+		committed := commitAcrossSleep(q)
+		q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, committed)
+		if value[bool](q, `select exists (select from graphile_worker.jobs where attempts = 0)`) {
+			q.exec(`notify "jobs:insert"`)
+			receive(t, started)
+			return
+		}
+		receive(t, started)
 	}
-	q.exec(`notify "jobs:insert"`)
-	receive(t, started)
+	t.Error("the job was not missed")
 }
 
 // It commits after the claim and before the worker asks: then it is not among those in flight, and was not seen.
@@ -172,6 +176,7 @@ func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 	}
 }
 
+// A claim that is empty by chance in the last second before a full one keeps the mark; not each time.
 func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
 	q := newQueue(t)
 	q.exec(setNotify, "idle")
@@ -184,14 +189,25 @@ func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
 	})
 	w.start()
 	q.awaitListening()
-	q.look()
-	q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, value[time.Time](q, `select clock_timestamp()`))
-	q.add("long", 2)
-	receive(t, running)
-	q.await(`select not ` + strings.TrimPrefix(isMarked, "select "))
-	close(release)
-	receive(t, running)
-	q.await(isMarked)
+	const isAwake = `select not exists (select from graphile_worker._gw_sleepers where until > clock_timestamp())`
+	for range 5 {
+		q.look()
+		q.await(isMarked)
+		aSecondLater := `select clock_timestamp() > $1::timestamptz + interval '1 second'`
+		q.await(aSecondLater, value[time.Time](q, `select clock_timestamp()`))
+		q.add("long", 2)
+		receive(t, running)
+		q.await(`select (`+isAwake+`) or (`+aSecondLater+`)`, value[time.Time](q, `select clock_timestamp()`))
+		awake := value[bool](q, isAwake)
+		release <- struct{}{}
+		receive(t, running)
+		release <- struct{}{}
+		if awake {
+			q.await(isMarked)
+			return
+		}
+	}
+	t.Error("it never was awake")
 }
 
 func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
