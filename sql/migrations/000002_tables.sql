@@ -1,14 +1,17 @@
 -- What is ours beside the contract: side tables, never a new column on its tables.
 
+-- What the indexes cost is what the WAL of an enqueue is smaller by without them; bench/sql measures it.
+
 -- The order of jobs is priority, run_at, id. With id as a key the index alone serves it; without, one claim sorts every
--- job that a bulk enqueue gave the same run_at (391 ms among a million, against 0.4).
+-- job that a bulk enqueue gave the same run_at (391 ms among a million, against 0.4). Costs 20 %.
 drop index {{.schema}}.jobs_no_queue_index;
 create index jobs_no_queue_index
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id)
   where is_available = true and job_queue_id is null;
 
--- The same for jobs in named queues, and where the head job of each queue stands. Both are empty, and so free of cost,
--- while there are none. With these three, jobs_main_index serves the claims of Node alone.
+-- The same for jobs in named queues, and where the head job of each queue stands: without the latter a claim of queued
+-- jobs takes four times as long, their completion seven times. Each costs 20 to 24 % for a queued job, nothing for others.
+-- With these three, jobs_main_index, which costs 22 %, serves the claims of Node alone; doctor() says when it is spare.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
   where is_available = true and job_queue_id is not null;
@@ -16,7 +19,9 @@ create index _gw_queue_heads
   on {{.schema}}._private_jobs (job_queue_id, priority, run_at, id) include (task_id)
   where is_available = true and job_queue_id is not null;
 
--- Room in each page for the version of a row that its claim makes: 7 % less WAL for a claim of many.
+-- Room in each page for the version of a row that its claim makes: 401 bytes of WAL for each of many claims, not 432.
+-- Autovacuum is left at its defaults: it comes often enough to a table as empty as a queue is, and to step over what it
+-- has not removed yet is what claims have a cursor for.
 alter table {{.schema}}._private_jobs set (fillfactor = 70);
 
 create table {{.schema}}._gw_settings (
