@@ -342,7 +342,7 @@ func TestAfterALostAnswerTheWorkerLooksAgainAlthoughItIsMarked(t *testing.T) {
 	const claiming = `from pg_stat_activity
 		where datname = current_database() and query like '%get_job_batch%' and wait_event_type = 'Lock'`
 	q.await(`select exists (select ` + claiming + `)`)
-	q.exec(`insert into graphile_worker._gw_sleepers values ($1, 'infinity')`, w.ID())
+	q.exec(`insert into graphile_worker._gw_sleepers as s values ($1, 'infinity') on conflict (worker_id) do update set until = excluded.until`, w.ID())
 	q.exec(`select pg_terminate_backend(pid) ` + claiming)
 	w.logs.await(t, "WARN cannot claim jobs")
 	if err := blocking.Rollback(t.Context()); err != nil {

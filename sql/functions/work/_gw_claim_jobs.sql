@@ -26,10 +26,7 @@ create or replace function {{.schema}}._gw_claim_jobs(
     revision        integer
   )
   language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
+  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
 as $$
 #variable_conflict use_column
 declare

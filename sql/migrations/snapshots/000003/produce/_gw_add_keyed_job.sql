@@ -17,9 +17,7 @@ create or replace function {{.schema}}._gw_add_keyed_job(
 )
   returns {{.schema}}._private_jobs
   language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
+  set search_path = pg_catalog, pg_temp -- the planner's settings are those of add_job and add_jobs
 as $$
 #variable_conflict use_variable
 declare

@@ -18,10 +18,7 @@ create or replace function {{.schema}}._gw_front_queues(
   out wanted      integer
 )
   language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
+  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
 as $$
 begin
   with recursive priorities (priority, run_at, id) as (
