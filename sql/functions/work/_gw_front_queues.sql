@@ -62,14 +62,19 @@ begin
                                            coalesce((select l.id from last_plain as l), 9223372036854775807))
      order by j.priority, j.run_at, j.id
      limit batch_size + 50
-  ), met as materialized (
-    select distinct on (w.job_queue_id) w.job_queue_id, w.priority, w.run_at, w.id
+  ), free as materialized (
+    select w.job_queue_id, w.priority, w.run_at, w.id
       from walked as w
      where w.suits
        and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id)
-     order by w.job_queue_id, w.priority, w.run_at, w.id
+     limit 2 * batch_size + 16 -- the walk ends here when it has met enough
+  ), met as materialized (
+    select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
+      from free as f
+     order by f.job_queue_id, f.priority, f.run_at, f.id
   ), walk (complete) as materialized (
-    select (select count(*) from walked) < batch_size + 50 or (select count(*) from met) >= batch_size
+    select (select count(*) from met) >= batch_size
+           or ((select count(*) from free) < 2 * batch_size + 16 and (select count(*) from walked) < batch_size + 50)
   ), queues (id) as (
     (select j.job_queue_id
        from {{.schema}}._private_jobs as j
