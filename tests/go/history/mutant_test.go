@@ -53,22 +53,24 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		name: "add_job without its retry", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
-		sound: "must_wait := true;", broken: `
+		sound: "-- The job runs, has failed for good, or is locked by somebody else.", broken: `
 			if exists (select from graphile_worker._private_jobs as j where j.key = job_key) or round > 1 then
 			  return added;
-			end if;`,
+			end if;
+			--`,
 	},
 	{
 		name: "add_job without its retry, answering what is there", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
-		sound: "must_wait := true;", broken: `
+		sound: "-- The job runs, has failed for good, or is locked by somebody else.", broken: `
 			select j.* into added from graphile_worker._private_jobs as j where j.key = job_key;
 			if found then
 			  return added;
-			end if;`,
+			end if;
+			--`,
 	},
 	{
 		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "complete_job_batch"},
-		sound: "_gw_lease(j.locked_at) = ", broken: "_gw_lease(j.locked_at) > 0 or 0 = ",
+		sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
 	},
 	{
 		name: "return without the retirement", rule: deadStaysDead, functions: []string{"_gw_retire"},
