@@ -2,9 +2,9 @@ package fuzz
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 func TestABrokenRuleIsSeen(t *testing.T) {
@@ -82,19 +82,5 @@ var mutants = []mutant{
 
 // apply breaks the rule in this database.
 func (m mutant) apply(ctx context.Context, d *database) error {
-	var definition string
-	err := d.conn.QueryRow(ctx, `
-		select pg_get_functiondef(p.oid)
-		  from pg_proc as p
-		 where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = $1`, m.function).Scan(&definition)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", m.function, err)
-	}
-	if strings.Count(definition, m.sound) != 1 {
-		return fmt.Errorf("%s must contain %q once", m.function, m.sound)
-	}
-	if _, err := d.conn.Exec(ctx, strings.Replace(definition, m.sound, m.broken, 1)); err != nil {
-		return fmt.Errorf("break %s: %w", m.function, err)
-	}
-	return nil
+	return pgtest.Mutate(ctx, d.conn, m.function, m.sound, m.broken)
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // enough ends the search for a broken rule that does not show.
@@ -123,19 +124,8 @@ func (m mutant) breakRule(ctx context.Context, url string) error {
 		return err
 	}
 	for _, function := range m.functions {
-		var definition string
-		err := conn.QueryRow(ctx, `
-			select pg_get_functiondef(p.oid)
-			  from pg_proc as p
-			 where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = $1`, function).Scan(&definition)
-		if err != nil {
-			return fmt.Errorf("read %s: %w", function, err)
-		}
-		if strings.Count(definition, m.sound) != 1 {
-			return fmt.Errorf("%s must contain %q once", function, m.sound)
-		}
-		if _, err := conn.Exec(ctx, strings.Replace(definition, m.sound, m.broken, 1)); err != nil {
-			return fmt.Errorf("break %s: %w", function, err)
+		if err := pgtest.Mutate(ctx, conn, function, m.sound, m.broken); err != nil {
+			return err
 		}
 	}
 	return nil
