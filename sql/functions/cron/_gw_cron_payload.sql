@@ -14,9 +14,10 @@ declare
                         || '","backfilled":' || backfilled || '}';
 begin
   if payload is null then
-    return '{' || cron || '}';
+    return ('{' || cron || '}')::json;
   end if;
-  return (select '{' || coalesce(string_agg(to_json(p.key) || ':' || p.value, ',' order by p.number) || ',', '') || cron || '}'
+  return (select ('{' || coalesce(string_agg(to_json(p.key) || ':' || p.value, ',' order by p.number) || ',', '')
+                  || cron || '}')::json
             from json_each(payload) with ordinality as p (key, value, number)
            where p.key <> '_cron');
 end;

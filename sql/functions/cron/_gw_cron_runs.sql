@@ -27,7 +27,7 @@ declare
   here     timestamp;
   there    timestamp;
   beyond   timestamp;
-  reached  timestamp := '-infinity'; -- all local time before it has been, or has been skipped
+  reached  timestamp := timestamp '-infinity'; -- all local time before it has been, or has been skipped
   day      date;
   next_day date;
   first    integer; -- minute of the day
