@@ -15,43 +15,44 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestATickWaitsForNodeWithEmptyHands has Node lock two items one after the other, in an order that is not ours.
+// TestATickWaitsForNodeWithEmptyHands has two Node workers lock items one after the other, in an order that is not ours.
 func TestATickWaitsForNodeWithEmptyHands(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	items := itemsJSON(t, []item{newItem("a", "* * * * *", "", 0), newItem("b", "* * * * *", "", 0), newItem("new", "* * * * *", "", 0)})
-	pgtest.Exec(t, pool, `insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1), ('b', $1)`, noon)
+	var items []item
+	for _, identifier := range []string{"a", "b", "c", "new"} {
+		items = append(items, newItem(identifier, "* * * * *", "", 0))
+	}
+	pgtest.Exec(t, pool, `
+		insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1), ('b', $1), ('c', $1)`, noon)
 	due := noon.Add(time.Minute)
-
-	node := begin(t, pool)
-	move := func(identifier string) {
+	move := func(node pgx.Tx, identifier string) {
 		t.Helper()
 		_, err := node.Exec(t.Context(), `
-			update graphile_worker._private_known_crontabs set last_execution = $2 where identifier = $1`, identifier, due)
+			insert into graphile_worker._private_known_crontabs as k (identifier, known_since, last_execution) values ($1, $2, $2)
+			    on conflict (identifier) do update set last_execution = excluded.last_execution`, identifier, due)
 		if err != nil {
 			t.Fatalf("move %s on: %v", identifier, err)
 		}
 	}
-	move("b")
+	first, second := begin(t, pool), begin(t, pool)
+	move(first, "b")
+	move(second, "c")
+
 	answers := make(chan []string, 1)
 	go func() {
-		a, err := tick(t.Context(), pool, items, &noon, due)
+		a, err := tick(t.Context(), pool, itemsJSON(t, items), &noon, due)
 		if err != nil {
 			t.Errorf("tick: %v", err)
 		}
 		answers <- a.identifiers()
 	}()
-	awaitWaiting(t, pool, "run_cron")
-	if _, err := node.Exec(t.Context(), "set local lock_timeout = '10s'"); err != nil {
-		t.Fatal(err)
-	}
-	move("a")
-	// Nor is a name held that is only being made.
-	_, err := node.Exec(t.Context(), `
-		insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution) values ('new', $1, $1)`, due)
-	if err != nil {
-		t.Fatalf("make a name known: %v", err)
-	}
-	commit(t, node)
+	awaitWaitingFor(t, pool, first)
+	move(first, "a")
+	move(first, "new") // nor is a name held that is only being made
+	commit(t, first)
+	awaitWaitingFor(t, pool, second)
+	move(second, "b")
+	commit(t, second)
 	if got := <-answers; len(got) > 0 {
 		t.Errorf("scheduled what Node had: %v", got)
 	}
@@ -185,6 +186,16 @@ func begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 func commit(t *testing.T, tx pgx.Tx) {
 	t.Helper()
 	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitWaitingFor returns when somebody waits for a transaction. From then on it does not wait long for anybody itself.
+func awaitWaitingFor(t *testing.T, pool *pgxpool.Pool, tx pgx.Tx) {
+	t.Helper()
+	pgtest.Await(t, pool, `
+		select exists (select from pg_stat_activity as a where $1 = any (pg_blocking_pids(a.pid)))`, int32(tx.Conn().PgConn().PID()))
+	if _, err := tx.Exec(t.Context(), "set local lock_timeout = '10s'"); err != nil {
 		t.Fatal(err)
 	}
 }
