@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	r.Note("%s, %d processors (%s), %s. %d rounds%s. Cells are medians of the rounds, with their range; a ratio is the median of "+
 		"the ratios within each round.", time.Now().Format("2006-01-02 15:04"), runtime.NumCPU(), processor(),
 		runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures mean nothing"}[o.Quick])
-	r.Note("To repeat it, in the folder bench: `%s`", strings.Join(append([]string{"go run ./" + p.Name}, args...), " "))
+	r.Note("To repeat it, in the folder bench: `go run ./%s%s`", p.Name, quoted(args))
 	for _, dir := range o.binDirs {
 		err = errors.Join(err, p.runServer(ctx, o, r, dir, stderr))
 	}
@@ -138,6 +139,21 @@ func Turns[T any](round int, all []T) []T {
 		back = append(back, all[len(all)-1-i])
 	}
 	return back
+}
+
+// plain are words that a shell takes as they are.
+var plain = regexp.MustCompile(`^[\w./=-]+$`)
+
+// quoted returns arguments as one types them.
+func quoted(args []string) string {
+	var line strings.Builder
+	for _, arg := range args {
+		if !plain.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line.WriteString(" " + arg)
+	}
+	return line.String()
 }
 
 // processor names the processor, where the system says.

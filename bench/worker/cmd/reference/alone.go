@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/subject"
+)
+
+// channel is where single jobs are announced by hand.
+const channel = "bench"
+
+// hear starts single jobs with the least that has to be done: hear of one, update its row, run it; and then delete the row.
+func hear(ctx context.Context, s *subject.Subject) error {
+	listening, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	defer listening.Close(context.WithoutCancel(ctx))
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := listening.Exec(ctx, "listen "+channel); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	for {
+		heard, err := listening.WaitForNotification(ctx)
+		if errors.Is(err, context.Canceled) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("wait for a job: %w", err)
+		}
+		var id int64
+		err = conn.QueryRow(ctx, "update "+queue.JobsTable+" set attempts = attempts + 1, locked_by = 'reference', "+
+			"locked_at = clock_timestamp() where id = $1::text::bigint returning id", heard.Payload).Scan(&id)
+		if err != nil {
+			return fmt.Errorf("claim the job: %w", err)
+		}
+		if err := s.Execute(id, 1); err != nil {
+			return err
+		}
+		if _, err := conn.Exec(ctx, "delete from "+queue.JobsTable+" where id = $1", id); err != nil {
+			return fmt.Errorf("complete the job: %w", err)
+		}
+	}
+}
+
+// add adds single jobs by an insert that announces them.
+func add(ctx context.Context, s *subject.Subject) (func(int) (int64, error), error) {
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := queue.TaskIDs(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	return func(n int) (id int64, err error) {
+		if n != 1 {
+			return 0, errors.New("jobs are added one by one")
+		}
+		err = conn.QueryRow(ctx, "with added as (insert into "+queue.JobsTable+" (task_id, payload) "+
+			"values ($1, $2::text::json) returning id) select id from added, pg_notify($3, id::text)",
+			tasks[0], `{"number":1}`, channel).Scan(&id)
+		return id, err
+	}, nil
+}
