@@ -19,6 +19,14 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
 	{Name: "durable", Title: "Burn-down with synchronous_commit on", Run: durableScenario},
 	{Name: "sleep", Title: "Jobs that wait", Run: sleepScenario},
+	{Name: "latency", Title: "Pick-up of single jobs by an idle worker", Run: latencyScenario},
+	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},
+	{Name: "chain", Title: "One named queue", Run: chainScenario},
+	{Name: "queues", Title: "Many named queues", Run: queuesScenario},
+	{Name: "failures", Title: "Failures with retries", Run: failuresScenario},
+	{Name: "enqueue", Title: "Adding jobs", Run: enqueueScenario},
+	{Name: "memory", Title: "Memory over many jobs", Run: memoryScenario},
+	{Name: "perf", Title: "Graphile Worker's own test", Run: perfScenario},
 }
 
 // A bench is what a scenario works with: one server and the programs of the contenders.

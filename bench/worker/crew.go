@@ -36,11 +36,16 @@ func (b *bench) hire(ctx context.Context, db *server.Database, c contender, orde
 	}
 	for i := range c.processes {
 		order.Counts = filepath.Join(k.dir, fmt.Sprint(i))
-		p, err := startProcess(ctx, c.family, b.programs, order)
+		p, err := launch(ctx, c.family, b.programs, order)
 		if err != nil {
 			return nil, err
 		}
 		k.processes = append(k.processes, p)
+	}
+	for _, p := range k.processes {
+		if err := p.ready(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return k, nil
 }

@@ -28,13 +28,14 @@ type family struct {
 
 // tables are queries on the tables of a family. $1 is an array of ids.
 type tables struct {
-	fill     func(n int) string // adds n ready jobs
-	schedule func(n int) string // adds n jobs that are due one after the other, from leadTime on, spacing apart
-	due      string             // the ids of all jobs, and when they are due in microseconds since 1970
-	gone     string             // whether these jobs have been done
-	empty    string             // whether all jobs have been done
-	left     string             // how many jobs have not been done
-	failed   string             // whether these jobs have failed and nobody holds them
+	fill      func(n int) string // adds n ready jobs
+	schedule  func(n int) string // adds n jobs that are due one after the other, from leadTime on, spacing apart
+	due       string             // the ids of all jobs, and when they are due in microseconds since 1970
+	gone      string             // whether these jobs have been done
+	empty     string             // whether all jobs have been done
+	left      string             // how many jobs have not been done
+	failed    string             // whether these jobs have failed and nobody holds them
+	allFailed string             // whether all jobs have been tried
 }
 
 // Scheduled jobs are due from leadTime on, so that all who work them are there, and then one after the other.
@@ -76,25 +77,29 @@ var queueTables = tables{
 		return queue.Insert(n, "run_at", fmt.Sprintf("now() + interval '%d us' + i * interval '%d us'",
 			leadTime.Microseconds(), spacing.Microseconds()))
 	},
-	due:    "select id, (extract(epoch from run_at) * 1000000)::bigint from " + queue.JobsTable,
-	gone:   "select not exists (select from " + queue.JobsTable + " where id = any ($1))",
-	empty:  "select not exists (select from " + queue.JobsTable + ")",
-	left:   "select count(*) from " + queue.JobsTable,
-	failed: "select not exists (select from " + queue.JobsTable + " where id = any ($1) and (attempts = 0 or locked_at is not null))",
+	due:       "select id, (extract(epoch from run_at) * 1000000)::bigint from " + queue.JobsTable,
+	gone:      "select not exists (select from " + queue.JobsTable + " where id = any ($1))",
+	empty:     "select not exists (select from " + queue.JobsTable + ")",
+	left:      "select count(*) from " + queue.JobsTable,
+	failed:    "select not exists (select from " + queue.JobsTable + " where id = any ($1) and (attempts = 0 or locked_at is not null))",
+	allFailed: "select not exists (select from " + queue.JobsTable + " where attempts = 0)",
 }
 
 // riverTables are River's. Jobs that have been done stay for a day.
 var riverTables = tables{
-	fill: func(n int) string { return fillRiver(n, "now() - interval '6 hours' + i * interval '1 ms', 'available'") },
+	fill: func(n int) string {
+		return fillRiver(n, "now() - interval '6 hours' + i * interval '1 ms', 'available'")
+	},
 	schedule: func(n int) string {
 		return fillRiver(n, fmt.Sprintf("now() + interval '%d us' + i * interval '%d us', 'scheduled'",
 			leadTime.Microseconds(), spacing.Microseconds()))
 	},
-	due:    "select id, (extract(epoch from scheduled_at) * 1000000)::bigint from river_job",
-	gone:   "select not exists (select from river_job where id = any ($1) and state <> 'completed')",
-	empty:  "select not exists (select from river_job where state <> 'completed')",
-	left:   "select count(*) from river_job where state <> 'completed'",
-	failed: "select not exists (select from river_job where id = any ($1) and (attempt = 0 or state = 'running'))",
+	due:       "select id, (extract(epoch from scheduled_at) * 1000000)::bigint from river_job",
+	gone:      "select not exists (select from river_job where id = any ($1) and state <> 'completed')",
+	empty:     "select not exists (select from river_job where state <> 'completed')",
+	left:      "select count(*) from river_job where state <> 'completed'",
+	failed:    "select not exists (select from river_job where id = any ($1) and (attempt = 0 or state = 'running'))",
+	allFailed: "select not exists (select from river_job where attempt = 0)",
 }
 
 func fillRiver(n int, scheduledAndState string) string {

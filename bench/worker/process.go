@@ -18,6 +18,7 @@ const patience = time.Minute
 
 // A process is a contender at work.
 type process struct {
+	family  *family
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	replies chan subject.Message // but those in starts
@@ -28,11 +29,24 @@ type process struct {
 
 // startProcess starts a process and waits until it is ready to go.
 func startProcess(ctx context.Context, f *family, p *programs, order subject.Order) (*process, error) {
+	w, err := launch(ctx, f, p, order)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.ready(ctx); err != nil {
+		w.kill()
+		return nil, err
+	}
+	return w, nil
+}
+
+// launch starts a process.
+func launch(ctx context.Context, f *family, p *programs, order subject.Order) (*process, error) {
 	cmd, err := f.command(ctx, p, order)
 	if err != nil {
 		return nil, err
 	}
-	w := &process{cmd: cmd, replies: make(chan subject.Message, 16), ended: make(chan struct{})}
+	w := &process{family: f, cmd: cmd, replies: make(chan subject.Message, 16), ended: make(chan struct{})}
 	w.starts = make(chan subject.Start, order.Jobs+1) // room for one of each job
 	cmd.Stderr = &w.stderr
 	stdout, err := cmd.StdoutPipe()
@@ -46,15 +60,16 @@ func startProcess(ctx context.Context, f *family, p *programs, order subject.Ord
 		return nil, fmt.Errorf("start %s: %w", f.program, err)
 	}
 	go w.read(stdout)
-	ready, err := w.reply(ctx)
-	if err == nil && f.version != "" && ready.Ready != f.version {
-		err = fmt.Errorf("%s has version %s, want %s", f.program, ready.Ready, f.version)
-	}
-	if err != nil {
-		w.kill()
-		return nil, err
-	}
 	return w, nil
+}
+
+// ready waits until the process is ready to go. It refuses another version than the one that is to be measured.
+func (w *process) ready(ctx context.Context) error {
+	m, err := w.reply(ctx)
+	if err == nil && w.family.version != "" && m.Ready != w.family.version {
+		err = fmt.Errorf("%s has version %s, want %s", w.family.program, m.Ready, w.family.version)
+	}
+	return err
 }
 
 // read passes on what the process says, until it ends.
@@ -164,4 +179,20 @@ func (w *process) kill() {
 	for range w.replies {    // until it has
 	}
 	<-w.ended
+}
+
+// start waits for the begin of a handler.
+func (w *process) start(ctx context.Context) (subject.Start, error) {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case s := <-w.starts:
+		return s, nil
+	case <-w.ended:
+		return subject.Start{}, fmt.Errorf("%s ended: %s\n%s", w.cmd.Path, w.cmd.ProcessState, w.stderr.Bytes())
+	case <-timeout.C:
+		return subject.Start{}, fmt.Errorf("%s does not begin a job\n%s", w.cmd.Path, w.stderr.Bytes())
+	case <-ctx.Done():
+		return subject.Start{}, ctx.Err()
+	}
 }

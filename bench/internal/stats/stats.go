@@ -23,6 +23,16 @@ func (s Series) Median() float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
+// Quantile returns the value that a part of the values are not above, from 0 (the least) to 1 (the greatest); NaN if there
+// is none.
+func (s Series) Quantile(part float64) float64 {
+	sorted := s.sorted()
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[max(int(math.Ceil(part*float64(len(sorted)))), 1)-1]
+}
+
 // Sum adds up the values.
 func (s Series) Sum() float64 {
 	var sum float64

@@ -29,6 +29,16 @@ func hear(ctx context.Context, s *subject.Subject) error {
 	if _, err := listening.Exec(ctx, "listen "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	var before []string // jobs that nobody heard of
+	err = conn.QueryRow(ctx, "select array(select id::text from "+queue.JobsTable+")").Scan(&before)
+	if err != nil {
+		return fmt.Errorf("look for jobs: %w", err)
+	}
+	for _, id := range before {
+		if err := workAlone(ctx, s, conn, id); err != nil {
+			return err
+		}
+	}
 	for {
 		heard, err := listening.WaitForNotification(ctx)
 		if errors.Is(err, context.Canceled) {
@@ -36,19 +46,29 @@ func hear(ctx context.Context, s *subject.Subject) error {
 		} else if err != nil {
 			return fmt.Errorf("wait for a job: %w", err)
 		}
-		var id int64
-		err = conn.QueryRow(ctx, "update "+queue.JobsTable+" set attempts = attempts + 1, locked_by = 'reference', "+
-			"locked_at = clock_timestamp() where id = $1::text::bigint returning id", heard.Payload).Scan(&id)
-		if err != nil {
-			return fmt.Errorf("claim the job: %w", err)
-		}
-		if err := s.Execute(id, 1); err != nil {
+		if err := workAlone(ctx, s, conn, heard.Payload); err != nil {
 			return err
 		}
-		if _, err := conn.Exec(ctx, "delete from "+queue.JobsTable+" where id = $1", id); err != nil {
-			return fmt.Errorf("complete the job: %w", err)
-		}
 	}
+}
+
+// workAlone works one job, if it is still there.
+func workAlone(ctx context.Context, s *subject.Subject, conn *pgx.Conn, name string) error {
+	var id int64
+	err := conn.QueryRow(ctx, "update "+queue.JobsTable+" set attempts = attempts + 1, locked_by = 'reference', "+
+		"locked_at = clock_timestamp() where id = $1::text::bigint returning id", name).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("claim the job: %w", err)
+	}
+	if err := s.Execute(id, 1); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "delete from "+queue.JobsTable+" where id = $1", id); err != nil {
+		return fmt.Errorf("complete the job: %w", err)
+	}
+	return nil
 }
 
 // add adds single jobs by an insert that announces them.
