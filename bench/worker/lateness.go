@@ -37,8 +37,8 @@ func latenessScenario(ctx context.Context, b *bench) error {
 			l.p50, l.p99, l.longest = append(l.p50, times.Median()), append(l.p99, times.Quantile(0.99)), append(l.longest, times.Quantile(1))
 		}
 	}
-	b.Note("%d jobs, due one every %v from %v after they were added; the worker has come meanwhile. From the time of the job to the "+
-		"begin of its handler; River's clients look for jobs that are due every 5 s.", b.Scale(latenessJobs), spacing, leadTime)
+	b.Note("%d jobs, due one every %v from %v after they were added, of which nobody tells the worker; it has come meanwhile. From "+
+		"the time of the job to the begin of its handler.", b.Scale(latenessJobs), spacing, leadTime)
 	t := report.Table{{"contender", "p50, ms", "p99, ms", "max, ms"}}
 	for _, c := range all {
 		t.Add(c.name, found[c.name].p50.Number(), found[c.name].p99.Number(), found[c.name].longest.Number())

@@ -42,7 +42,7 @@ type Server struct {
 
 // Start starts a server from the binaries in a folder, or from those that are found if it is empty. A quick one does
 // without fsync.
-func Start(ctx context.Context, binDir string, quick bool) (_ *Server, err error) {
+func Start(ctx context.Context, binDir string, quick bool) (*Server, error) {
 	chosen := maps.Clone(settings)
 	if quick {
 		chosen["fsync"] = "off"
@@ -51,6 +51,11 @@ func Start(ctx context.Context, binDir string, quick bool) (_ *Server, err error
 	if err != nil {
 		return nil, err
 	}
+	return Take(ctx, process)
+}
+
+// Take takes over a server that runs.
+func Take(ctx context.Context, process *pgtemp.Server) (_ *Server, err error) {
 	s := &Server{process: process}
 	defer func() {
 		if err != nil {

@@ -29,6 +29,21 @@ func TestTheMedianIsTheMiddleOfWhatWasMeasured(t *testing.T) {
 	}
 }
 
+func TestAQuantileIsOneOfTheValues(t *testing.T) {
+	var hundred Series
+	for i := range 100 {
+		hundred = append(hundred, float64(100-i))
+	}
+	for part, want := range map[float64]float64{0: 1, 0.5: 50, 0.95: 95, 0.99: 99, 1: 100} {
+		if got := hundred.Quantile(part); got != want {
+			t.Errorf("the quantile %v of 1 to 100 is %v, want %v", part, got, want)
+		}
+	}
+	if got := (Series{}).Quantile(0.5); !math.IsNaN(got) {
+		t.Errorf("a quantile of nothing is %v", got)
+	}
+}
+
 func TestARatioIsTakenRoundByRound(t *testing.T) {
 	// The machine is half as fast in the second round, and in the third for one of them only.
 	ours, base := Series{20, 40, 60}, Series{10, 20, 60}
