@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/gwsql/gw/bench/internal/harness"
 	"github.com/gwsql/gw/bench/internal/nodejs"
@@ -51,6 +52,36 @@ func (b *bench) result(what, found, budget, holds string) {
 	b.summary.Add(b.Version, what, found, budget, holds)
 }
 
+// close writes the summary, and the chart if it has a name.
+func (o *outcome) close(r *report.Report, options harness.Options, chart string) error {
+	if chart != "" && len(o.bars) > 0 {
+		const title = "Burn-down of no-op jobs, jobs a second"
+		if err := os.WriteFile(chart, []byte(drawBars(title, o.bars)), 0o644); err != nil {
+			return fmt.Errorf("write the chart: %w", err)
+		}
+		link, err := relative(options.Report, chart)
+		if err != nil {
+			return fmt.Errorf("refer to the chart: %w", err)
+		}
+		r.Note("![%s](%s)", title, filepath.ToSlash(link))
+	}
+	if len(o.summary) > 0 {
+		r.Heading(2, "Summary")
+		r.Table(o.summary)
+	}
+	return nil
+}
+
+// relative returns the path of a file as another one refers to it.
+func relative(from, to string) (string, error) {
+	from, fromErr := filepath.Abs(from)
+	to, toErr := filepath.Abs(to)
+	if err := errors.Join(fromErr, toErr); err != nil {
+		return "", err
+	}
+	return filepath.Rel(filepath.Dir(from), to)
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	var total outcome
 	var chart string
@@ -63,19 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			flags.BoolVar(&withRiver, "river", true, "measure River, too")
 		},
 		Scenarios: scenarios,
-		Close: func(r *report.Report) error {
-			if len(total.summary) > 0 {
-				r.Heading(2, "Summary")
-				r.Table(total.summary)
-			}
-			if chart == "" || len(total.bars) == 0 {
-				return nil
-			}
-			if err := os.WriteFile(chart, []byte(drawBars("Burn-down of no-op jobs, jobs a second", total.bars)), 0o644); err != nil {
-				return fmt.Errorf("write the chart: %w", err)
-			}
-			return nil
-		},
+		Close:     func(r *report.Report, o harness.Options) error { return total.close(r, o, chart) },
 	}
 	var built *programs
 	program.Open = func(ctx context.Context, h *harness.Bench) (*bench, error) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -49,8 +48,8 @@ type Program[B any] struct {
 	// Scenarios are all there are, in the order of the report.
 	Scenarios []Scenario[B]
 
-	// Close ends the report. Default: nothing.
-	Close func(*report.Report) error
+	// Close writes what goes in front of the scenarios in the file, and behind them on stdout. Default: nothing.
+	Close func(*report.Report, Options) error
 }
 
 // Run runs the program on each server and returns its exit code.
@@ -61,32 +60,32 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	} else if err != nil {
 		return ExitUsage
 	}
-	out := stdout
-	if o.report != "" {
-		file, err := os.Create(o.report)
-		if err != nil {
+	doc := document{stdout: stdout}
+	if o.Report != "" {
+		if doc.file, err = os.Create(o.Report); err != nil {
 			fmt.Fprintln(stderr, err)
 			return 1
 		}
 		defer func() {
-			if err := file.Close(); err != nil {
+			if err := doc.write(); err != nil {
 				fmt.Fprintln(stderr, err)
 				code = 1
 			}
 		}()
-		out = io.MultiWriter(stdout, file)
 	}
-	r := report.New(out)
+	r := report.New(&doc)
 	r.Heading(1, p.Title)
 	r.Note("%s, %d processors (%s), %s. %d rounds%s. Cells are medians of the rounds, with their range; a ratio is the median of "+
 		"the ratios within each round.", time.Now().Format("2006-01-02 15:04"), runtime.NumCPU(), processor(),
 		runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures mean nothing"}[o.Quick])
-	r.Note("To repeat it, in the folder bench: `go run ./%s%s`", p.Name, quoted(args))
+	r.Note("To repeat it, in the folder bench: `go run ./%s%s`", p.Name, repeatable(args))
+	doc.part = inBody
 	for _, dir := range o.binDirs {
 		err = errors.Join(err, p.runServer(ctx, o, r, dir, stderr))
 	}
 	if p.Close != nil {
-		err = errors.Join(err, p.Close(r))
+		doc.part = inSummary
+		err = errors.Join(err, p.Close(r, o))
 	}
 	if err = errors.Join(err, r.Err()); err != nil {
 		fmt.Fprintln(stderr, err)
@@ -139,21 +138,6 @@ func Turns[T any](round int, all []T) []T {
 		back = append(back, all[len(all)-1-i])
 	}
 	return back
-}
-
-// plain are words that a shell takes as they are.
-var plain = regexp.MustCompile(`^[\w./=-]+$`)
-
-// quoted returns arguments as one types them.
-func quoted(args []string) string {
-	var line strings.Builder
-	for _, arg := range args {
-		if !plain.MatchString(arg) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		line.WriteString(" " + arg)
-	}
-	return line.String()
 }
 
 // processor names the processor, where the system says.

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 )
 
 // Options are what the flags say.
 type Options struct {
-	Rounds int  // measure so many times
-	Quick  bool // measure little
-	Node   bool // measure Node's Graphile Worker, too
+	Rounds int    // measure so many times
+	Quick  bool   // measure little
+	Node   bool   // measure Node's Graphile Worker, too
+	Report string // the file for the report; empty: none
 
 	scenarios *regexp.Regexp
-	report    string
 	binDirs   []string
 }
 
@@ -36,7 +37,7 @@ func parseOptions(program string, more func(*flag.FlagSet), args []string, stder
 	flags.IntVar(&o.Rounds, "rounds", 5, "measure so many times, the contenders taking turns")
 	flags.BoolVar(&o.Quick, "quick", false, "measure little, to try it out: the figures mean nothing")
 	flags.BoolVar(&o.Node, "node", true, "measure Node's Graphile Worker, too")
-	flags.StringVar(&o.report, "report", "", "write the report into this file as well")
+	flags.StringVar(&o.Report, "report", "", "write the report into this file as well")
 	flags.Func("pg-bin", "folder with initdb and postgres, may be repeated (default: looked for)", func(dir string) error {
 		o.binDirs = append(o.binDirs, dir)
 		return nil
@@ -64,4 +65,24 @@ func parseOptions(program string, more func(*flag.FlagSet), args []string, stder
 		o.binDirs = []string{""}
 	}
 	return o, nil
+}
+
+// plain are words that a shell takes as they are.
+var plain = regexp.MustCompile(`^[\w./=-]+$`)
+
+// repeatable returns flags as one types them, without where things are on this machine.
+func repeatable(args []string) string {
+	var line strings.Builder
+	for i, arg := range args {
+		switch {
+		case i > 0 && strings.TrimLeft(args[i-1], "-") == "pg-bin":
+			arg = "DIR"
+		case strings.HasPrefix(strings.TrimLeft(arg, "-"), "pg-bin="):
+			arg = "-pg-bin=DIR"
+		case !plain.MatchString(arg):
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line.WriteString(" " + arg)
+	}
+	return line.String()
 }

@@ -39,6 +39,9 @@ func TestAQuantileIsOneOfTheValues(t *testing.T) {
 			t.Errorf("the quantile %v of 1 to 100 is %v, want %v", part, got, want)
 		}
 	}
+	if got := (Series{3, 1, 2}).Quantile(0.5); got != 2 {
+		t.Errorf("half of 1, 2, 3 are not above %v, want 2", got)
+	}
 	if got := (Series{}).Quantile(0.5); !math.IsNaN(got) {
 		t.Errorf("a quantile of nothing is %v", got)
 	}

@@ -16,26 +16,27 @@ const channel = "bench"
 
 // hear starts single jobs with the least that has to be done: hear of one, update its row, run it; and then delete the row.
 func hear(ctx context.Context, s *subject.Subject) error {
-	listening, err := pgx.Connect(ctx, s.URL)
+	working := context.WithoutCancel(ctx) // what has begun is not called off
+	listening, err := pgx.Connect(working, s.URL)
 	if err != nil {
 		return err
 	}
-	defer listening.Close(context.WithoutCancel(ctx))
-	conn, err := pgx.Connect(ctx, s.URL)
+	defer listening.Close(working)
+	conn, err := pgx.Connect(working, s.URL)
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := listening.Exec(ctx, "listen "+channel); err != nil {
+	defer conn.Close(working)
+	if _, err := listening.Exec(working, "listen "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	var before []string // jobs that nobody heard of
-	err = conn.QueryRow(ctx, "select array(select id::text from "+queue.JobsTable+")").Scan(&before)
+	err = conn.QueryRow(working, "select array(select id::text from "+queue.JobsTable+")").Scan(&before)
 	if err != nil {
 		return fmt.Errorf("look for jobs: %w", err)
 	}
 	for _, id := range before {
-		if err := workAlone(ctx, s, conn, id); err != nil {
+		if err := workAlone(working, s, conn, id); err != nil {
 			return err
 		}
 	}
@@ -46,7 +47,7 @@ func hear(ctx context.Context, s *subject.Subject) error {
 		} else if err != nil {
 			return fmt.Errorf("wait for a job: %w", err)
 		}
-		if err := workAlone(ctx, s, conn, heard.Payload); err != nil {
+		if err := workAlone(working, s, conn, heard.Payload); err != nil {
 			return err
 		}
 	}

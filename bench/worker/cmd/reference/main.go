@@ -26,10 +26,11 @@ func work(ctx context.Context, s *subject.Subject) error {
 	if s.TellStarts {
 		return hear(ctx, s)
 	}
+	working := context.WithoutCancel(ctx) // it ends by itself
 	errs := make([]error, s.Concurrency)
 	var group sync.WaitGroup
 	for i := range errs {
-		group.Go(func() { errs[i] = drain(ctx, s, fmt.Sprintf("reference-%d", i)) })
+		group.Go(func() { errs[i] = drain(working, s, fmt.Sprintf("reference-%d", i)) })
 	}
 	group.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -45,7 +46,7 @@ func drain(ctx context.Context, s *subject.Subject, id string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer conn.Close(ctx)
 	w, err := reference.NewWorker(ctx, conn, id)
 	if err != nil {
 		return err
