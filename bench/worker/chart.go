@@ -59,12 +59,14 @@ func drawBars(title string, bars []bar) string {
 		}
 		length := max(int(barWidth*b.value/longest), 1)
 		middle := y + barHeight - 4
-		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", labelWidth-8, middle, html.EscapeString(b.name))
-		fmt.Fprintf(&body, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\"/>\n", class, labelWidth, y, length, barHeight)
+		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+			labelWidth-8, middle, html.EscapeString(b.name))
+		fmt.Fprintf(&body, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\"/>\n",
+			class, labelWidth, y, length, barHeight)
 		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\">%s</text>\n", labelWidth+length+6, middle, stats.Number(b.value))
 		y += rowHeight
 	}
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %[1]d %[2]d\" role=\"img\">\n"+
-		"<title>%[3]s</title>\n<style>%[4]s</style>\n<text class=\"title\" x=\"8\" y=\"24\">%[3]s</text>\n%[5]s</svg>\n",
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %[1]d %[2]d\" "+
+		"role=\"img\">\n<title>%[3]s</title>\n<style>%[4]s</style>\n<text class=\"title\" x=\"8\" y=\"24\">%[3]s</text>\n%[5]s</svg>\n",
 		chartWidth, y+10, html.EscapeString(title), chartStyle, body.String())
 }

@@ -24,9 +24,12 @@ var (
 )
 
 var (
-	nodeDefaults = contender{name: "graphile-worker, defaults", family: &nodeFamily, processes: 1, concurrency: concurrency, share: 0.2}
-	nodeBest     = contender{name: "graphile-worker, local queue", family: &nodeFamily, processes: 1, concurrency: concurrency, settings: nodeBestSettings}
-	nodeBest2    = contender{name: "graphile-worker, local queue, 2 processes", family: &nodeFamily, processes: 2, concurrency: concurrency, settings: nodeBestSettings}
+	nodeDefaults = contender{name: "graphile-worker, defaults", family: &nodeFamily, processes: 1, concurrency: concurrency,
+		share: 0.2}
+	nodeBest = contender{name: "graphile-worker, local queue", family: &nodeFamily, processes: 1, concurrency: concurrency,
+		settings: nodeBestSettings}
+	nodeBest2 = contender{name: "graphile-worker, local queue, 2 processes", family: &nodeFamily, processes: 2,
+		concurrency: concurrency, settings: nodeBestSettings}
 
 	nodeBestSettings = map[string]any{
 		"localQueue":            map[string]any{"size": 500, "refetchDelay": map[string]any{"durationMs": 10}},

@@ -24,11 +24,13 @@ func failuresScenario(ctx context.Context, b *bench) error {
 				return err
 			}
 			fmt.Fprintf(b.Progress, "round %d: %s: %.0f failures/s\n", round+1, c.name, one.speed)
-			failed[c.name], whole[c.name] = append(failed[c.name], one.speed), append(whole[c.name], one.seconds)
+			failed[c.name] = append(failed[c.name], one.speed)
+			whole[c.name] = append(whole[c.name], one.seconds)
 		}
 	}
-	b.Note("%d ready jobs whose first attempts fail. Failures a second until each job has failed; and the seconds until each has "+
-		"succeeded, with the pause before the second attempt: 2.7 s for gw and graphile-worker, 1 s for River.", b.Scale(failuresJobs))
+	b.Note("%d ready jobs whose first attempts fail. Failures a second until each job has failed; and the seconds until each "+
+		"has succeeded, with the pause before the second attempt: 2.7 s for gw and graphile-worker, 1 s for River.",
+		b.Scale(failuresJobs))
 	t := report.Table{{"contender", "failures/s", "gw / it", "all done after, s"}}
 	for _, c := range all {
 		t.Add(c.name, failed[c.name].Number(), failed[ours.name].Over(failed[c.name]).Ratio(), whole[c.name].Number())

@@ -59,8 +59,8 @@ func latencyScenario(ctx context.Context, b *bench) error {
 		"medians, the others are of all jobs.", samples*b.Rounds, latencyPause, 3*latencyPause)
 	b.Table(t)
 	toLeast := medians[ours.name].Over(medians[byHandAlone.name])
-	b.result("pick-up of a single job, p50: gw / (NOTIFY and one update)", toLeast.Ratio(), fmt.Sprintf("at most %d", latencyBudget),
-		toLeast.AtMost(latencyBudget))
+	b.result("pick-up of a single job, p50: gw / (NOTIFY and one update)", toLeast.Ratio(),
+		fmt.Sprintf("at most %d", latencyBudget), toLeast.AtMost(latencyBudget))
 	for _, c := range all {
 		if c.family == ours.family || c.family == byHandAlone.family {
 			continue
@@ -75,7 +75,7 @@ func latencyScenario(ctx context.Context, b *bench) error {
 func (b *bench) measureLatency(ctx context.Context, c contender, n int) (times stats.Series, err error) {
 	order := subject.Order{Do: subject.Work, Jobs: n + latencyWarmUp, TellStarts: true}
 	err = b.employ(ctx, c, order, func(db *server.Database) error { return db.Settle(ctx) }, func(k *crew) error {
-		adding, err := startProcess(ctx, c.family, b.programs, subject.Order{URL: k.db.URL(), Do: subject.Add, Settings: c.settings})
+		adding, err := startProcess(ctx, c.family, b.programs, subject.Order{URL: k.db.URL(), Do: subject.Add})
 		if err != nil {
 			return err
 		}

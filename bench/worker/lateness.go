@@ -34,19 +34,23 @@ func latenessScenario(ctx context.Context, b *bench) error {
 				l = &lateness{}
 				found[c.name] = l
 			}
-			l.p50, l.p99, l.longest = append(l.p50, times.Median()), append(l.p99, times.Quantile(0.99)), append(l.longest, times.Quantile(1))
+			l.p50 = append(l.p50, times.Median())
+			l.p99 = append(l.p99, times.Quantile(0.99))
+			l.longest = append(l.longest, times.Quantile(1))
 		}
 	}
-	b.Note("%d jobs, due one every %v from %v after they were added, of which nobody tells the worker; it has come meanwhile. From "+
-		"the time of the job to the begin of its handler.", b.Scale(latenessJobs), spacing, leadTime)
+	b.Note("%d jobs, due one every %v from %v after they were added, of which nobody tells the worker; it has come meanwhile. "+
+		"From the time of the job to the begin of its handler.", b.Scale(latenessJobs), spacing, leadTime)
 	t := report.Table{{"contender", "p50, ms", "p99, ms", "max, ms"}}
 	for _, c := range all {
 		t.Add(c.name, found[c.name].p50.Number(), found[c.name].p99.Number(), found[c.name].longest.Number())
 	}
 	b.Table(t)
 	mine := found[ours.name]
-	b.result("lateness of scheduled jobs, median", mine.p50.Number()+" ms", fmt.Sprintf("at most %d ms", median), mine.p50.AtMost(median))
-	b.result("lateness of scheduled jobs, p99", mine.p99.Number()+" ms", fmt.Sprintf("at most %d ms", p99), mine.p99.AtMost(p99))
+	b.result("lateness of scheduled jobs, median", mine.p50.Number()+" ms", fmt.Sprintf("at most %d ms", median),
+		mine.p50.AtMost(median))
+	b.result("lateness of scheduled jobs, p99", mine.p99.Number()+" ms", fmt.Sprintf("at most %d ms", p99),
+		mine.p99.AtMost(p99))
 	return nil
 }
 

@@ -51,8 +51,8 @@ func memoryScenario(ctx context.Context, b *bench) error {
 	}
 	b.Note("Resident memory of the process of gw over %d no-op jobs.", n)
 	b.Table(t)
-	b.result(fmt.Sprintf("resident memory over %d jobs, most / after a tenth", n), growth.Ratio(), fmt.Sprintf("at most %v", memoryBudget),
-		growth.AtMost(memoryBudget))
+	b.result(fmt.Sprintf("resident memory over %d jobs, most / after a tenth", n), growth.Ratio(),
+		fmt.Sprintf("at most %v", memoryBudget), growth.AtMost(memoryBudget))
 	return nil
 }
 

@@ -47,12 +47,14 @@ func perfScenario(ctx context.Context, b *bench) error {
 			}
 			r.start = append(r.start, start.Seconds()*1000)
 			r.speed = append(r.speed, float64(b.Scale(perfJobs))/(whole-start).Seconds())
-			r.least, r.mean, r.most = append(r.least, times.Quantile(0)), append(r.mean, times.Sum()/float64(len(times))),
-				append(r.most, times.Quantile(1))
+			r.least = append(r.least, times.Quantile(0))
+			r.mean = append(r.mean, times.Sum()/float64(len(times)))
+			r.most = append(r.most, times.Quantile(1))
 		}
 	}
-	b.Note("Start and stop with nothing queued; %d trivial jobs by %d processes of concurrency %d, jobs/s without the time of a start "+
-		"and stop; from add_job to the begin of the handler, one job at a time.", b.Scale(perfJobs), perfProcesses, perfConcurrency)
+	b.Note("Start and stop with nothing queued; %d trivial jobs by %d processes of concurrency %d, jobs/s without the time of a "+
+		"start and stop; from add_job to the begin of the handler, one job at a time.",
+		b.Scale(perfJobs), perfProcesses, perfConcurrency)
 	t := report.Table{{"contender", "start and stop, ms", "jobs/s", "latency min, ms", "avg, ms", "max, ms"}}
 	for _, c := range all {
 		r := found[c.name]

@@ -27,7 +27,8 @@ func buildPrograms(ctx context.Context) (_ *programs, err error) {
 			_ = p.remove()
 		}
 	}()
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "github.com/gwsql/gw/bench/worker/cmd/...")
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator),
+		"github.com/gwsql/gw/bench/worker/cmd/...")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the programs: %w\n%s", err, output)
 	}
