@@ -60,7 +60,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
-		sound: "(select j.is_available from", broken: "(select not j.is_available from",
+		sound: "u.job_key not in (select e.key", broken: "u.job_key in (select e.key",
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",
