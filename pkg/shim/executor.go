@@ -24,7 +24,10 @@ type executor struct {
 // run runs until jobs is closed and the last handler has returned.
 func (e *executor) run() {
 	for job := range e.jobs {
-		o := e.execute(job)
+		o := outcome{job: job, verdict: returned}
+		if e.handling.Err() == nil { // nothing starts that would be interrupted at once
+			o = e.execute(job)
+		}
 		e.outcomes <- o
 		e.finished <- o.duration
 	}
