@@ -37,9 +37,9 @@ begin
         from {{.schema}}._private_jobs as j
        where j.key = any (job_keys) and j.is_available;
 
-      if cardinality(existing) < cardinality(specs) is not false then
-        -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A spec
-        -- whose job waits already draws none, nor does the second spec with one key.
+      if (cardinality(existing) = cardinality(specs)) is not true then
+        -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A
+        -- spec whose job waits already draws none, nor does the second spec with one key.
         select array_agg(n.id)
           into job_ids
           from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
