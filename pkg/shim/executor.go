@@ -9,9 +9,8 @@ import (
 // executor runs handlers, one after the other. A worker has as many as its concurrency.
 type executor struct {
 	handlers map[string]Handler
-	jobs     <-chan *Job
+	backlog  *backlog
 	outcomes chan<- outcome
-	finished chan<- time.Duration
 	running  *running
 
 	// handlers run under this context; it ends with the grace time.
@@ -20,12 +19,12 @@ type executor struct {
 	abandoned <-chan struct{}
 }
 
-// run runs until jobs is closed and the last handler has returned.
+// run runs until the backlog is closed and its last handler has returned.
 func (e *executor) run() {
-	for job := range e.jobs {
+	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
 		o := e.execute(job)
 		e.outcomes <- o
-		e.finished <- o.duration
+		e.backlog.finished(o.duration)
 	}
 }
 

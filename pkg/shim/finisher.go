@@ -8,8 +8,14 @@ import (
 	"time"
 )
 
-// maxBatch bounds the outcomes written by one statement.
-const maxBatch = 500
+const (
+	// maxBatch bounds the outcomes written by one statement.
+	maxBatch = 1000
+	// floodBatch is the number of outcomes in a statement from which on more are waited for before the next one, for as
+	// long as floodPause: without it, each large statement would be followed by one for the few that came first.
+	floodBatch = 100
+	floodPause = time.Millisecond
+)
 
 // verdict says what becomes of a job.
 type verdict int
@@ -43,8 +49,9 @@ type finisher struct {
 	outcomes <-chan outcome
 	settled  chan<- settlement
 
-	interrupted int // jobs returned that had started
-	unwritten   int // outcomes that the database never took
+	batch       []outcome // of the last flush, for its memory
+	interrupted int       // jobs returned that had started
+	unwritten   int       // outcomes that the database never took
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
@@ -70,20 +77,26 @@ func (f *finisher) run(ctx context.Context) {
 	}
 }
 
+// gather returns the outcomes of the next flush. They are good until the one after.
 func (f *finisher) gather(first outcome) []outcome {
-	batch := []outcome{first}
-	for len(batch) < maxBatch {
+	flood := len(f.batch) >= floodBatch
+	clear(f.batch) // lets go of the jobs
+	f.batch = append(f.batch[:0], first)
+	if flood {
+		time.Sleep(floodPause)
+	}
+	for len(f.batch) < maxBatch {
 		select {
 		case o, open := <-f.outcomes:
 			if !open {
-				return batch
+				return f.batch
 			}
-			batch = append(batch, o)
+			f.batch = append(f.batch, o)
 		default:
-			return batch
+			return f.batch
 		}
 	}
-	return batch
+	return f.batch
 }
 
 type writeFunc func(context.Context, []outcome) (applied, error)

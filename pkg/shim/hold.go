@@ -10,7 +10,8 @@ import (
 // hold is the worker's grip on a claimed job. Renewing gives the job a new lease; whatever is reported later goes by that
 // one.
 type hold struct {
-	lease atomic.Int64
+	claimed time.Time
+	lease   atomic.Int64
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
 }

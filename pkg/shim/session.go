@@ -27,11 +27,11 @@ var errStopped = errors.New("stopped")
 
 // session is one run of a worker: its loops and the channels between them.
 //
-//	listener ──wake──▶ fetcher ──jobs──▶ executors ──outcomes──▶ finisher
-//	                      ▲ ▲─────finished──────┘                    │
-//	                      └────────────────settled───────────────────┘
+//	listener ──wake──▶ fetcher ◀──backlog──▶ executors ──outcomes──▶ finisher
+//	                      ▲                                             │
+//	                      └───────────────────settled───────────────────┘
 //
-// The fetcher counts what is on its way and claims no more than fits any of these channels, so no send ever blocks.
+// The fetcher counts what is on its way and claims no more than fits outcomes, so no send ever blocks.
 type session struct {
 	worker   *Worker
 	handlers map[string]Handler
@@ -41,9 +41,8 @@ type session struct {
 
 	wake     signal
 	migrated signal
-	jobs     chan *Job
+	backlog  *backlog
 	outcomes chan outcome
-	finished chan time.Duration
 	settled  chan settlement
 
 	running     *running
@@ -60,16 +59,14 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 		once:     once,
 		logger:   logger,
 		queries: &queries{
-			pool:     w.pool,
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			logger:   logger,
 		},
 		wake:     newSignal(),
 		migrated: newSignal(),
-		jobs:     make(chan *Job, held),
+		backlog:  newBacklog(w.cfg.Concurrency),
 		outcomes: make(chan outcome, held),
-		finished: make(chan time.Duration, held),
 		settled:  make(chan settlement, held),
 
 		running:     newRunning(),
@@ -81,6 +78,13 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 func (s *session) run(ctx context.Context) error {
 	// What is under way when ctx ends is still finished in good order, so nothing below depends on ctx itself.
 	base := context.WithoutCancel(ctx)
+	own, err := ownPool(base, s.worker.pool)
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	defer own.Close()
+	s.queries.pool = own
+
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
@@ -163,11 +167,9 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		logger:       s.logger,
 		fail:         fail,
 		wake:         s.wake,
-		finished:     s.finished,
 		settled:      s.settled,
-		jobs:         s.jobs,
+		backlog:      s.backlog,
 		outcomes:     s.outcomes,
-		pace:         pace{concurrency: s.worker.cfg.Concurrency},
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
 }
@@ -186,9 +188,8 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	for range s.worker.cfg.Concurrency {
 		e := &executor{
 			handlers:  s.handlers,
-			jobs:      s.jobs,
+			backlog:   s.backlog,
 			outcomes:  s.outcomes,
-			finished:  s.finished,
 			running:   s.running,
 			handling:  handling,
 			abandoned: abandoned,
