@@ -28,6 +28,7 @@ type fetcher struct {
 	fail         func(error) // ends the worker
 
 	wake     signal // look for jobs
+	listens  signal // likewise, and the server may have forgotten that we sleep
 	settled  <-chan settlement
 	backlog  *backlog
 	outcomes chan<- outcome
@@ -89,6 +90,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		}
 		f.orphaned = false
 	}
+	sent := time.Now()
 	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting)
 	if err != nil {
 		f.orphaned = true
@@ -101,7 +103,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 			delay = min(delay, *answer.dueIn)
 		}
 		f.poll.Reset(delay)
-		again, err := f.sleep.fall(context.WithoutCancel(stop), answer.newMark)
+		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
 		return err
 	}
@@ -133,6 +135,8 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
 		f.look = true
+	case <-f.listens:
+		f.look, f.sleep.unsure = true, true
 	case <-f.poll.C:
 		f.look = true
 	case <-f.backlog.slack:

@@ -40,6 +40,7 @@ type session struct {
 	queries  *queries
 
 	wake     signal
+	heard    signal
 	migrated signal
 	backlog  *backlog
 	outcomes chan outcome
@@ -64,6 +65,7 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 			logger:   logger,
 		},
 		wake:     newSignal(),
+		heard:    newSignal(),
 		migrated: newSignal(),
 		backlog:  newBacklog(w.cfg.Concurrency),
 		outcomes: make(chan outcome, held),
@@ -111,7 +113,7 @@ func (s *session) run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
 	if s.listens() {
-		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger}
+		listener := &listener{connect: s.connect, listens: s.heard, inserted: s.wake, migrated: s.migrated, logger: s.logger}
 		background.Go(func() { listener.run(claiming) })
 	}
 
@@ -167,6 +169,7 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		logger:       s.logger,
 		fail:         fail,
 		wake:         s.wake,
+		listens:      s.heard,
 		settled:      s.settled,
 		backlog:      s.backlog,
 		outcomes:     s.outcomes,
