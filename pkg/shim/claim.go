@@ -19,12 +19,13 @@ type claimed struct {
 }
 
 // claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
+// Jobs with one of the flags in forbidden are left.
 // The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
 // now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
 //
 // Outcomes are not part of the exchange. Claim and completion on two connections keep two cores of the server busy; one
 // after the other in one exchange they do half as many jobs, and an outcome refused would undo the claim.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration) (answer claimed, err error) {
+func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
 		// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the
@@ -39,8 +40,8 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer) as j on true`),
-			q.workerID, tasks, limit, lasting.Seconds())
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true`),
+			q.workerID, tasks, limit, lasting.Seconds(), forbidden)
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 		CreatedAt:      r.createdAt.Time,
 		LastError:      string(r.lastError),
 		Revision:       int(r.revision),
-		logger:         r.queries.logger,
+		worker:         r.queries.worker,
 		hold:           &held.hold,
 	}
 	if r.flags != nil {
