@@ -242,8 +242,8 @@ func sqlState(err error) string {
 }
 
 // isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
-// schema (3F), or a plan that fits (0A). Trying again mends none of them.
-func isMistake(err error) bool { return inClass(err, "42", "3F", "0A") }
+// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them.
+func isMistake(err error) bool { return inClass(err, "42", "3F", "0A", "26") }
 
 // isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
 func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }

@@ -89,6 +89,11 @@ func (s *session) run(ctx context.Context) error {
 	defer own.Close()
 	s.queries.pool = own
 
+	pooler := &pooler{pool: own, connect: s.connectLikePool, listens: s.listens() && s.worker.cfg.ListenConfig == nil}
+	if err := pooler.check(ctx); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
@@ -107,7 +112,7 @@ func (s *session) run(ctx context.Context) error {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil // told to stop before it began
 		}
-		return fmt.Errorf("start worker: %w", err)
+		return fmt.Errorf("start worker: %w", advised(err))
 	}
 	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
 	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
@@ -158,7 +163,7 @@ func (s *session) run(ctx context.Context) error {
 
 	var errs []error
 	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
-		errs = append(errs, fmt.Errorf("run worker: %w", cause))
+		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
 	}
 	if n := finisher.unwritten; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
@@ -286,6 +291,11 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 	if config := s.worker.cfg.ListenConfig; config != nil {
 		return pgx.ConnectConfig(ctx, config.Copy())
 	}
+	return s.connectLikePool(ctx)
+}
+
+// connectLikePool makes a connection to where the pool's go.
+func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
 	pool := s.worker.pool.Config()
 	config := pool.ConnConfig.Copy()
 	if pool.BeforeConnect != nil { // may fetch a password that does not live long
