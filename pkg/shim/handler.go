@@ -37,17 +37,6 @@ func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload 
 // errExited is what is left of a handler that called runtime.Goexit, as t.FailNow does.
 var errExited = errors.New("handler ended its goroutine instead of returning")
 
-// start calls h in a goroutine of its own; the channel delivers its error. A panic becomes an error with its stack.
-func (h Handler) start(ctx context.Context, job *Job) <-chan error {
-	result := make(chan error, 1)
-	go func() {
-		err := errExited
-		defer func() { result <- err }()
-		err = recovered(func() error { return h(ctx, job) })
-	}()
-	return result
-}
-
 // recovered calls fn. A panic becomes an error with its stack.
 func recovered(fn func() error) (err error) {
 	defer func() {

@@ -34,11 +34,11 @@ type runningJob struct {
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
 
-// enter notes that the handler of a job runs under a context that end ends.
-func (r *running) enter(job *Job, end context.CancelCauseFunc) {
+// enter notes that the handler of a job runs since a time, under a context that end ends.
+func (r *running) enter(job *Job, end context.CancelCauseFunc, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: time.Now(), end: end}
+	r.jobs[job] = runningJob{since: since, end: end}
 }
 
 func (r *running) leave(job *Job) {

@@ -204,28 +204,32 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
 	handling, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(ErrShutdown)
-	abandoned := make(chan struct{})
 
 	var working sync.WaitGroup
 	working.Go(func() {
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
-	for i := range s.worker.cfg.Concurrency {
+	executors := make([]*executor, s.worker.cfg.Concurrency)
+	for i := range executors {
 		e := &executor{
-			tasks:     s.tasks,
-			backlog:   s.backlog,
-			outcomes:  s.outcomes,
-			running:   s.running,
-			events:    s.events,
-			handling:  handling,
-			abandoned: abandoned,
+			tasks:    s.tasks,
+			backlog:  s.backlog,
+			outcomes: s.outcomes,
+			running:  s.running,
+			events:   s.events,
+			handling: handling,
+			stopped: func() {
+				emit(s.events, ExecutorStopped{Executor: i})
+				working.Done()
+			},
 		}
-		working.Go(func() {
+		executors[i] = e
+		working.Add(1)
+		go func() {
 			emit(s.events, ExecutorStarted{Executor: i})
-			defer emit(s.events, ExecutorStopped{Executor: i})
 			e.run()
-		})
+		}()
 	}
 	drained := make(chan struct{})
 	go func() {
@@ -266,7 +270,9 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	case <-time.After(s.abandonTime):
 	}
 	s.logger.Error("handlers ignore the end of their context, returns their jobs without them")
-	close(abandoned)
+	for _, e := range executors {
+		e.abandon()
+	}
 	<-drained
 }
 
