@@ -32,6 +32,7 @@ begin
 
   for round in 1..1000 loop
     begin
+      inserted := null; -- what a round before has inserted is undone
       select array_agg(j.key)
         into existing
         from {{.schema}}._private_jobs as j
