@@ -58,7 +58,8 @@ type Config struct {
 	// false. Set it where nothing else in the program looks after signals.
 	HandleSignals bool
 
-	// Logger receives what the worker has to say. Default: slog.Default().
+	// Logger receives what the worker has to say, in lines that carry label, which is "worker", and worker_id. [Job.Logger]
+	// is made of it, too. Default: slog.Default().
 	Logger *slog.Logger
 
 	// QuietSuccess drops the log line of each job that went well. Default: false. Set it on busy queues.
