@@ -40,6 +40,10 @@ type Config struct {
 	// server's own address when the pool goes through a pooler in transaction mode.
 	ListenConfig *pgx.ConnConfig
 
+	// Propagator hands what was sent along with a job, such as a trace, to the handler's context. Default: none. Clients
+	// that send it need it, too. It costs one query for each batch of jobs.
+	Propagator Propagator
+
 	// Logger receives what the worker has to say. Default: slog.Default().
 	Logger *slog.Logger
 

@@ -45,7 +45,7 @@ func (h Handler) start(ctx context.Context, job *Job) <-chan error {
 			}
 			result <- err
 		}()
-		err = h(ctx, job)
+		err = h(job.within(ctx), job)
 	}()
 	return result
 }

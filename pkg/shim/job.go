@@ -25,6 +25,9 @@ type Job struct {
 
 	logger *slog.Logger
 	hold   *hold
+
+	carried    map[string]string // what was sent along with it
+	propagator Propagator        // that knows what that means
 }
 
 // Logger returns a logger whose lines carry worker_id, task_identifier and job_id. A Job that no worker claimed, as in

@@ -26,6 +26,8 @@ type queries struct {
 	schema   string // quoted
 	workerID string
 	logger   *slog.Logger // given to the jobs
+
+	propagator Propagator // nil if nothing is sent along with jobs
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it

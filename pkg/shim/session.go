@@ -64,6 +64,8 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			logger:   logger,
+
+			propagator: w.cfg.Propagator,
 		},
 		wake:     newSignal(),
 		migrated: newSignal(),

@@ -8,9 +8,11 @@ create or replace function {{.schema}}._gw_put_job_contexts(
   context   json
 )
   returns void
-  language sql
+  language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
+begin
   insert into {{.schema}}._gw_job_context as c (job_id, revision, context)
   select u.id, max(u.revision), _gw_put_job_contexts.context::jsonb
     from unnest(job_ids, revisions) as u (id, revision)
@@ -18,7 +20,8 @@ as $$
    order by u.id
       on conflict on constraint _gw_job_context_pkey do update
      set revision = excluded.revision, context = excluded.context
-   where c.revision <= excluded.revision
+   where c.revision <= excluded.revision;
+end;
 $$;
 
 comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is

@@ -10,10 +10,11 @@ create or replace function {{.schema}}._gw_drop_spent_contexts(
   returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 declare
-  seen_last bigint := (select s.last_value from {{.schema}}._gw_job_context_cursor as s);
+  seen_last bigint := coalesce(pg_sequence_last_value('{{ replace "'" "''" .schema }}._gw_job_context_cursor'), 0);
   seen      bigint[];
   dropped   bigint;
 begin
