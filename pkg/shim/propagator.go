@@ -56,7 +56,7 @@ func addedBy(adding string, carried any, parameter string) string {
 
 // readCarried reads what was sent along with jobs. They can do without.
 func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
-	if q.propagator == nil {
+	if q.worker.cfg.Propagator == nil {
 		return
 	}
 	byID := make(map[int64]*Job, len(jobs))
@@ -74,13 +74,12 @@ func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 		var id int64
 		var text string
 		_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
-			byID[id].propagator = q.propagator
 			return json.Unmarshal([]byte(text), &byID[id].carried)
 		})
 		return err
 	})
 	if err != nil {
-		q.logger.Warn("cannot read what was sent along with jobs, they run without", "error", err)
+		q.worker.logger().Warn("cannot read what was sent along with jobs, they run without", "error", err)
 	}
 }
 
@@ -89,5 +88,5 @@ func (j *Job) within(ctx context.Context) context.Context {
 	if j.carried == nil {
 		return ctx
 	}
-	return j.propagator.Extract(ctx, j.carried)
+	return j.worker.cfg.Propagator.Extract(ctx, j.carried)
 }
