@@ -6,6 +6,7 @@ import "github.com/gwsql/gw/pkg/shim"
 type watch struct {
 	metrics   *Metrics
 	running   map[*shim.Job]struct{} // a set, so that an event that was dropped does not count for ever
+	begun     bool                   // WorkerStopped comes even of a run that did not come to start
 	listening bool
 	lost      bool // the listening connection, since it was last made
 }
@@ -14,6 +15,7 @@ func (w *watch) see(event shim.Event) {
 	m := w.metrics
 	switch e := event.(type) {
 	case shim.WorkerStarted:
+		w.begun = true
 		m.workersRunning.Inc()
 	case shim.WorkerFailed:
 		m.workerFailures.Inc()
@@ -102,5 +104,8 @@ func (w *watch) stopped() {
 	for job := range w.running {
 		w.ended(job)
 	}
-	w.metrics.workersRunning.Dec()
+	if w.begun {
+		w.metrics.workersRunning.Dec()
+	}
+	w.begun = false
 }
