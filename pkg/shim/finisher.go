@@ -60,14 +60,10 @@ type finisher struct {
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		var byVerdict, inTx [lost + 1][]outcome
+		var byVerdict [lost + 1][]outcome
 		note := settlement{jobs: len(batch)}
 		for _, o := range batch {
-			if o.inTx {
-				inTx[o.verdict] = append(inTx[o.verdict], o)
-			} else {
-				byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
-			}
+			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
 			if o.interrupted {
 				f.interrupted++
@@ -79,9 +75,6 @@ func (f *finisher) run(ctx context.Context) {
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
 		}
-		// Apart, for a handler that left its transaction open keeps these waiting.
-		f.write(ctx, "fail", inTx[failed], f.queries.fail)
-		f.write(ctx, "return", inTx[returned], f.queries.giveBack)
 		f.settled <- note
 	}
 }

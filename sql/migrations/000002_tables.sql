@@ -58,8 +58,8 @@ create table {{.schema}}._gw_turns (
 );
 
 -- No foreign key: Node's workers delete jobs, and must not pay for what they do not know. Nor is there a trigger on the
--- jobs: by statement with a transition table it costs each complete_job 30 % and each job of a batch of 500 10 %, by row
--- four times as much of a batch, though nobody keeps a context. So the table cleans itself as it grows, by its own trigger.
+-- jobs, for it costs those that have no context, too: to complete one job alone takes 22 us without, 29 by statement
+-- with a transition table, 37 by row; one of 500 takes 1.7, 1.9 and 7. So the table cleans itself as it grows.
 create table {{.schema}}._gw_job_context (
   job_id   bigint  not null constraint _gw_job_context_pkey primary key,
   revision integer not null,

@@ -3,8 +3,8 @@
 --   scheduled  due later
 --   running    claimed
 --   failed     out of attempts
--- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so. The
--- sample does not show a few jobs among millions; oldest_ready is exact all the same.
+-- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so.
+-- The sample does not show a few jobs among millions; oldest_ready is exact all the same.
 create or replace function {{.schema}}.queue_depth(
   pages bigint default 1000
 )

@@ -1,6 +1,6 @@
--- Sends a context along with jobs that this transaction has added: names and values, such as a trace. It belongs to the
--- revision of the job that is given beside its id, so that a later request under the job's key, with a context of its own
--- or without, never inherits it. Of a job that is given twice the last revision counts.
+-- Sends a context along with jobs that this transaction has added: names and values, such as a trace. It belongs to
+-- the revision of the job that is given beside its id, so that a later request under the job's key, with a context of
+-- its own or without, never inherits it. Of a job that is given twice the last revision counts.
 -- Locks: context rows by id, after the jobs themselves.
 create or replace function {{.schema}}._gw_put_job_contexts(
   job_ids   bigint[],

@@ -1,6 +1,6 @@
--- Removes contexts of jobs that are gone, among as many as it may look at, and returns how many. Each call goes on where
--- the last one ended, whoever made it, and from the last context to the first, so that those of jobs that wait for long do
--- not stand in the way.
+-- Removes contexts of jobs that are gone, among as many as it may look at, and returns how many. Each call goes on
+-- where the last one ended, whoever made it, and from the last context to the first, so that those of jobs that wait
+-- for long do not stand in the way.
 -- An id never comes back, so what has no job now has none later. At REPEATABLE READ a row that somebody else has just
 -- removed would be an error, so there it does nothing.
 -- Locks: the rows that it removes, passing by those that somebody else has locked.
@@ -51,8 +51,8 @@ $$;
 comment on function {{.schema}}._gw_drop_spent_contexts(bigint) is
   'Internal: removes contexts of jobs that are gone, among as many as it may look at, from where the last call ended. Returns how many.';
 
--- Trigger: contexts were put, so others go. To look at four for each new one keeps the table below twice the contexts that
--- are needed: while a round looks at all of them, a quarter as many come.
+-- Trigger: contexts were put, so others go. To look at four for each new one keeps the table below twice the contexts
+-- that are needed: while a round looks at all of them, a quarter as many come.
 create or replace function {{.schema}}._gw_contexts_put()
   returns trigger
   language plpgsql
