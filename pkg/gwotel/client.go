@@ -34,16 +34,12 @@ func (c *Client) WithSQL(db shim.SQLDB) *Client {
 
 // Add is [shim.Client.Add] within a span "send <task>".
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *shim.AddOptions) (*shim.JobInfo, error) {
-	return c.sendOne(ctx, task, opts, func(ctx context.Context) (*shim.JobInfo, error) {
-		return c.Client.Add(ctx, task, payload, opts)
-	})
+	return c.sendOne(ctx, c.Client.Add, task, payload, opts)
 }
 
 // AddBatch is [shim.Client.AddBatch] within a span "send <task>".
 func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *shim.AddOptions) (*shim.JobInfo, error) {
-	return c.sendOne(ctx, task, opts, func(ctx context.Context) (*shim.JobInfo, error) {
-		return c.Client.AddBatch(ctx, task, items, opts)
-	})
+	return c.sendOne(ctx, c.Client.AddBatch, task, items, opts)
 }
 
 // AddMany is [shim.Client.AddMany] within one span for all, "send <task>", or "send" if there are several tasks.
@@ -65,13 +61,17 @@ func (c *Client) AddMany(ctx context.Context, specs []shim.JobSpec) ([]*shim.Job
 	return jobs, err
 }
 
-func (c *Client) sendOne(ctx context.Context, task string, opts *shim.AddOptions, add func(context.Context) (*shim.JobInfo, error)) (*shim.JobInfo, error) {
+type addFunc func(ctx context.Context, task string, payload any, opts *shim.AddOptions) (*shim.JobInfo, error)
+
+func (c *Client) sendOne(
+	ctx context.Context, add addFunc, task string, payload any, opts *shim.AddOptions,
+) (*shim.JobInfo, error) {
 	ctx, span := c.start(ctx, task)
 	defer span.End()
 	if opts != nil && opts.QueueName != "" {
 		span.SetAttributes(attribute.String("gw.job.queue_name", opts.QueueName))
 	}
-	job, err := add(ctx)
+	job, err := add(ctx, task, payload, opts)
 	note(span, err)
 	if err == nil {
 		span.SetAttributes(messageID(job.ID), attribute.Int("gw.job.revision", job.Revision))

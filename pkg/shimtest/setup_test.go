@@ -1,6 +1,7 @@
 package shimtest_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -34,7 +35,7 @@ func begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tx.Rollback(t.Context()) })
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	return tx
 }
 
