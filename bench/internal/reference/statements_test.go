@@ -1,8 +1,10 @@
-package main
+package reference
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/bench/internal/queue"
 )
 
 func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
@@ -10,7 +12,7 @@ func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"one": "-- $1: something\nselect 1", "two": "select 7 from " + schema + ".t"} {
+	for name, want := range map[string]string{"one": "-- $1: something\nselect 1", "two": "select 7 from " + queue.Schema + ".t"} {
 		if got, err := parsed.text(name, 7); err != nil || got != want {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
 		}
@@ -51,7 +53,7 @@ func TestTheReferenceHasItsStatementsWithTheBatchSizeInThem(t *testing.T) {
 		t.Errorf("claim: %v\n%s", err, claim)
 	}
 	complete, err := parsed.text("complete", 123)
-	if err != nil || !strings.Contains(complete, "delete from "+jobsTable) {
+	if err != nil || !strings.Contains(complete, "delete from "+queue.JobsTable) {
 		t.Errorf("complete: %v\n%s", err, complete)
 	}
 }

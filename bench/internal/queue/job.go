@@ -1,4 +1,4 @@
-package main
+package queue
 
 import (
 	"fmt"
@@ -7,11 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A job is a row of a claim. Every contender's rows are read in full, each column into the field of its name.
-type job struct {
-	id             int64
-	queueID        *int32
-	queueName      *string
+// A Job is a row of a claim. Every contender's rows are read in full, each column into the field of its name.
+type Job struct {
+	ID        int64
+	QueueID   *int32  // some contenders tell the id of the queue,
+	QueueName *string // some its name
+	Lease     int64
+
 	taskID         *int32
 	taskIdentifier *string
 	payload        []byte
@@ -28,18 +30,17 @@ type job struct {
 	revision       int32
 	flags          []byte
 	isAvailable    bool
-	lease          int64
 }
 
 // field returns where a column goes.
-func (j *job) field(column string) any {
+func (j *Job) field(column string) any {
 	switch column {
 	case "id":
-		return &j.id
+		return &j.ID
 	case "job_queue_id":
-		return &j.queueID
+		return &j.QueueID
 	case "queue_name":
-		return &j.queueName
+		return &j.QueueName
 	case "task_id":
 		return &j.taskID
 	case "task_identifier":
@@ -73,16 +74,16 @@ func (j *job) field(column string) any {
 	case "is_available":
 		return &j.isAvailable
 	case "lease":
-		return &j.lease
+		return &j.Lease
 	}
 	return nil
 }
 
-// readJobs reads the rows of a claim of at most n jobs.
-func readJobs(rows pgx.Rows, n int) ([]job, error) {
+// ReadJobs reads the rows of a claim of at most n jobs.
+func ReadJobs(rows pgx.Rows, n int) ([]Job, error) {
 	defer rows.Close()
-	jobs := make([]job, 0, n)
-	var read job
+	jobs := make([]Job, 0, n)
+	var read Job
 	var fields []any
 	for rows.Next() {
 		if fields == nil {
@@ -94,7 +95,7 @@ func readJobs(rows pgx.Rows, n int) ([]job, error) {
 				fields = append(fields, field)
 			}
 		}
-		read = job{}
+		read = Job{}
 		if err := rows.Scan(fields...); err != nil {
 			return nil, fmt.Errorf("read jobs: %w", err)
 		}
@@ -103,11 +104,11 @@ func readJobs(rows pgx.Rows, n int) ([]job, error) {
 	return jobs, rows.Err()
 }
 
-// ids returns the ids of jobs.
-func ids(jobs []job) []int64 {
+// IDs returns the ids of jobs.
+func IDs(jobs []Job) []int64 {
 	all := make([]int64, len(jobs))
 	for i, j := range jobs {
-		all[i] = j.id
+		all[i] = j.ID
 	}
 	return all
 }

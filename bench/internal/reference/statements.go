@@ -1,4 +1,5 @@
-package main
+// Package reference works our tables by hand-written statements: the yardstick.
+package reference
 
 import (
 	_ "embed"
@@ -6,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+
+	"github.com/gwsql/gw/bench/internal/queue"
 )
 
 //go:embed reference.sql
@@ -47,7 +50,7 @@ func (s statements) text(name string, n int) (string, error) {
 		return "", fmt.Errorf("there is no statement %s", name)
 	}
 	var text strings.Builder
-	if err := statement.Execute(&text, map[string]any{"schema": schema, "n": n}); err != nil {
+	if err := statement.Execute(&text, map[string]any{"schema": queue.Schema, "n": n}); err != nil {
 		return "", fmt.Errorf("fill in statement %s: %w", name, err)
 	}
 	return text.String(), nil

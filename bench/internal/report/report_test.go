@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 
 func TestATableIsAlignedMarkdown(t *testing.T) {
 	var out strings.Builder
-	r := &report{out: &out}
-	var rows table
-	rows.add("call", "µµµµs")
-	rows.add("claim", "12")
-	r.table(rows)
+	r := New(&out)
+	var rows Table
+	rows.Add("call", "µµµµs")
+	rows.Add("claim", "12")
+	r.Table(rows)
 	const want = "| call  | µµµµs |\n|-------|-------|\n| claim | 12    |\n\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
