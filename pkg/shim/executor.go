@@ -82,7 +82,7 @@ func (e *executor) execute(job *Job) {
 		base.end(nil)
 		e.finish(task, cause, err)
 	}()
-	err = recovered(func() error { return task.handler(ctx, job) })
+	err = recovered(func() error { return task.handler(job.within(ctx), job) })
 }
 
 // finish reports what becomes of the job whose handler returned err.
@@ -95,7 +95,9 @@ func (e *executor) finish(task task, cause, err error) {
 		return
 	}
 	o := outcome{job: job, started: true, duration: time.Since(e.started)}
-	e.judge(&o, task, cause, err)
+	if err != nil || cause != nil || job.hold.isCompleting() { // else it is completed, which is said without an allocation
+		o = e.judge(o, task, cause, err)
+	}
 	e.tell(o)
 	e.report(o)
 }
@@ -124,12 +126,12 @@ func (e *executor) abandon() {
 }
 
 // judge says what becomes of a job whose handler returned err; cause is why its context has ended, if it has.
-func (e *executor) judge(o *outcome, task task, cause, err error) {
+func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.err = err
 	switch {
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
-		return
+		return o
 	case o.job.hold.isCompleting():
 		// Whether its transaction was committed, only the database knows: failing what is gone touches nothing.
 		o.verdict, o.inTx = failed, true
@@ -138,7 +140,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		}
 	case err == nil:
 		o.verdict = completed
-		return
+		return o
 	default:
 		o.verdict = failed
 	}
@@ -148,7 +150,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		o.message = timeout.Error() + ": " + o.message
 	}
 	if request, ok := errors.AsType[request](err); ok {
-		request.ask(o)
+		request.ask(&o)
 	}
 	o.askForRest(err)
 	switch {
@@ -159,6 +161,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		o.delay = customDelay(task.backoff, o.job.Attempts)
 	}
 	o.message = cleanMessage(o.message)
+	return o
 }
 
 // interrupt gives a job back whose handler was cut, or the rest of it: of a batch, what is done must not be done again.

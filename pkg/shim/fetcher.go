@@ -120,6 +120,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		return err
 	}
 	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
+	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
 	f.held += len(answer.jobs)
 	filled := len(answer.jobs) == limit

@@ -58,23 +58,22 @@ type finisher struct {
 	outcomes <-chan outcome
 	settled  chan<- settlement
 
-	batch       []outcome // of the last flush, for its memory
-	interrupted int       // jobs returned that had started
-	unwritten   int       // outcomes that the database never took
+	interrupted int // jobs returned that had started
+	unwritten   int // outcomes that the database never took
+
+	// Of the last flush, for their memory.
+	batch     []outcome
+	byVerdict [lost + 1][]outcome
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		var byVerdict, inTx [lost + 1][]outcome
+		byVerdict := &f.byVerdict
 		note := settlement{jobs: len(batch)}
 		for _, o := range batch {
-			if o.inTx {
-				inTx[o.verdict] = append(inTx[o.verdict], o)
-			} else {
-				byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
-			}
+			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
 			if o.interrupted {
 				f.interrupted++
@@ -86,9 +85,10 @@ func (f *finisher) run(ctx context.Context) {
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
 		}
-		// Apart, for a handler that left its transaction open keeps these waiting.
-		f.write(ctx, "fail", inTx[failed], f.queries.fail)
-		f.write(ctx, "return", inTx[returned], f.queries.giveBack)
+		for i := range byVerdict { // lets go of the jobs
+			clear(byVerdict[i])
+			byVerdict[i] = byVerdict[i][:0]
+		}
 		f.settled <- note
 	}
 }
@@ -154,6 +154,9 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
+	if len(done) == len(batch) {
+		return batch, nil
+	}
 	for _, o := range batch {
 		if _, written := done[o.job.ID]; !written {
 			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way

@@ -161,3 +161,40 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 		t.Errorf("verdict is %d, want %d", o.verdict, lost)
 	}
 }
+
+// Renewing would wait for the handler's transaction, or take the job for lost after its commit.
+func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	job := r.jobs[0]
+	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	tx, err := r.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.CompleteTx(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	r.renew(t) // does not wait
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.renew(t)
+	if cause := context.Cause(r.contexts[0]); cause != nil {
+		t.Errorf("the handler's context ended: %v", cause)
+	}
+	r.expectJobs(t, 1)
+}
+
+func TestTheHandlersTransactionGoesByARenewedLease(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	job := r.jobs[0]
+	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	r.renew(t)
+	if job.hold.lease.Load() == job.Lease {
+		t.Fatal("the lease is the old one")
+	}
+	if err := job.CompleteTx(t.Context(), r.pool); err != nil {
+		t.Error(err)
+	}
+	r.expectJobs(t, 1)
+}

@@ -40,6 +40,8 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at timestamptz := clock_timestamp();
+  task_ids   integer[];
+  task_names text[];
   reads      bigint;
 begin
   if (length(worker_id) between 1 and 128) is not true then
@@ -47,6 +49,14 @@ begin
   elsif (batch_size >= 1) is not true then
     raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
       using errcode = 'GWWBS';
+  end if;
+
+  -- Of many jobs the task is looked up here, by halving.
+  if batch_size > 20 and task_identifiers is not null then
+    select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
+      into task_ids, task_names
+      from {{.schema}}._private_tasks as t
+     where t.identifier = any (task_identifiers);
   end if;
 
   reads := {{.schema}}._gw_index_reads();
@@ -74,7 +84,9 @@ begin
               j.last_error, j.revision
   )
   select c.id,
-         (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+         case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
+         end,
          c.payload, null::text,
          c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
          (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
