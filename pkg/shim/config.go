@@ -58,7 +58,12 @@ type Config struct {
 	// false. Set it where nothing else in the program looks after signals.
 	HandleSignals bool
 
-	// Logger receives what the worker has to say. Default: slog.Default().
+	// Propagator hands what was sent along with a job, such as a trace, to the handler's context. Default: none. Clients
+	// that send it need it, too. It costs one query for each batch of jobs.
+	Propagator Propagator
+
+	// Logger receives what the worker has to say, in lines that carry label, which is "worker", and worker_id. [Job.Logger]
+	// is made of it, too. Default: slog.Default().
 	Logger *slog.Logger
 
 	// QuietSuccess drops the log line of each job that went well. Default: false. Set it on busy queues.

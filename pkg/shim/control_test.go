@@ -205,3 +205,37 @@ func TestRequestsUnwrapToWhatTheyWrap(t *testing.T) {
 		t.Error("the reason is lost")
 	}
 }
+
+// The worker polls once an hour only: it knows when to look.
+func TestAJobThatWasPutOffRunsWhenItsDelayIsOver(t *testing.T) {
+	for _, notify := range []string{"always", "idle"} {
+		for name, err := range map[string]error{
+			"snooze": shim.Snooze(100 * time.Millisecond),
+			"retry":  shim.RetryIn(100*time.Millisecond, errors.New("busy")),
+		} {
+			t.Run(name+" with notify "+notify, func(t *testing.T) {
+				q := newQueue(t)
+				q.exec(setNotify, notify)
+				w := q.worker(shim.Config{})
+				runAts := make(chan time.Time, 10)
+				first := true
+				w.Handle("task", func(_ context.Context, job *shim.Job) error {
+					runAts <- job.RunAt
+					if !first {
+						return nil
+					}
+					first = false
+					return err
+				})
+				w.start()
+				q.awaitListening()
+				q.add("task", 1)
+				added, putOff := receive(t, runAts), receive(t, runAts)
+				if waited := putOff.Sub(added); waited < 100*time.Millisecond {
+					t.Errorf("was put off for %s", waited)
+				}
+				w.stop()
+			})
+		}
+	}
+}

@@ -3,7 +3,8 @@ package shim
 import "time"
 
 // Event is something that happened in a worker of this process: one of the types below, as a value. Get them by
-// [Worker.Subscribe] or [On]. Events tell of this worker alone; what others do with the queue shows in none.
+// [Worker.Subscribe] or [On], and change nothing of what they point to. Events tell of this worker alone; what others do
+// with the queue shows in none.
 //
 // The events of one job come in this order: [JobStarted]; then exactly one of [JobSucceeded], [JobErrored], [JobSnoozed]
 // and [JobInterrupted], when the handler has returned; then [JobReported], when the database has said what became of it.
@@ -13,7 +14,7 @@ type Event interface{ event() }
 // WorkerStarted tells that the worker is registered and begins to work.
 type WorkerStarted struct {
 	WorkerID    string
-	Tasks       []string // sorted; not to be changed
+	Tasks       []string // sorted
 	Concurrency int
 }
 
@@ -139,9 +140,9 @@ type CronFailed struct{ Err error }
 
 // CronJob is a job that cron has added.
 type CronJob struct {
-	Identifier string    // of the cron item
-	Task       string    // what the job runs
-	JobID      int64     //
+	Identifier string // of the cron item
+	Task       string // what the job runs
+	JobID      int64
 	At         time.Time // the minute that it was for
 }
 

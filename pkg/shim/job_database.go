@@ -44,12 +44,13 @@ var errNotCommitted = errors.New("the transaction that completed the job was not
 // CompleteTx completes the job within a transaction of the handler's, in the database of the queue: what else the
 // transaction does is done exactly once then, whatever dies and when, for it is committed with the end of the job.
 //
-// It returns an error matching [ErrLeaseLost] if the job is not this worker's any more: roll back then. Commit, or roll
-// back, before the handler returns. After a commit it does not matter what the handler returns: the job is done. Without
-// one the job is failed as ever, even if the handler returns nil; the transaction may be tried again before that.
+// It returns an error matching [ErrLeaseLost] if the job is not this worker's any more: roll back then. The transaction
+// may be tried again, as after a serialization failure.
 //
-// The job may have but one handler that uses it at a time. While the transaction is open, the worker does not renew its
-// lock on the job, which others free after four hours.
+// Commit, or roll back, before the handler returns: a transaction that is still open after that keeps the worker from
+// reporting any job. After a commit it does not matter what the handler returns: the job is done. Without one the attempt
+// fails, even if the handler returns nil. From the call on, the worker does not renew its lock on the job any more, which
+// others free after four hours.
 func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
 	return j.completeOn(ctx, j.Client().With(tx))
 }

@@ -214,31 +214,6 @@ func TestATransactionMayBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestOutcomesOfOthersDoNotWaitForAnOpenTransaction(t *testing.T) {
-	q := newEffects(t)
-	w := q.worker(shim.Config{Concurrency: 2})
-	completed, release := make(chan struct{}), make(chan struct{})
-	w.Handle("transaction", func(ctx context.Context, job *shim.Job) error {
-		return pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
-			if err := job.CompleteTx(ctx, tx); err != nil {
-				return err
-			}
-			close(completed)
-			<-release
-			return nil
-		})
-	})
-	w.Handle("other", func(context.Context, *shim.Job) error { return nil })
-	w.start()
-	q.add("transaction", 1)
-	receive(t, completed)
-	q.add("other", 1)
-	q.await(`select not exists (select from graphile_worker.jobs where task_identifier = 'other')`)
-	close(release)
-	q.await(`select not exists (select from graphile_worker.jobs)`)
-	w.stop()
-}
-
 func TestAHandlerReachesTheWorkersDatabase(t *testing.T) {
 	q := newEffects(t)
 	w := q.worker(shim.Config{})
