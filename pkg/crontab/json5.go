@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf16"
 
@@ -35,11 +36,30 @@ func parseJSON5(text string) (json.RawMessage, *json5Error) {
 	if err != nil {
 		return nil, &json5Error{message: "JSON5: " + err.Error()}
 	}
-	object, err := encode(value)
+	object, err := encode(finite(value))
 	if err != nil {
 		return nil, &json5Error{message: "JSON5: " + err.Error()}
 	}
 	return object, nil
+}
+
+// finite returns value with nil in place of numbers that are not finite.
+func finite(value any) any {
+	switch value := value.(type) {
+	case float64:
+		if math.IsInf(value, 0) || math.IsNaN(value) {
+			return nil
+		}
+	case []any:
+		for i := range value {
+			value[i] = finite(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = finite(value[name])
+		}
+	}
+	return value
 }
 
 // json5Error says what is wrong at a place of a JSON5 value.

@@ -1,7 +1,9 @@
 package crontab
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -11,13 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// json5Lexer rewrites JSON5 token by token into what json5 reads as npm's json5 reads the original: no comments, no
-// space but blanks, names and strings in double quotes with JSON's escapes, decimal numbers, null for what is not finite.
-// It knows nothing of objects and arrays.
+// json5Lexer rewrites JSON5 token by token into what json5 reads as npm's json5 reads the original: no comments, no space
+// but blanks, strings and unusual names in double quotes with JSON's escapes, plain decimal numbers, +Infinity for all
+// that are not finite. It does not ask whether a token may stand where it stands.
 type json5Lexer struct {
 	text    string
 	at      int    // the offset in text
 	plain   []byte // the result
+	open    []byte // the brackets that are open
 	origins []int  // for each byte of plain, the offset in text that a complaint about it is to name
 }
 
@@ -72,12 +75,23 @@ func (l *json5Lexer) run() *json5Error {
 		default:
 			l.read()
 			l.emit(l.text[start:l.at], start)
+			l.bracket(r)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bracket remembers which bracket is open.
+func (l *json5Lexer) bracket(r rune) {
+	switch r {
+	case '{', '[':
+		l.open = append(l.open, byte(r))
+	case '}', ']':
+		l.open = l.open[:max(len(l.open)-1, 0)]
+	}
 }
 
 // comment steps over a comment.
@@ -104,6 +118,7 @@ func (l *json5Lexer) comment() *json5Error {
 func (l *json5Lexer) quotation() *json5Error {
 	start := l.at
 	quote := l.read()
+	l.emit(`"`, start) // if no string may begin here, that is what is wrong
 	var units []uint16 // a character outside the basic plane may be written as two escapes
 	for l.peek() != quote {
 		if l.peek() == end {
@@ -121,6 +136,7 @@ func (l *json5Lexer) quotation() *json5Error {
 		units = append(units, unit...)
 	}
 	l.read()
+	l.plain, l.origins = l.plain[:len(l.plain)-1], l.origins[:len(l.origins)-1]
 	l.emitString(string(utf16.Decode(units)), start)
 	return nil
 }
@@ -162,54 +178,55 @@ func (l *json5Lexer) hexadecimal(count int) ([]uint16, *json5Error) {
 	return []uint16{uint16(unit)}, nil
 }
 
-// name rewrites a name before a colon, and words that stand for a value.
+// name puts a name that is not plain ASCII into quotes. Where a value is expected there are but a few words, so an x in
+// place of what is not ASCII makes json5 stumble where npm's does.
 func (l *json5Lexer) name() *json5Error {
-	start := l.at
+	start, emitted, isKey := l.at, len(l.plain), l.isBeforeKey()
 	var name strings.Builder
 	for isNamePart(l.peek()) || l.peek() == '\\' {
+		at := l.at
 		r := l.read()
+		if r < utf8.RuneSelf && r != '\\' {
+			l.emit(string(r), at)
+		} else {
+			l.emit("x", at)
+		}
 		if r == '\\' {
-			if l.peek() != 'u' {
-				return l.wrong()
-			}
-			l.read()
-			unit, err := l.hexadecimal(4)
-			if err != nil {
+			var err *json5Error
+			if r, err = l.nameEscape(name.Len() == 0); err != nil {
 				return err
-			}
-			r = rune(unit[0])
-			if !isNamePart(r) || name.Len() == 0 && !isNameStart(r) {
-				column := len(utf16.Encode([]rune(l.text[:l.at]))) - len("uFFFF")
-				return &json5Error{"JSON5: invalid identifier character at 1:" + strconv.Itoa(column), start}
 			}
 		}
 		name.WriteRune(r)
 	}
-	written := l.text[start:l.at]
-	switch {
-	case l.isBeforeColon():
+	if isKey && l.text[start:l.at] != string(l.plain[emitted:]) {
+		l.plain, l.origins = l.plain[:emitted], l.origins[:emitted]
 		l.emitString(name.String(), start)
-	case written == "NaN" || written == "Infinity":
-		l.emit("null", start)
-	default:
-		for i := range len(written) { // json5 takes true, false and null, and refuses the rest
-			l.emit(written[i:i+1], start+i)
-		}
 	}
 	return nil
 }
 
-// isBeforeColon reports whether nothing but space and comments lies between the current offset and a colon.
-func (l *json5Lexer) isBeforeColon() bool {
-	ahead := json5Lexer{text: l.text, at: l.at}
-	for isSpace(ahead.peek()) || ahead.peek() == '/' {
-		if ahead.peek() != '/' {
-			ahead.read()
-		} else if ahead.comment() != nil {
-			return false
-		}
+// nameEscape reads what follows a backslash in a name.
+func (l *json5Lexer) nameEscape(isFirst bool) (rune, *json5Error) {
+	if l.peek() != 'u' {
+		return 0, l.wrong()
 	}
-	return ahead.peek() == ':'
+	start := l.at
+	l.read()
+	unit, err := l.hexadecimal(4)
+	if err != nil {
+		return 0, err
+	}
+	r := rune(unit[0])
+	if !isNamePart(r) || isFirst && !isNameStart(r) {
+		return 0, &json5Error{fmt.Sprintf("JSON5: invalid identifier character at 1:%d", len(utf16.Encode([]rune(l.text[:start])))), start}
+	}
+	return r, nil
+}
+
+// isBeforeKey reports whether an object is open, and does not wait for a value.
+func (l *json5Lexer) isBeforeKey() bool {
+	return bytes.HasSuffix(l.open, []byte("{")) && !bytes.HasSuffix(bytes.TrimRight(l.plain, " "), []byte(":"))
 }
 
 // emitString adds a string to the result.
@@ -225,7 +242,8 @@ var (
 	json5Number = regexp.MustCompile(`^[-+]?(?:(0[xX][0-9a-fA-F]+)|((?:` + decimal + `)(?:[eE][-+]?[0-9]+)?)|Infinity|NaN)`)
 
 	// readableNumber matches as much as can be understood of what begins a number.
-	readableNumber = regexp.MustCompile(`^[-+]?(?:0[xX][0-9a-fA-F]*|(?:` + decimal + `)(?:[eE][-+]?[0-9]*)?|\.)?`)
+	readableNumber = regexp.MustCompile(`^[-+]?(?:0[xX][0-9a-fA-F]*|(?:` + decimal + `)(?:[eE][-+]?[0-9]*)?|\.|` +
+		`Infinit|Infini|Infin|Infi|Inf|In|I|Na|N)?`)
 )
 
 // number rewrites a number as JavaScript writes it.
@@ -235,7 +253,7 @@ func (l *json5Lexer) number() *json5Error {
 	readable := readableNumber.FindString(l.text[start:])
 	if parts == nil || len(parts[0]) < len(readable) {
 		l.at += len(readable)
-		l.emit(readable, start) // if no number may begin here, that is what is wrong
+		l.emit(l.text[start:start+1], start) // if no number may begin here, that is what is wrong
 		return l.wrong()
 	}
 	l.at += len(parts[0])
@@ -249,12 +267,13 @@ func (l *json5Lexer) number() *json5Error {
 	if parts[0][0] == '-' && value != 0 {
 		value = -value
 	}
+	l.emit(" ", start) // without a sign, it could become a part of what is before
 	if math.IsInf(value, 0) {
-		l.emit("null", start)
+		l.emit("+Infinity", start)
 	} else {
 		l.emit(formatNumber(value), start)
 	}
-	if isNamePart(l.peek()) || l.peek() == '.' {
+	if isNamePart(l.peek()) || l.peek() == '.' || l.peek() == '\\' {
 		return l.wrong()
 	}
 	return nil

@@ -37,6 +37,9 @@ func (l *line) parseOptions(item *Item, start, end int) (identifierAt int) {
 		if text == "" {
 			continue
 		}
+		if given.name == "tz" || given.name != given.key {
+			l.warn(given.at, "Graphile Worker for Node.js does not know the option '%s' and refuses the whole crontab.", given.key)
+		}
 		if given.name == "id" {
 			item.Identifier, identifierAt = "", given.valueAt
 		}
@@ -61,9 +64,6 @@ func (l *line) parseOption(item *Item, given givenOption) {
 		l.problem(given.at, "Options on line %d of crontab contains unsupported key '%s'; supported keys are: "+
 			"'id', 'fill', 'max', 'queue', 'jobKey', 'jobKeyMode', 'priority'.", l.number, given.key)
 		return
-	}
-	if given.name == "tz" || given.name != given.key {
-		l.warn(given.at, "Graphile Worker for Node.js does not know the option '%s' and refuses the whole crontab.", given.key)
 	}
 	if !option.pattern.MatchString(given.value) || !option.set(item, given.value) {
 		l.problem(given.valueAt, "Options on line %d of crontab contains invalid value for '%s', "+
@@ -92,7 +92,7 @@ func splitOption(text string, at int) givenOption {
 }
 
 // unescape decodes a key or a value as JavaScript's module querystring does: a + is a space, and a % that begins nothing
-// stands for itself.
+// stands for itself. The result may be no UTF-8.
 func unescape(text string) string {
 	text = strings.ReplaceAll(text, "+", " ")
 	if !strings.Contains(text, "%") {
@@ -109,7 +109,7 @@ func unescape(text string) string {
 		}
 		b.WriteByte(text[i])
 	}
-	return string([]rune(b.String())) // each byte that is not UTF-8 becomes U+FFFD
+	return b.String()
 }
 
 func setIdentifier(item *Item, value string) bool {

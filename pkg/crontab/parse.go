@@ -91,7 +91,8 @@ func isSpace(r rune) bool {
 
 // problem adds a problem at an offset into the line's text, in bytes.
 func (l *line) problem(offset int, format string, args ...any) {
-	l.problems = append(l.problems, Problem{l.number, l.column(offset), fmt.Sprintf(format, args...)})
+	message := string([]rune(fmt.Sprintf(format, args...))) // each byte that is not UTF-8 becomes U+FFFD
+	l.problems = append(l.problems, Problem{l.number, l.column(offset), message})
 }
 
 func (l *line) warn(offset int, format string, args ...any) {
