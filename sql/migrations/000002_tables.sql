@@ -61,6 +61,17 @@ create table {{.schema}}._gw_installed (
   digest text not null
 );
 
+-- Patterns are parsed once. Bit n of a field stands for its value n; see _gw_cron_parse.
+create table {{.schema}}._gw_cron_patterns (
+  pattern  text    not null constraint _gw_cron_patterns_pkey primary key,
+  minutes  bigint  not null,
+  hours    bigint  not null,
+  dates    bigint  not null,
+  months   bigint  not null,
+  dows     bigint  not null,
+  by_clock boolean not null
+);
+
 insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity');
 
 alter table {{.schema}}._gw_settings  enable row level security;
@@ -68,6 +79,7 @@ alter table {{.schema}}._gw_workers   enable row level security;
 alter table {{.schema}}._gw_sleepers  enable row level security;
 alter table {{.schema}}._gw_turns     enable row level security;
 alter table {{.schema}}._gw_installed enable row level security;
+alter table {{.schema}}._gw_cron_patterns enable row level security;
 
 comment on index {{.schema}}._gw_queued_jobs is 'The order of the jobs in named queues.';
 comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
@@ -99,3 +111,12 @@ comment on column {{.schema}}._gw_turns.last_at is 'When it was last done.';
 comment on table {{.schema}}._gw_installed is 'Functions and triggers as the migrations made them, for doctor() to compare with.';
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of what it says.';
+
+comment on table {{.schema}}._gw_cron_patterns is 'Cron patterns as they are matched; a row may go at any time, and comes back.';
+comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';
+comment on column {{.schema}}._gw_cron_patterns.minutes is 'Bits 0 to 59: the minutes of the hour.';
+comment on column {{.schema}}._gw_cron_patterns.hours is 'Bits 0 to 23: the hours of the day.';
+comment on column {{.schema}}._gw_cron_patterns.dates is 'Bits 1 to 31: the days of the month; none if days of week alone decide.';
+comment on column {{.schema}}._gw_cron_patterns.months is 'Bits 1 to 12: the months.';
+comment on column {{.schema}}._gw_cron_patterns.dows is 'Bits 0 to 6: the days of week from Sunday on; none unless they decide.';
+comment on column {{.schema}}._gw_cron_patterns.by_clock is 'Whether the hours are appointments: a list of single hours.';

@@ -48,6 +48,17 @@
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 
+-- For what is to run again and again.
+{{ template "cron/_gw_cron_parse.sql" . }}
+{{ template "cron/_gw_cron_days.sql" . }}
+{{ template "cron/_gw_zone_change.sql" . }}
+{{ template "cron/_gw_cron_runs.sql" . }}
+{{ template "cron/_gw_cron_is_due.sql" . }}
+{{ template "cron/_gw_check_zone.sql" . }}
+{{ template "cron/cron_matches.sql" . }}
+{{ template "cron/cron_next.sql" . }}
+{{ template "cron/cron_between.sql" . }}
+
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
