@@ -34,8 +34,8 @@
 //
 // # Differences from Graphile Worker
 //
-// What could only fail later is refused at once: max outside 1 to 32767, a priority outside -32768 to 32767, a task or
-// queue name of more than 128 characters, a job key that is empty, contains NUL or has more than 512 characters, a fill of
-// more than 292 years, and text that is not UTF-8. In a payload, half a surrogate pair becomes U+FFFD; members are stored
-// sorted by name.
+// What could only fail later is refused at once: max outside 1 to 32767, a priority outside -32768 to 32767, a task, queue
+// or id of more than 128 characters, a pattern of more than 1000, a job key that is empty, is not UTF-8, contains NUL or
+// has more than 512 characters, a fill of more than 292 years, NUL in the name of a member of the payload, and a line that
+// is not UTF-8. In a payload, half a surrogate pair becomes U+FFFD; members are stored sorted by name.
 package crontab

@@ -8,10 +8,11 @@ import (
 // What the database can take. Graphile Worker reads more from a crontab, and then schedules nothing at all when such an
 // item is due.
 const (
-	maxNameLength   = 128 // of tasks and queues
-	maxJobKeyLength = 512
-	maxMaxAttempts  = math.MaxInt16
-	minPriority     = math.MinInt16
-	maxPriority     = math.MaxInt16
-	maxFill         = time.Duration(math.MaxInt64)
+	maxNameLength    = 128 // of tasks, queues and identifiers
+	maxPatternLength = 1000
+	maxJobKeyLength  = 512
+	maxMaxAttempts   = math.MaxInt16
+	minPriority      = math.MinInt16
+	maxPriority      = math.MaxInt16
+	maxFill          = time.Duration(math.MaxInt64)
 )

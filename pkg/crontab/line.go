@@ -75,9 +75,13 @@ func (l *line) parseCommand(item *Item, start int) (identifierAt int) {
 
 // parsePayload reads the JSON5 object from an offset to the end of the line.
 func (l *line) parsePayload(start int) []byte {
-	payload, err := parseJSON5(l.text[start:])
-	if err != nil {
-		l.problem(start+err.offset, "Failed to parse JSON5 payload on line %d of crontab: %s", l.number, err)
+	payload, wrong := parseJSON5(l.text[start:])
+	if wrong != nil {
+		l.problem(start+wrong.offset, "Failed to parse JSON5 payload on line %d of crontab: %s", l.number, wrong)
+		return nil
+	}
+	if _, err := checkPayload(payload); err != nil {
+		l.problem(start, "Failed to parse JSON5 payload on line %d of crontab: %s", l.number, err)
 	}
 	return payload
 }

@@ -114,7 +114,7 @@ func unescape(text string) string {
 
 func setIdentifier(item *Item, value string) bool {
 	item.Identifier = value
-	return true
+	return len(value) <= maxNameLength
 }
 
 func setFill(item *Item, value string) (ok bool) {

@@ -54,8 +54,8 @@ func (o Options) completed(item Item) (Item, error) {
 	if item.Task == "" || !isText(item.Task, maxNameLength) {
 		refuse("task is %q, must have 1 to %d characters", item.Task, maxNameLength)
 	}
-	if o.ID != "" && !optionsByName["id"].pattern.MatchString(o.ID) {
-		refuse("id is %q, must begin with a letter or _ and go on with letters, digits, _ and -", o.ID)
+	if o.ID != "" && !(optionsByName["id"].pattern.MatchString(o.ID) && isText(o.ID, maxNameLength)) {
+		refuse("id is %q, must begin with a letter or _ and go on with letters, digits, _ and -, up to %d", o.ID, maxNameLength)
 	}
 	if o.Fill < 0 || o.Fill%time.Second != 0 {
 		refuse("fill is %s, must be a number of whole seconds and not negative", o.Fill)
@@ -111,11 +111,21 @@ func (o Options) payload() (json.RawMessage, error) {
 	if text == nil {
 		return nil, nil
 	}
+	return checkPayload(text)
+}
+
+// checkPayload returns a payload with its members sorted by name, or an error if the database could not add _cron to it.
+func checkPayload(text json.RawMessage) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil || object == nil || !utf8.Valid(text) {
 		return nil, fmt.Errorf("payload is %s, must be a JSON object", text)
 	}
-	return text, nil
+	for name := range object {
+		if strings.Contains(name, "\x00") {
+			return nil, fmt.Errorf("payload has the name %q, must have none with NUL", name)
+		}
+	}
+	return encode(object)
 }
 
 // isText reports whether the database can store text as a name of up to max characters.

@@ -121,6 +121,7 @@ func TestEachProblemHasItsPlaceAndGraphileWorkersWords(t *testing.T) {
 		{"* * * * * task ?id", value("id", ""), 19},
 		{"* * * * * task ?id=1", value("id", "1"), 20},
 		{"* * * * * task ?id=a:b", value("id", "a:b"), 20},
+		{"* * * * * task ?id=" + long, value("id", long), 20},
 		{"* * * * * task ?fill=1", value("fill", "1"), 22},
 		{"* * * * * task ?fill=1y", value("fill", "1y"), 22},
 		{"* * * * * task ?fill=h", value("fill", "h"), 22},
@@ -148,6 +149,9 @@ func TestEachProblemHasItsPlaceAndGraphileWorkersWords(t *testing.T) {
 		{"* * * * * task ?jobKey=a&job_key=b", twice("job_key"), 26},
 
 		{"* * * * * task {a b}", payload("invalid character 'b' at 1:4"), 19},
+		{`* * * * * task {'\0': 1}`, "Failed to parse JSON5 payload on line 1 of crontab: payload has the name \"\\x00\", " +
+			"must have none with NUL", 16},
+		{" " + strings.Repeat("1,", 500) + "1 * * * * task", "Cron pattern in line 1 of crontab is too long (max length: 1000).", 2},
 		{"* * * * * täsks ?jobKey=ü", command, 12},
 		{"* * * * * task ?jobKey=ü {a: 'ü', b}", payload("invalid character '}' at 1:11"), 36},
 	} {

@@ -50,7 +50,11 @@ func (l *line) parsePattern(places []int) string {
 			start += len(part) + len(",")
 		}
 	}
-	return strings.Join(texts, " ")
+	pattern := strings.Join(texts, " ")
+	if len(pattern) > maxPatternLength {
+		l.problem(0, "Cron pattern in line %d of crontab is too long (max length: %d).", l.number, maxPatternLength)
+	}
+	return pattern
 }
 
 // check returns what is wrong with one part of a field, or nothing; where names the field.

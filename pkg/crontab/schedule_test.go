@@ -115,6 +115,8 @@ func TestMistakesInOptions(t *testing.T) {
 		"task with NUL":        {"a\x00", crontab.Options{}, `task is "a\x00"`},
 		"task not UTF-8":       {"\xff", crontab.Options{}, `task is "\xff"`},
 		"id":                   {"a", crontab.Options{ID: "1"}, `id is "1"`},
+		"long id":              {"a", crontab.Options{ID: strings.Repeat("a", 129)}, "up to 128"},
+		"name with NUL":        {"a", crontab.Options{PayloadJSON: json.RawMessage(`{"a\u0000":1}`)}, `payload has the name "a\x00"`},
 		"fill below 0":         {"a", crontab.Options{Fill: -time.Second}, "fill is -1s"},
 		"fill in between":      {"a", crontab.Options{Fill: 1500 * time.Millisecond}, "fill is 1.5s, must be a number of whole seconds"},
 		"attempts below 0":     {"a", crontab.Options{MaxAttempts: -1}, "max attempts is -1, must be between 1 and 32767"},
