@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // option is what may stand between the task and the payload, as in ?id=nightly&max=3.
@@ -153,25 +152,4 @@ func setPriority(item *Item, value string) bool {
 func setTimeZone(item *Item, value string) bool {
 	item.TimeZone = strings.ReplaceAll(value, " ", "+")
 	return true
-}
-
-// periodPart is a part of a period such as 4w3d2h1m.
-var periodPart = regexp.MustCompile(`([0-9]+)([smhdw])`)
-
-// parsePeriod returns a period that is written as one or more parts. It returns false if it is longer than a
-// time.Duration can be, which is 292 years.
-func parsePeriod(text string) (time.Duration, bool) {
-	units := map[string]time.Duration{
-		"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
-	}
-	var sum time.Duration
-	for _, part := range periodPart.FindAllStringSubmatch(text, -1) {
-		count, err := strconv.ParseInt(part[1], 10, 64)
-		unit := units[part[2]]
-		if err != nil || time.Duration(count) > (maxFill-sum)/unit {
-			return 0, false
-		}
-		sum += time.Duration(count) * unit
-	}
-	return sum, true
 }
