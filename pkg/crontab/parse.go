@@ -48,7 +48,7 @@ func Check(text string) Report {
 	var report Report
 	identifiers := make(map[string]bool)
 	for i, raw := range strings.Split(text, "\n") {
-		l, isBlank := newLine(i+1, strings.TrimSuffix(raw, "\r"))
+		l, isBlank := newLine(i+1, raw)
 		if isBlank {
 			continue
 		}
