@@ -58,6 +58,14 @@
 {{ template "cron/cron_matches.sql" . }}
 {{ template "cron/cron_next.sql" . }}
 {{ template "cron/cron_between.sql" . }}
+{{ template "cron/_gw_cron_items.sql" . }}
+{{ template "cron/_gw_check_crons.sql" . }}
+{{ template "cron/_gw_due_crons.sql" . }}
+{{ template "cron/_gw_lock_crons.sql" . }}
+{{ template "cron/_gw_cron_payload.sql" . }}
+{{ template "cron/run_cron.sql" . }}
+{{ template "cron/cron_schedule.sql" . }}
+{{ template "cron/cron_schedules.sql" . }}
 
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
