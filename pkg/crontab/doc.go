@@ -10,6 +10,8 @@
 //
 //	item, err := crontab.DailyAt("send_digest", 8, 0, &crontab.Options{ID: "morning", Fill: time.Hour})
 //
+// [Collect] joins items that were made, texts and files.
+//
 // An [Item] is inert. What it means, which minutes it matches, which of them were missed, and that no two workers add the
 // same job, is up to the SQL function run_cron, which takes items as JSON.
 //
@@ -36,6 +38,6 @@
 //
 // What could only fail later is refused at once: max outside 1 to 32767, a priority outside -32768 to 32767, a task, queue
 // or id of more than 128 characters, a pattern of more than 1000, a job key that is empty, is not UTF-8, contains NUL or
-// has more than 512 characters, a fill of more than 292 years, NUL in the name of a member of the payload, and a line that
+// has more than 512 characters, a fill of more than 68 years, NUL in the payload, and a line that
 // is not UTF-8. In a payload, half a surrogate pair becomes U+FFFD; members are stored sorted by name.
 package crontab

@@ -14,5 +14,5 @@ const (
 	maxMaxAttempts   = math.MaxInt16
 	minPriority      = math.MinInt16
 	maxPriority      = math.MaxInt16
-	maxFill          = time.Duration(math.MaxInt64)
+	maxFill          = math.MaxInt32 * time.Second // before PostgreSQL 15, an interval can be given no more seconds
 )

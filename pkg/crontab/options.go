@@ -1,10 +1,12 @@
 package crontab
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,8 +19,8 @@ type Options struct {
 	// nothing is known of past runs.
 	ID string
 
-	// Fill is how far back runs are made up for that nobody was there to schedule, in whole seconds. Default: not at all.
-	// Set it to a little more than the longest time without workers that you expect.
+	// Fill is how far back runs are made up for that nobody was there to schedule, in whole seconds, up to 68 years.
+	// Default: not at all. Set it to a little more than the longest time without workers that you expect.
 	Fill time.Duration
 
 	// MaxAttempts is after how many attempts a failing job has failed for good, 1 to 32767. Default: 25.
@@ -57,8 +59,8 @@ func (o Options) completed(item Item) (Item, error) {
 	if o.ID != "" && !(optionsByName["id"].pattern.MatchString(o.ID) && isText(o.ID, maxNameLength)) {
 		refuse("id is %q, must begin with a letter or _ and go on with letters, digits, _ and -, up to %d", o.ID, maxNameLength)
 	}
-	if o.Fill < 0 || o.Fill%time.Second != 0 {
-		refuse("fill is %s, must be a number of whole seconds and not negative", o.Fill)
+	if o.Fill < 0 || o.Fill > maxFill || o.Fill%time.Second != 0 {
+		refuse("fill is %s, must be a number of whole seconds between 0 and %s", o.Fill, maxFill)
 	}
 	if o.MaxAttempts < 0 || o.MaxAttempts > maxMaxAttempts {
 		refuse("max attempts is %d, must be between 1 and %d", o.MaxAttempts, maxMaxAttempts)
@@ -114,18 +116,35 @@ func (o Options) payload() (json.RawMessage, error) {
 	return checkPayload(text)
 }
 
-// checkPayload returns a payload with its members sorted by name, or an error if the database could not add _cron to it.
+// checkPayload returns a payload with all members sorted by name, or an error if the database could not read it.
 func checkPayload(text json.RawMessage) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(text, &object); err != nil || object == nil || !utf8.Valid(text) {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&object); err != nil || object == nil || !json.Valid(text) || !utf8.Valid(text) {
 		return nil, fmt.Errorf("payload is %s, must be a JSON object", text)
 	}
-	for name := range object {
-		if strings.Contains(name, "\x00") {
-			return nil, fmt.Errorf("payload has the name %q, must have none with NUL", name)
-		}
+	if hasNUL(object) {
+		return nil, fmt.Errorf("payload is %s, must not contain NUL", text)
 	}
 	return encode(object)
+}
+
+// hasNUL reports whether a string or a name within a JSON value has a character that PostgreSQL cannot read.
+func hasNUL(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, "\x00")
+	case []any:
+		return slices.ContainsFunc(value, hasNUL)
+	case map[string]any:
+		for name, member := range value {
+			if hasNUL(name) || hasNUL(member) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isText reports whether the database can store text as a name of up to max characters.

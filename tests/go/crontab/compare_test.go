@@ -32,7 +32,7 @@ func compare(t *testing.T, texts []string) (readable int) {
 
 // stricter matches the messages about what Graphile Worker would read, and the database could not take.
 var stricter = regexp.MustCompile(`invalid value for '(max|priority|jobKey|job_key|queue|fill|id)', value .* is not compatible|` +
-	`the task has \d+ characters|is too long \(max length|must have none with NUL`)
+	`the task has \d+ characters|is too long \(max length|must not contain NUL`)
 
 // differ tells in what a report differs from what Graphile Worker makes of the same crontab, if that is not meant.
 func differ(report crontab.Report, node nodegw.Crontab) string {

@@ -35,8 +35,8 @@ func TestTheDatabaseTakesWhateverCanBeRead(t *testing.T) {
 	name := strings.Repeat("n", 128)
 	minutes := strings.Repeat("1,", 495) + "1" // 991 characters
 	items, err := crontab.Parse(fmt.Sprintf(`
-* * * * * %s ?id=%s&queue=%s&fill=15250w&max=32767&priority=-32768&jobKey=%s&jobKeyMode=preserve_run_at&tz=Etc/GMT%%2B1
-* * * * * nul {a: '\0', b: {'\0': '\ud800'}, _cron: 1, "": [1e400, 5e-324, 0xFFFFFFFFFFFFFFFFFF]}
+* * * * * %s ?id=%s&queue=%s&fill=3550w&max=32767&priority=-32768&jobKey=%s&jobKeyMode=preserve_run_at&tz=Etc/GMT%%2B1
+* * * * * odd {a: '\x01', b: {'\ud800': '\udfff'}, _cron: 1, "": [1e400, 5e-324, 0xFFFFFFFFFFFFFFFFFF]}
 * * * * * least ?max=1&priority=32767&fill=0s&job_key=%%01%%F0%%9F%%98%%80 {}
 %s * * * * long
 * * * * * mode ?jobKeyMode=replace`, name, name, name, strings.Repeat("%C3%A4", 512), minutes))
@@ -62,8 +62,8 @@ func TestTheDatabaseTakesWhateverCanBeMade(t *testing.T) {
 	name := strings.Repeat("ä", 128)
 	var items []crontab.Item
 	for i, opts := range []crontab.Options{
-		{Queue: name, JobKey: strings.Repeat("ä", 512), Fill: math.MaxInt64 / time.Second * time.Second, MaxAttempts: math.MaxInt16},
-		{ID: strings.Repeat("i", 128), Priority: math.MinInt16, PayloadJSON: json.RawMessage(`{"a": "\u0000", "\ud800": {"\u0000": "\udfff"}}`)},
+		{Queue: name, JobKey: strings.Repeat("ä", 512), Fill: math.MaxInt32 * time.Second, MaxAttempts: math.MaxInt16},
+		{ID: strings.Repeat("i", 128), Priority: math.MinInt16, PayloadJSON: json.RawMessage(`{"a": "\u0001", "\ud800": {"a": ["\udfff"]}}`)},
 		{ID: "_", Payload: map[string]any{"<": "\u2028"}, TimeZone: "America/Argentina/Buenos_Aires"},
 	} {
 		item, err := crontab.EveryMinute(name, &opts)
