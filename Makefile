@@ -10,8 +10,8 @@ help: ## List the targets
 test: deps ## Run the pgTAP and the Go tests
 	$(testserver) scripts/test.sh
 
-test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions)
-	scripts/test-matrix.sh $(VERSIONS)
+test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
+	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
 
 soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v

@@ -55,7 +55,10 @@ func clientsScenario(ctx context.Context, b *bench) error {
 
 // notifiers returns the calls to compare: ours in each mode of the setting notify, or as it is while there is none.
 func (b *bench) notifiers(ctx context.Context) (_ []enqueuer, err error) {
-	all := []enqueuer{{name: "bare", contender: ours, script: "bare"}}
+	all := []enqueuer{
+		{name: "bare", contender: ours, script: "bare"},
+		{name: "bare, no message", contender: ours, script: "bare_insert"},
+	}
 	db, err := b.copyOf(ctx, ours)
 	if err != nil {
 		return nil, err

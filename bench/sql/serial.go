@@ -14,8 +14,11 @@ const (
 	serialTime = 4 * time.Second
 )
 
-// serialCases are numbers of queues and of claimers. The first case of a number of queues has one claimer.
-var serialCases = []struct{ queues, claimers int }{{1, 1}, {10, 1}, {10, 2}, {10, 8}, {1000, 1}, {1000, 2}, {1000, 8}}
+// serialCases are numbers of queues and of claimers. The first case of a number of queues has one claimer. The last three,
+// jobs without a queue, tell what more claimers are worth on this machine where no queue is in their way.
+var serialCases = []struct{ queues, claimers int }{
+	{1, 1}, {10, 1}, {10, 2}, {10, 8}, {1000, 1}, {1000, 2}, {1000, 8}, {0, 1}, {0, 2}, {0, 8},
+}
 
 // serialScenario works jobs of named queues, one at a time per claimer.
 func serialScenario(ctx context.Context, b *bench) error {
@@ -76,9 +79,14 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 		return r, err
 	}
 	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	inQueues := insert(b.scale(serialJobs), "run_at, job_queue_id", fmt.Sprintf("now() - interval '6 hours' + i * interval '1 ms', "+
-		"(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queuesTable, queues))
-	if err := db.settle(ctx, addQueues(queues), inQueues); err != nil {
+	// Jobs without a queue are worked faster, so there are more.
+	jobs, queue := b.scale(2*serialJobs), "null"
+	if queues > 0 {
+		jobs = b.scale(serialJobs)
+		queue = fmt.Sprintf("(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queuesTable, queues)
+	}
+	fill := insert(jobs, "run_at, job_queue_id", "now() - interval '6 hours' + i * interval '1 ms', "+queue)
+	if err := db.settle(ctx, addQueues(queues), fill); err != nil {
 		return r, err
 	}
 	sessions := make([]*session, claimers)
@@ -105,7 +113,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 		total.jobs += one.jobs
 		total.vain += one.vain
 	}
-	if warmedUp := claimers * warmUp; total.jobs+warmedUp >= b.scale(serialJobs) {
+	if warmedUp := claimers * warmUp; total.jobs+warmedUp >= jobs {
 		return r, fmt.Errorf("all %d jobs were worked before the time was up", total.jobs+warmedUp)
 	}
 	r.speed = float64(total.jobs) / elapsed

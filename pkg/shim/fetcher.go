@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -26,7 +27,9 @@ type fetcher struct {
 	tasks        []string
 	pollInterval time.Duration
 	once         bool // leave when nothing is runnable
+	forbidden    forbiddenFlags
 	logger       *slog.Logger
+	events       *eventBus
 	fail         func(error) // ends the worker
 
 	wake     signal               // look for jobs
@@ -91,13 +94,22 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		}
 		f.orphaned = false
 	}
-	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting)
+	started := time.Now()
+	emit(f.events, ClaimStarted{Limit: limit})
+	forbidden, err := f.forbidden.ask(stop)
 	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+	}
+	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
 		return err
 	}
 	if len(answer.jobs) == 0 {
+		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
 		delay := f.pollInterval
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
@@ -107,6 +119,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		f.look = again || err != nil
 		return err
 	}
+	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
 	f.busy += len(answer.jobs)
 	f.held += len(answer.jobs)

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -27,9 +28,16 @@ type outcome struct {
 	job         *Job
 	lease       int64 // by which it was last written
 	verdict     verdict
-	interrupted bool   // of a returned job: its handler had started
-	message     string // what a handler that did not complete its job said
-	duration    time.Duration
+	started     bool            // its handler was called
+	interrupted bool            // and cut
+	snoozed     bool            // of a returned job: its handler wanted that
+	inTx        bool            // its handler completed it in a transaction, which was committed or not
+	permanent   bool            // of a failed job: not to be tried again
+	delay       *time.Duration  // until a job runs again, nil for the database's own
+	payload     json.RawMessage // of a failed job: to run with the next time, nil for the same
+	message     string          // what a handler that did not complete its job said
+	err         error           // as the handler returned it
+	duration    time.Duration   // of the handler
 }
 
 // finisher writes outcomes back. A flush takes whatever came in while the one before was under way, so that a lone
@@ -37,6 +45,7 @@ type outcome struct {
 type finisher struct {
 	queries *queries
 	logger  *slog.Logger
+	events  *eventBus
 	quiet   bool
 	fail    func(error) // ends the worker
 
@@ -64,7 +73,7 @@ func (f *finisher) run(ctx context.Context) {
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
-			f.logLost(o)
+			f.reportLost(o)
 		}
 		f.settled <- note
 	}
@@ -155,43 +164,3 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		}
 	}
 }
-
-// report logs each outcome as the database took it.
-func (f *finisher) report(batch []outcome, done applied, tries int) {
-	unstarted := 0
-	for _, o := range batch {
-		retryIn, written := done[o.job.ID]
-		if written && o.verdict == completed && f.quiet {
-			continue
-		}
-		logger := f.logger.With("task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID)
-		switch {
-		case !written && tries > 1:
-			logger.Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
-		case !written:
-			f.logLost(o)
-		case o.verdict == completed:
-			logger.Info("job completed", "duration_ms", milliseconds(o.duration))
-		case o.verdict == failed && o.job.Attempts >= o.job.MaxAttempts:
-			logger.Warn("job permanently failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
-				"duration_ms", milliseconds(o.duration), "error", o.message)
-		case o.verdict == failed:
-			logger.Warn("job failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
-				"duration_ms", milliseconds(o.duration), "retry_in_ms", milliseconds(retryIn), "error", o.message)
-		case o.interrupted:
-			logger.Warn("job interrupted and returned", "duration_ms", milliseconds(o.duration), "error", o.message)
-		default:
-			unstarted++
-		}
-	}
-	if unstarted > 0 {
-		f.logger.Info("jobs returned that had not started", "jobs", unstarted)
-	}
-}
-
-func (f *finisher) logLost(o outcome) {
-	f.logger.Warn("lease lost, outcome refused", "task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID,
-		"attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

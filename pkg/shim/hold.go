@@ -13,7 +13,12 @@ type hold struct {
 	lease atomic.Int64
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
+	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
+	// for that would lock the row, or find it gone.
+	completing atomic.Bool
 }
+
+func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
 // running are the jobs whose handlers run, for the keeper to ask after.
 type running struct {

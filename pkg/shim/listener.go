@@ -26,19 +26,23 @@ type listener struct {
 	inserted signal // "jobs:insert", or it may have been missed
 	migrated signal // "worker:migrate", or it may have been missed
 	logger   *slog.Logger
+	events   *eventBus
 }
 
 // run listens until ctx ends. A lost connection is made anew.
 func (l *listener) run(ctx context.Context) {
 	var retry backoff
-	for {
+	for attempt := 1; ; attempt++ {
+		emit(l.events, ListenConnecting{Attempt: attempt})
 		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
+		emit(l.events, ListenFailed{Err: err})
 		l.logger.Warn("cannot listen, will connect again", "error", err)
 		if connected >= healthy {
 			retry.reset()
+			attempt = 0
 		}
 		if !retry.wait(ctx) {
 			return
@@ -58,6 +62,8 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 		defer cancel()
 		_ = conn.Close(ctx) // it is broken or not needed any more
 	}()
+
+	emit(l.events, ListenConnected{})
 
 	// What was announced while nobody listened is found by looking.
 	l.inserted.set()

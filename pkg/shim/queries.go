@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -25,7 +24,7 @@ type queries struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	workerID string
-	logger   *slog.Logger // given to the jobs
+	worker   *Worker // given to the jobs
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
@@ -145,9 +144,10 @@ type claimed struct {
 }
 
 // claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
+// Jobs with one of the flags in forbidden are left.
 // The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
 // now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration) (answer claimed, err error) {
+func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
 		// The with query is evaluated when the first row asks for it, or not at all.
@@ -161,9 +161,9 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer) as j on true
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true
 			 order by j.priority, j.run_at, j.id`),
-			q.workerID, tasks, limit, lasting.Seconds())
+			q.workerID, tasks, limit, lasting.Seconds(), forbidden)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			if job == nil {
 				continue
 			}
-			job.logger = q.logger
+			job.worker = q.worker
 			job.hold = &hold{}
 			job.hold.lease.Store(job.Lease)
 			answer.jobs = append(answer.jobs, job)
@@ -235,24 +235,37 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
-	return q.apply(ctx,
-		`select r.id, 0::float8 from S.return_job_batch($1::text, $2::bigint[], $3::bigint[]) as r (id)`,
-		q.workerID, ids, leases)
+	delays := make([]*float64, len(outcomes))
+	for i, o := range outcomes {
+		delays[i] = seconds(o.delay)
+	}
+	return q.apply(ctx, `
+		select r.id, 0::float8
+		  from (select array_agg(o.id) as ids, array_agg(o.lease) as leases, o.delay
+		          from unnest($2::bigint[], $3::bigint[], $4::float8[]) as o (id, lease, delay)
+		         group by o.delay) as o
+		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases, o.delay * interval '1 second') as r (id)`,
+		q.workerID, ids, leases, delays)
 }
 
 func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
 	type failure struct {
-		ID      int64  `json:"id"`
-		Lease   int64  `json:"lease"`
-		Message string `json:"message"`
+		ID        int64           `json:"id"`
+		Lease     int64           `json:"lease"`
+		Message   string          `json:"message"`
+		RetryIn   *float64        `json:"retry_in,omitempty"` // seconds
+		Payload   json.RawMessage `json:"payload,omitempty"`
+		Permanent bool            `json:"permanent,omitempty"`
 	}
 	failures := make([]failure, len(outcomes))
 	attempts := make([]int32, len(outcomes))
 	for i, o := range outcomes {
-		failures[i] = failure{ID: o.job.ID, Lease: o.lease, Message: o.message}
+		failures[i] = failure{
+			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: seconds(o.delay), Payload: o.payload, Permanent: o.permanent,
+		}
 		attempts[i] = int32(o.job.Attempts)
 	}
-	list, err := json.Marshal(failures)
+	list, err := encodePayload(failures) // leaves the payloads' text as it is
 	if err != nil {
 		return nil, fmt.Errorf("encode failures: %w", err)
 	}
@@ -261,7 +274,7 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 		select f.id, extract(epoch from S.backoff(a.attempts))::float8
 		  from S.fail_job_batch($1::text, $2::json) as f (id)
 		  join unnest($3::bigint[], $4::integer[]) as a (id, attempts) on a.id = f.id`,
-		q.workerID, string(list), ids, attempts)
+		q.workerID, *list, ids, attempts)
 }
 
 func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
@@ -289,6 +302,14 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 		ids[i], leases[i] = o.job.ID, o.lease
 	}
 	return ids, leases
+}
+
+// seconds returns a delay as the database takes it, null for none.
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Seconds())
 }
 
 func sqlState(err error) string {

@@ -33,11 +33,11 @@ var errStopped = errors.New("stopped")
 //
 // The fetcher counts what is on its way and claims no more than fits any of these channels, so no send ever blocks.
 type session struct {
-	worker   *Worker
-	handlers map[string]Handler
-	once     bool
-	logger   *slog.Logger
-	queries  *queries
+	worker  *Worker
+	tasks   map[string]task
+	once    bool
+	logger  *slog.Logger
+	queries *queries
 
 	wake     signal
 	migrated signal
@@ -47,23 +47,24 @@ type session struct {
 	settled  chan settlement
 
 	running     *running
+	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
 	renewAfter  time.Duration // likewise
 }
 
-func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
-	logger := w.cfg.Logger.With("worker_id", w.cfg.WorkerID)
+func newSession(w *Worker, tasks map[string]task, once bool) *session {
+	logger := w.logger()
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	return &session{
-		worker:   w,
-		handlers: handlers,
-		once:     once,
-		logger:   logger,
+		worker: w,
+		tasks:  tasks,
+		once:   once,
+		logger: logger,
 		queries: &queries{
 			pool:     w.pool,
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
-			logger:   logger,
+			worker:   w,
 		},
 		wake:     newSignal(),
 		migrated: newSignal(),
@@ -73,6 +74,7 @@ func newSession(w *Worker, handlers map[string]Handler, once bool) *session {
 		settled:  make(chan settlement, held),
 
 		running:     newRunning(),
+		events:      &w.events,
 		abandonTime: abandonTime,
 		renewAfter:  renewAfter,
 	}
@@ -84,7 +86,7 @@ func (s *session) run(ctx context.Context) error {
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
-	tasks := slices.Sorted(maps.Keys(s.handlers))
+	tasks := slices.Sorted(maps.Keys(s.tasks))
 	keeper := &keeper{
 		queries:    s.queries,
 		me:         identify(tasks, s.worker.cfg.Concurrency),
@@ -92,6 +94,7 @@ func (s *session) run(ctx context.Context) error {
 		running:    s.running,
 		renewAfter: s.renewAfter,
 		logger:     s.logger,
+		events:     s.events,
 		fail:       stop,
 	}
 	if err := keeper.start(ctx); err != nil {
@@ -101,13 +104,14 @@ func (s *session) run(ctx context.Context) error {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
+	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
 
 	keeping, stopKeeping := context.WithCancel(base)
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
 	if s.listens() {
-		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger}
+		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger, events: s.events}
 		background.Go(func() { listener.run(claiming) })
 	}
 
@@ -115,6 +119,7 @@ func (s *session) run(ctx context.Context) error {
 	finisher := &finisher{
 		queries:  s.queries,
 		logger:   s.logger,
+		events:   s.events,
 		quiet:    s.worker.cfg.QuietSuccess,
 		fail:     stop,
 		outcomes: s.outcomes,
@@ -148,7 +153,11 @@ func (s *session) run(ctx context.Context) error {
 	if n := finisher.interrupted; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if finisher.unwritten > 0 || finisher.interrupted > 0 {
+		emit(s.events, ShutdownFailed{Err: err})
+	}
+	return err
 }
 
 // listens reports whether the worker is told of jobs.
@@ -160,7 +169,9 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		tasks:        tasks,
 		pollInterval: s.worker.cfg.PollInterval,
 		once:         s.once,
+		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
 		logger:       s.logger,
+		events:       s.events,
 		fail:         fail,
 		wake:         s.wake,
 		finished:     s.finished,
@@ -183,17 +194,22 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
-	for range s.worker.cfg.Concurrency {
+	for i := range s.worker.cfg.Concurrency {
 		e := &executor{
-			handlers:  s.handlers,
+			tasks:     s.tasks,
 			jobs:      s.jobs,
 			outcomes:  s.outcomes,
 			finished:  s.finished,
 			running:   s.running,
+			events:    s.events,
 			handling:  handling,
 			abandoned: abandoned,
 		}
-		working.Go(e.run)
+		working.Go(func() {
+			emit(s.events, ExecutorStarted{Executor: i})
+			defer emit(s.events, ExecutorStopped{Executor: i})
+			e.run()
+		})
 	}
 	drained := make(chan struct{})
 	go func() {
@@ -203,11 +219,20 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 
 	select {
 	case <-ctx.Done():
+		emit(s.events, StopRequested{})
 	case <-s.worker.stopping:
+		emit(s.events, StopRequested{})
 	case <-claiming.Done(): // a loop gave up, or nothing is left to do once
+		if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
+			emit(s.events, WorkerFailed{Err: cause})
+		}
 	}
 	stop(errStopped)
 	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
+	emit(s.events, ShutdownStarted{Grace: max(s.worker.cfg.Grace, 0)})
+	for i := range s.worker.cfg.Concurrency {
+		emit(s.events, ExecutorReleased{Executor: i})
+	}
 
 	select {
 	case <-drained:
@@ -216,6 +241,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	case <-time.After(s.worker.cfg.Grace):
 	}
 	s.logger.Warn("grace is over, interrupts running jobs")
+	emit(s.events, ShutdownForced{})
 	cut(ErrShutdown)
 
 	select {

@@ -10,8 +10,9 @@ create index jobs_no_queue_index
   where is_available = true and job_queue_id is null;
 
 -- The same for jobs in named queues, and where the head job of each queue stands: without the latter a claim of queued
--- jobs takes four times as long, their completion seven times. Each costs 20 to 24 % for a queued job, nothing for others.
--- With these three, jobs_main_index, which costs 22 %, serves the claims of Node alone; doctor() says when it is spare.
+-- jobs takes four times as long, their completion seven times. Each costs 20 to 24 % for a queued job, nothing for
+-- others. With these three, jobs_main_index, which costs 22 %, serves the claims of Node alone; doctor() says when it
+-- is spare.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
   where is_available = true and job_queue_id is not null;
