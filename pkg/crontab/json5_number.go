@@ -44,7 +44,7 @@ func (l *json5Lexer) number() *json5Error {
 	} else {
 		l.emit(formatNumber(value), start)
 	}
-	if isNamePart(l.peek()) || l.peek() == '.' || l.peek() == '\\' {
+	if isNamePart(l.peek()) || l.peek() == '\\' {
 		return l.wrong()
 	}
 	return nil

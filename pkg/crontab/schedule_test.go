@@ -43,12 +43,12 @@ func TestSchedulesAreWrittenAsPatterns(t *testing.T) {
 
 func TestAnItemThatIsMadeIsTheOneThatIsRead(t *testing.T) {
 	type digest struct {
-		Account int    `json:"account"`
 		Title   string `json:"title"`
+		Account int    `json:"account"`
 	}
 	opts := crontab.Options{
 		ID: "morning", Fill: 9*24*time.Hour + time.Second, MaxAttempts: 5, Queue: "digests", Priority: -10, JobKey: "a b",
-		JobKeyMode: crontab.PreserveRunAt, Payload: digest{42, "<&>"}, TimeZone: "Europe/Berlin",
+		JobKeyMode: crontab.PreserveRunAt, Payload: digest{"<&>", 42}, TimeZone: "Europe/Berlin",
 	}
 	made, err := crontab.DailyAt("send_digest", 8, 0, &opts)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAnItemThatIsMadeIsTheOneThatIsRead(t *testing.T) {
 		t.Errorf("made\n%+v, read\n%+v", made, read[0])
 	}
 
-	opts.Payload, opts.PayloadJSON, opts.JobKeyMode = nil, json.RawMessage(`{"account":42,"title":"<&>"}`), ""
+	opts.Payload, opts.PayloadJSON, opts.JobKeyMode = nil, json.RawMessage(`{"title":"<&>", "account":42}`), ""
 	made, err = crontab.DailyAt("send_digest", 8, 0, &opts)
 	if err != nil || string(made.Payload) != string(read[0].Payload) || made.JobKeyMode != crontab.Replace {
 		t.Errorf("got %+v and %v, want the same payload, and replace as the mode", made, err)
