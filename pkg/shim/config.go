@@ -1,9 +1,11 @@
 package shim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,7 +42,28 @@ type Config struct {
 	// server's own address when the pool goes through a pooler in transaction mode.
 	ListenConfig *pgx.ConnConfig
 
-	// Logger receives what the worker has to say. Default: slog.Default().
+	// ForbiddenFlags are flags whose jobs this worker leaves in the queue for others. Default: none.
+	ForbiddenFlags []string
+
+	// ForbiddenFlagsFunc returns such flags in place of a list, and is asked before each claim, so that they may change: to
+	// slow down one kind of job for a while, say. Its error, or a panic, puts the claim off. Keep it quick, as nothing is
+	// claimed meanwhile; its context ends after 30 s. When it allows more than before, jobs that wait are found at the next
+	// claim, after PollInterval at the latest. Default: none.
+	ForbiddenFlagsFunc func(context.Context) ([]string, error)
+
+	// Middleware is put around the handler of each task, the first outermost. Default: none.
+	Middleware []Middleware
+
+	// HandleSignals makes Run and RunOnce react to SIGINT and SIGTERM: the first is a Stop, a second one a Kill. Default:
+	// false. Set it where nothing else in the program looks after signals.
+	HandleSignals bool
+
+	// Propagator hands what was sent along with a job, such as a trace, to the handler's context. Default: none. Clients
+	// that send it need it, too. It costs one query for each batch of jobs.
+	Propagator Propagator
+
+	// Logger receives what the worker has to say, in lines that carry label, which is "worker", and worker_id. [Job.Logger]
+	// is made of it, too. Default: slog.Default().
 	Logger *slog.Logger
 
 	// QuietSuccess drops the log line of each job that went well. Default: false. Set it on busy queues.
@@ -68,6 +91,12 @@ func (c Config) completed() (Config, error) {
 	}
 	if c.PollOnly && c.ListenConfig != nil {
 		problems = append(problems, errors.New("poll only and a listen config exclude each other"))
+	}
+	if c.ForbiddenFlags != nil && c.ForbiddenFlagsFunc != nil {
+		problems = append(problems, errors.New("forbidden flags and a function for them exclude each other"))
+	}
+	if slices.ContainsFunc(c.Middleware, func(m Middleware) bool { return m == nil }) {
+		problems = append(problems, errors.New("a middleware is nil"))
 	}
 	if c.Schema == "" {
 		c.Schema = defaultSchema

@@ -25,6 +25,23 @@
 // that was written, so handlers must bear being repeated. An error, or a panic, fails the attempt: the database tries the
 // job again after a growing delay until its max_attempts are used up.
 //
+// # What a handler says
+//
+// Errors can say more than that: [Discard] fails a job for good, [RetryIn] names the delay, [Snooze] puts the job off
+// without counting the attempt, and [Batch] has only those elements of a payload tried again that failed. Delays go to the
+// database as delays, so that this machine's clock does not matter. [Timeout] and [Backoff] are options of a task, given
+// where its handler is registered; a [Middleware] is around the handlers of all tasks.
+//
+// # Exactly once
+//
+// What a handler does in the database of the queue can be committed together with the end of its job: see
+// [Job.CompleteTx]. Then it happens exactly once, whatever dies and when.
+//
+// # Watching
+//
+// The worker logs to Config.Logger, and tells of what it does by values of type [Event], to functions given to [On] and
+// to channels of [Worker.Subscribe]. Neither can hold up a job.
+//
 // # Leaving
 //
 // When the context of [Worker.Run] ends, or on [Worker.Stop], the worker claims nothing more, returns what has not

@@ -3,55 +3,199 @@ package shim
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
 // executor runs handlers, one after the other. A worker has as many as its concurrency.
 type executor struct {
-	handlers map[string]Handler
-	jobs     <-chan *Job
+	tasks    map[string]task
+	backlog  *backlog
 	outcomes chan<- outcome
-	finished chan<- time.Duration
 	running  *running
+	events   *eventBus
+	stopped  func() // called when it will run no more
 
 	// handlers run under this context; it ends with the grace time.
 	handling context.Context
-	// abandoned is closed when handlers that ignored the end of their context had their time, too.
-	abandoned <-chan struct{}
+
+	mu      sync.Mutex
+	job     *Job // whose handler runs
+	started time.Time
+	isOver  bool // no handler is waited for any more
+	isLeft  bool // one has been left behind, and ours is the goroutine that was left with it
 }
 
-// run runs until jobs is closed and the last handler has returned.
+// run runs until the backlog is closed and its last handler has returned. The handlers run in its own goroutine, which
+// costs the least; one that ends it, as t.FailNow does, makes it go on in another.
 func (e *executor) run() {
-	for job := range e.jobs {
-		o := e.execute(job)
-		e.outcomes <- o
-		e.finished <- o.duration
+	exited := true
+	defer func() {
+		if exited && !e.isLeft {
+			go e.run()
+		}
+	}()
+	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
+		if !e.begin(job) {
+			e.report(outcome{job: job, verdict: returned})
+			continue
+		}
+		e.execute(job)
+		if e.isLeft {
+			return
+		}
 	}
+	exited = false
+	e.stopped()
 }
 
-func (e *executor) execute(job *Job) outcome {
-	started := time.Now()
-	ctx, end := context.WithCancelCause(e.handling)
-	defer end(nil)
-	e.running.enter(job, end)
-	defer e.running.leave(job)
-	result := e.handlers[job.TaskIdentifier].start(ctx, job)
-	o := outcome{job: job}
-	select {
-	case err := <-result:
-		switch {
-		case errors.Is(context.Cause(ctx), ErrLeaseLost):
-			o.verdict = lost
-		case err == nil:
-			o.verdict = completed
-		case e.handling.Err() != nil:
-			o.verdict, o.interrupted, o.message = returned, true, err.Error()
-		default:
-			o.verdict, o.message = failed, cleanMessage(err.Error())
-		}
-	case <-e.abandoned:
-		o.verdict, o.interrupted, o.message = returned, true, "handler ignored the end of its context"
+// begin returns false if a handler would be interrupted at once.
+func (e *executor) begin(job *Job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isOver || e.handling.Err() != nil {
+		return false
 	}
-	o.duration = time.Since(started)
+	e.job, e.started = job, time.Now()
+	return true
+}
+
+func (e *executor) execute(job *Job) {
+	task := e.tasks[job.TaskIdentifier]
+	base := &handlerContext{Context: e.handling, job: job}
+	e.running.enter(job, base.end, e.started)
+	var ctx context.Context = base
+	if task.timeout > 0 {
+		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
+		defer cancel()
+		ctx = timed
+	}
+	emit(e.events, JobStarted{Job: job})
+
+	err := errExited
+	defer func() {
+		cause := base.reason()
+		if task.timeout > 0 {
+			cause = context.Cause(ctx)
+		}
+		e.running.leave(job)
+		base.end(nil)
+		e.finish(task, cause, err)
+	}()
+	err = recovered(func() error { return task.handler(job.within(ctx), job) })
+}
+
+// finish reports what becomes of the job whose handler returned err.
+func (e *executor) finish(task task, cause, err error) {
+	e.mu.Lock()
+	job := e.job
+	e.job = nil
+	e.mu.Unlock()
+	if e.isLeft = job == nil; e.isLeft {
+		return
+	}
+	o := outcome{job: job, started: true, duration: time.Since(e.started)}
+	if err != nil || cause != nil || job.hold.isCompleting() { // else it is completed, which is said without an allocation
+		o = e.judge(o, task, cause, err)
+	}
+	e.tell(o)
+	e.report(o)
+}
+
+func (e *executor) report(o outcome) {
+	e.outcomes <- o
+	e.backlog.finished(o.duration)
+}
+
+// abandon leaves a handler behind that still runs, and returns its job. No other one starts.
+func (e *executor) abandon() {
+	e.mu.Lock()
+	job, started := e.job, e.started
+	e.job, e.isOver = nil, true
+	e.mu.Unlock()
+	if job == nil {
+		return
+	}
+	e.running.leave(job)
+	o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
+	o.err = errors.New("handler ignored the end of its context")
+	o.message = o.err.Error()
+	e.tell(o)
+	e.report(o)
+	e.stopped()
+}
+
+// judge says what becomes of a job whose handler returned err; cause is why its context has ended, if it has.
+func (e *executor) judge(o outcome, task task, cause, err error) outcome {
+	o.err = err
+	switch {
+	case errors.Is(cause, ErrLeaseLost):
+		o.verdict = lost
+		return o
+	case o.job.hold.isCompleting():
+		// Whether its transaction was committed, only the database knows: failing what is gone touches nothing.
+		o.verdict, o.inTx = failed, true
+		if err == nil {
+			err = errNotCommitted
+		}
+	case err == nil:
+		o.verdict = completed
+		return o
+	default:
+		o.verdict = failed
+	}
+
+	o.message = err.Error()
+	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !errors.Is(err, timeout) {
+		o.message = timeout.Error() + ": " + o.message
+	}
+	if request, ok := errors.AsType[request](err); ok {
+		request.ask(&o)
+	}
+	o.askForRest(err)
+	switch {
+	case o.snoozed || o.inTx:
+	case e.handling.Err() != nil:
+		o.interrupt()
+	case o.delay == nil && task.backoff != nil:
+		o.delay = customDelay(task.backoff, o.job.Attempts)
+	}
+	o.message = cleanMessage(o.message)
 	return o
+}
+
+// interrupt gives a job back whose handler was cut, or the rest of it: of a batch, what is done must not be done again.
+func (o *outcome) interrupt() {
+	o.interrupted, o.permanent, o.delay = true, false, nil
+	if o.payload != nil && o.job.Attempts < o.job.MaxAttempts {
+		o.delay = new(time.Duration(0))
+		return
+	}
+	o.verdict = returned
+}
+
+// customDelay returns what a task's own back-off says, nil if it panics.
+func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
+	var delay time.Duration
+	err := recovered(func() error {
+		delay = max(backoff(attempt), 0)
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return &delay
+}
+
+func (e *executor) tell(o outcome) {
+	switch {
+	case o.interrupted || o.verdict == lost && o.err != nil:
+		emit(e.events, JobInterrupted{Job: o.job, Duration: o.duration, Err: o.err})
+	case o.err == nil:
+		emit(e.events, JobSucceeded{Job: o.job, Duration: o.duration})
+	case o.snoozed:
+		emit(e.events, JobSnoozed{Job: o.job, Duration: o.duration, Delay: *o.delay})
+	default:
+		emit(e.events, JobErrored{Job: o.job, Duration: o.duration, Err: o.err})
+	}
 }

@@ -42,8 +42,8 @@ func TestAJobRunsWithItsDataAndDisappears(t *testing.T) {
 		t.Errorf("created at %s, run at %s", job.CreatedAt, job.RunAt)
 	}
 	q.await(`select not exists (select from graphile_worker.jobs)`)
-	w.logs.await(t, "INFO in the handler", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id))
-	w.logs.await(t, "INFO job completed", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id), "duration_ms=")
+	w.logs.await(t, "INFO in the handler", "label=job", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id))
+	w.logs.await(t, "INFO job completed", "label=worker", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id), "duration_ms=")
 }
 
 func TestJobsStartInOrderOfPriorityRunAtAndId(t *testing.T) {

@@ -2,14 +2,21 @@ package shim
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
 )
 
-// maxBatch bounds the outcomes written by one statement.
-const maxBatch = 500
+const (
+	// maxBatch bounds the outcomes written by one statement.
+	maxBatch = 1000
+	// floodBatch is the number of outcomes in a statement from which on more are waited for before the next one, for as
+	// long as floodPause: without it, each large statement would be followed by one for the few that came first.
+	floodBatch = 100
+	floodPause = time.Millisecond
+)
 
 // verdict says what becomes of a job.
 type verdict int
@@ -27,9 +34,16 @@ type outcome struct {
 	job         *Job
 	lease       int64 // by which it was last written
 	verdict     verdict
-	interrupted bool   // of a returned job: its handler had started
-	message     string // what a handler that did not complete its job said
-	duration    time.Duration
+	started     bool            // its handler was called
+	interrupted bool            // and cut
+	snoozed     bool            // of a returned job: its handler wanted that
+	inTx        bool            // its handler completed it in a transaction, which was committed or not
+	permanent   bool            // of a failed job: not to be tried again
+	delay       *time.Duration  // until a job runs again, nil for the database's own
+	payload     json.RawMessage // of a failed job: to run with the next time, nil for the same
+	message     string          // what a handler that did not complete its job said
+	err         error           // as the handler returned it
+	duration    time.Duration   // of the handler
 }
 
 // finisher writes outcomes back. A flush takes whatever came in while the one before was under way, so that a lone
@@ -37,6 +51,7 @@ type outcome struct {
 type finisher struct {
 	queries *queries
 	logger  *slog.Logger
+	events  *eventBus
 	quiet   bool
 	fail    func(error) // ends the worker
 
@@ -45,13 +60,17 @@ type finisher struct {
 
 	interrupted int // jobs returned that had started
 	unwritten   int // outcomes that the database never took
+
+	// Of the last flush, for their memory.
+	batch     []outcome
+	byVerdict [lost + 1][]outcome
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		var byVerdict [lost + 1][]outcome
+		byVerdict := &f.byVerdict
 		note := settlement{jobs: len(batch)}
 		for _, o := range batch {
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
@@ -64,26 +83,36 @@ func (f *finisher) run(ctx context.Context) {
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
-			f.logLost(o)
+			f.reportLost(o)
+		}
+		for i := range byVerdict { // lets go of the jobs
+			clear(byVerdict[i])
+			byVerdict[i] = byVerdict[i][:0]
 		}
 		f.settled <- note
 	}
 }
 
+// gather returns the outcomes of the next flush. They are good until the one after.
 func (f *finisher) gather(first outcome) []outcome {
-	batch := []outcome{first}
-	for len(batch) < maxBatch {
+	flood := len(f.batch) >= floodBatch
+	clear(f.batch) // lets go of the jobs
+	f.batch = append(f.batch[:0], first)
+	if flood {
+		time.Sleep(floodPause)
+	}
+	for len(f.batch) < maxBatch {
 		select {
 		case o, open := <-f.outcomes:
 			if !open {
-				return batch
+				return f.batch
 			}
-			batch = append(batch, o)
+			f.batch = append(f.batch, o)
 		default:
-			return batch
+			return f.batch
 		}
 	}
-	return batch
+	return f.batch
 }
 
 type writeFunc func(context.Context, []outcome) (applied, error)
@@ -125,6 +154,9 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
+	if len(done) == len(batch) {
+		return batch, nil
+	}
 	for _, o := range batch {
 		if _, written := done[o.job.ID]; !written {
 			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way
@@ -155,43 +187,3 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		}
 	}
 }
-
-// report logs each outcome as the database took it.
-func (f *finisher) report(batch []outcome, done applied, tries int) {
-	unstarted := 0
-	for _, o := range batch {
-		retryIn, written := done[o.job.ID]
-		if written && o.verdict == completed && f.quiet {
-			continue
-		}
-		logger := f.logger.With("task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID)
-		switch {
-		case !written && tries > 1:
-			logger.Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
-		case !written:
-			f.logLost(o)
-		case o.verdict == completed:
-			logger.Info("job completed", "duration_ms", milliseconds(o.duration))
-		case o.verdict == failed && o.job.Attempts >= o.job.MaxAttempts:
-			logger.Warn("job permanently failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
-				"duration_ms", milliseconds(o.duration), "error", o.message)
-		case o.verdict == failed:
-			logger.Warn("job failed", "attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts,
-				"duration_ms", milliseconds(o.duration), "retry_in_ms", milliseconds(retryIn), "error", o.message)
-		case o.interrupted:
-			logger.Warn("job interrupted and returned", "duration_ms", milliseconds(o.duration), "error", o.message)
-		default:
-			unstarted++
-		}
-	}
-	if unstarted > 0 {
-		f.logger.Info("jobs returned that had not started", "jobs", unstarted)
-	}
-}
-
-func (f *finisher) logLost(o outcome) {
-	f.logger.Warn("lease lost, outcome refused", "task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID,
-		"attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

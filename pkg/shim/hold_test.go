@@ -29,7 +29,7 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	logger := slog.New(slog.DiscardHandler)
 	fail := func(err error) { t.Error(err) }
-	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one", logger: logger}
+	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
 		keeper:   &keeper{queries: queries, running: newRunning(), logger: logger, fail: fail, renewAfter: renewAfter},
 		finisher: &finisher{queries: queries, logger: logger, fail: fail},
@@ -39,7 +39,7 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0)
+	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0, nil)
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
@@ -139,23 +139,62 @@ func (r *renewal) expectJobs(t *testing.T, want int) {
 }
 
 func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
-	started := make(chan struct{})
+	started, outcomes := make(chan struct{}), make(chan outcome, 1)
 	e := &executor{
-		handlers: map[string]Handler{"long": func(ctx context.Context, _ *Job) error {
+		tasks: map[string]task{"long": {handler: func(ctx context.Context, _ *Job) error {
 			close(started)
 			<-ctx.Done()
 			return ctx.Err()
-		}},
+		}}},
+		backlog:  newBacklog(1),
+		outcomes: outcomes,
 		running:  newRunning(),
 		handling: t.Context(),
 	}
 	job := newHeldJob(1)
 	job.TaskIdentifier = "long"
-	result := make(chan outcome, 1)
-	go func() { result <- e.execute(job) }()
+	e.begin(job)
+	go e.execute(job)
 	<-started
 	e.running.lose(job)
-	if o := <-result; o.verdict != lost {
+	if o := <-outcomes; o.verdict != lost {
 		t.Errorf("verdict is %d, want %d", o.verdict, lost)
 	}
+}
+
+// Renewing would wait for the handler's transaction, or take the job for lost after its commit.
+func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	job := r.jobs[0]
+	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	tx, err := r.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.CompleteTx(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	r.renew(t) // does not wait
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.renew(t)
+	if cause := context.Cause(r.contexts[0]); cause != nil {
+		t.Errorf("the handler's context ended: %v", cause)
+	}
+	r.expectJobs(t, 1)
+}
+
+func TestTheHandlersTransactionGoesByARenewedLease(t *testing.T) {
+	r := newRenewal(t, time.Nanosecond)
+	job := r.jobs[0]
+	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	r.renew(t)
+	if job.hold.lease.Load() == job.Lease {
+		t.Fatal("the lease is the old one")
+	}
+	if err := job.CompleteTx(t.Context(), r.pool); err != nil {
+		t.Error(err)
+	}
+	r.expectJobs(t, 1)
 }

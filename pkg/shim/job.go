@@ -23,16 +23,36 @@ type Job struct {
 	LastError      string // of the attempt before, empty at the first
 	Revision       int    // how often the job was replaced through its key
 
-	logger *slog.Logger
+	worker *Worker // that claimed it, nil if none did
 	hold   *hold
+
+	carried map[string]string // what was sent along with it
 }
 
-// Logger returns a logger whose lines carry worker_id, task_identifier and job_id. A Job that no worker claimed, as in
-// a test, logs to slog.Default().
+// ClaimedAt returns when the worker claimed the job, by the clock of the database; zero if no worker did.
+func (j *Job) ClaimedAt() time.Time {
+	if j.Lease == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(j.Lease)
+}
+
+// Latency returns how long the job has waited, from when it was added or due, whichever was later, to its claim: all by
+// the clock of the database.
+func (j *Job) Latency() time.Duration {
+	since := j.CreatedAt
+	if j.RunAt.After(since) {
+		since = j.RunAt
+	}
+	return max(j.ClaimedAt().Sub(since), 0)
+}
+
+// Logger returns a logger whose lines carry label, which is "job", worker_id, task_identifier and job_id. A Job that no
+// worker claimed, as in a test, logs to slog.Default(), without a worker_id.
 func (j *Job) Logger() *slog.Logger {
-	logger := j.logger
-	if logger == nil {
-		logger = slog.Default()
+	logger := slog.Default().With("label", "job")
+	if j.worker != nil {
+		logger = j.worker.cfg.Logger.With("label", "job", "worker_id", j.worker.cfg.WorkerID)
 	}
 	return logger.With("task_identifier", j.TaskIdentifier, "job_id", j.ID)
 }

@@ -27,6 +27,7 @@ type keeper struct {
 	migrated   signal // the schema may have been migrated
 	running    *running
 	logger     *slog.Logger
+	events     *eventBus
 	renewAfter time.Duration
 	fail       func(error) // ends the worker
 }
@@ -94,13 +95,16 @@ func (k *keeper) beat(ctx context.Context) error {
 
 // renew keeps the locks of running jobs young, and ends the handlers of those that were lost.
 func (k *keeper) renew(ctx context.Context) error {
-	jobs := k.running.lasting(beatInterval)
-	if len(jobs) == 0 {
-		return nil
-	}
-	for _, job := range jobs {
+	var jobs []*Job
+	for _, job := range k.running.lasting(beatInterval) {
 		job.hold.renewing.Lock()
 		defer job.hold.renewing.Unlock()
+		if !job.hold.isCompleting() {
+			jobs = append(jobs, job)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
 	}
 	leases, err := k.queries.renew(ctx, jobs, k.renewAfter)
 	if err != nil {
@@ -117,10 +121,14 @@ func (k *keeper) renew(ctx context.Context) error {
 }
 
 func (k *keeper) sweep(ctx context.Context) error {
+	started := time.Now()
+	emit(k.events, SweepStarted{})
 	freed, err := k.queries.staleSweep(ctx)
 	if err != nil {
+		emit(k.events, SweepFailed{Err: err, Duration: time.Since(started)})
 		return fmt.Errorf("sweep stale locks: %w", err)
 	}
+	emit(k.events, SweepSucceeded{Freed: int(freed), Duration: time.Since(started)})
 	if freed > 0 {
 		k.logger.Warn("freed jobs of workers that are gone", "jobs", freed)
 	}

@@ -23,22 +23,27 @@ const (
 // drained.
 type listener struct {
 	connect  func(context.Context) (*pgx.Conn, error)
-	inserted signal // "jobs:insert", or it may have been missed
+	listens  signal // from now on there are notifications; what came before may have been missed
+	inserted signal // "jobs:insert"
 	migrated signal // "worker:migrate", or it may have been missed
 	logger   *slog.Logger
+	events   *eventBus
 }
 
 // run listens until ctx ends. A lost connection is made anew.
 func (l *listener) run(ctx context.Context) {
 	var retry backoff
-	for {
+	for attempt := 1; ; attempt++ {
+		emit(l.events, ListenConnecting{Attempt: attempt})
 		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
+		emit(l.events, ListenFailed{Err: err})
 		l.logger.Warn("cannot listen, will connect again", "error", err)
 		if connected >= healthy {
 			retry.reset()
+			attempt = 0
 		}
 		if !retry.wait(ctx) {
 			return
@@ -59,8 +64,10 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 		_ = conn.Close(ctx) // it is broken or not needed any more
 	}()
 
+	emit(l.events, ListenConnected{})
+
 	// What was announced while nobody listened is found by looking.
-	l.inserted.set()
+	l.listens.set()
 	l.migrated.set()
 	for {
 		channel, err := waitForNotification(ctx, conn)

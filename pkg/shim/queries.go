@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -25,7 +22,7 @@ type queries struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	workerID string
-	logger   *slog.Logger // given to the jobs
+	worker   *Worker // given to the jobs
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
@@ -137,122 +134,59 @@ func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (stil
 	return still, err
 }
 
-// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
-type claimed struct {
-	jobs    []*Job
-	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
-	newMark bool           // only without jobs: the worker is marked asleep, and was not before
-}
-
-// claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
-// The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
-// now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration) (answer claimed, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		answer = claimed{}
-		// The with query is evaluated when the first row asks for it, or not at all.
-		rows, err := conn.Query(ctx, q.text(`
-			with asleep as materialized (
-			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
-			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
-			)
-			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
-			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
-			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer) as j on true
-			 order by j.priority, j.run_at, j.id`),
-			q.workerID, tasks, limit, lasting.Seconds())
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			job, err := scanJob(rows, &answer)
-			if err != nil {
-				return err
-			}
-			if job == nil {
-				continue
-			}
-			job.logger = q.logger
-			job.hold = &hold{}
-			job.hold.lease.Store(job.Lease)
-			answer.jobs = append(answer.jobs, job)
-		}
-		return rows.Err()
-	})
-	return answer, err
-}
-
-// scanJob reads one row of a claim: a job, or else, into empty, what there is to say of an empty one.
-func scanJob(rows pgx.Rows, empty *claimed) (*Job, error) {
-	var (
-		job                             Job
-		priority, attempts, maxAttempts zeronull.Int2
-		revision                        zeronull.Int4
-		runAt, createdAt                pgtype.Timestamptz // may be infinite
-		flags                           []byte
-		dueIn                           *float64
-		newMark                         *bool
-	)
-	err := rows.Scan((*zeronull.Int8)(&job.ID), (*zeronull.Text)(&job.TaskIdentifier), (*[]byte)(&job.Payload),
-		(*zeronull.Text)(&job.QueueName), &priority, &runAt, &attempts, &maxAttempts,
-		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), &createdAt,
-		(*zeronull.Text)(&job.LastError), &revision, &dueIn, &newMark)
-	if err != nil {
-		return nil, err
-	}
-	if job.ID == 0 {
-		if dueIn != nil {
-			delay := time.Duration(*dueIn * float64(time.Second))
-			empty.dueIn = &delay
-		}
-		empty.newMark = newMark != nil && *newMark
-		return nil, nil
-	}
-	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
-	job.Revision, job.RunAt, job.CreatedAt = int(revision), runAt.Time, createdAt.Time
-	if flags != nil {
-		if job.Flags, err = flagNames(flags); err != nil {
-			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
-		}
-	}
-	return &job, nil
-}
-
 // applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next
 // try. An id that is missing belongs to a lease that was lost.
 type applied map[int64]time.Duration
 
 func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
-	return q.apply(ctx,
-		`select c.id, 0::float8 from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
+	var completed []int64 // in one value, for there are many
+	err := q.row(ctx, &completed,
+		`select array_agg(c.id) from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
 		q.workerID, ids, leases)
+	if err != nil {
+		return nil, err
+	}
+	done := make(applied, len(completed))
+	for _, id := range completed {
+		done[id] = 0
+	}
+	return done, nil
 }
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
-	return q.apply(ctx,
-		`select r.id, 0::float8 from S.return_job_batch($1::text, $2::bigint[], $3::bigint[]) as r (id)`,
-		q.workerID, ids, leases)
+	delays := make([]*float64, len(outcomes))
+	for i, o := range outcomes {
+		delays[i] = seconds(o.delay)
+	}
+	return q.apply(ctx, `
+		select r.id, 0::float8
+		  from (select array_agg(o.id) as ids, array_agg(o.lease) as leases, o.delay
+		          from unnest($2::bigint[], $3::bigint[], $4::float8[]) as o (id, lease, delay)
+		         group by o.delay) as o
+		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases, o.delay * interval '1 second') as r (id)`,
+		q.workerID, ids, leases, delays)
 }
 
 func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
 	type failure struct {
-		ID      int64  `json:"id"`
-		Lease   int64  `json:"lease"`
-		Message string `json:"message"`
+		ID        int64           `json:"id"`
+		Lease     int64           `json:"lease"`
+		Message   string          `json:"message"`
+		RetryIn   *float64        `json:"retry_in,omitempty"` // seconds
+		Payload   json.RawMessage `json:"payload,omitempty"`
+		Permanent bool            `json:"permanent,omitempty"`
 	}
 	failures := make([]failure, len(outcomes))
 	attempts := make([]int32, len(outcomes))
 	for i, o := range outcomes {
-		failures[i] = failure{ID: o.job.ID, Lease: o.lease, Message: o.message}
+		failures[i] = failure{
+			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: seconds(o.delay), Payload: o.payload, Permanent: o.permanent,
+		}
 		attempts[i] = int32(o.job.Attempts)
 	}
-	list, err := json.Marshal(failures)
+	list, err := encodePayload(failures) // leaves the payloads' text as it is
 	if err != nil {
 		return nil, fmt.Errorf("encode failures: %w", err)
 	}
@@ -261,7 +195,7 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 		select f.id, extract(epoch from S.backoff(a.attempts))::float8
 		  from S.fail_job_batch($1::text, $2::json) as f (id)
 		  join unnest($3::bigint[], $4::integer[]) as a (id, attempts) on a.id = f.id`,
-		q.workerID, string(list), ids, attempts)
+		q.workerID, *list, ids, attempts)
 }
 
 func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
@@ -291,6 +225,14 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 	return ids, leases
 }
 
+// seconds returns a delay as the database takes it, null for none.
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Seconds())
+}
+
 func sqlState(err error) string {
 	var refusal *pgconn.PgError
 	if errors.As(err, &refusal) {
@@ -300,8 +242,8 @@ func sqlState(err error) string {
 }
 
 // isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
-// schema (3F), or a plan that fits (0A). Trying again mends none of them.
-func isMistake(err error) bool { return inClass(err, "42", "3F", "0A") }
+// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them.
+func isMistake(err error) bool { return inClass(err, "42", "3F", "0A", "26") }
 
 // isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
 func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }

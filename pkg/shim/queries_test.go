@@ -59,7 +59,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			check(q.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 			check(q.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 			check(q.exec(ctx, `select S.set_setting('notify', 'idle')`))
-			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute)
+			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute, nil)
 			check(err)
 			if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 				t.Fatalf("claimed %+v", answer)
@@ -73,7 +73,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				lasting time.Duration
 				newMark bool
 			}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting)
+				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting, nil)
 				check(err)
 				if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != c.newMark {
 					t.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", c.lasting, empty)

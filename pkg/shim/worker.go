@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"sync"
 
@@ -40,10 +41,12 @@ type Worker struct {
 	stop     func()
 	kill     func()
 
-	mu       sync.Mutex
-	handlers map[string]Handler
-	misuse   []error       // wrong registrations, reported by Run
-	running  chan struct{} // closed when the present run ends, nil between runs
+	events eventBus
+
+	mu      sync.Mutex
+	tasks   map[string]task
+	misuse  []error       // wrong registrations, reported by Run
+	running chan struct{} // closed when the present run ends, nil between runs
 }
 
 // New makes a worker on a pool, which stays the caller's to close. It does not touch the database; its errors name the
@@ -61,7 +64,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		cfg:      cfg,
 		stopping: make(chan struct{}),
 		killing:  make(chan struct{}),
-		handlers: make(map[string]Handler),
+		tasks:    make(map[string]task),
 	}
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	w.kill = sync.OnceFunc(func() { close(w.killing) })
@@ -72,20 +75,43 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 func (w *Worker) ID() string { return w.cfg.WorkerID }
 
 // Handle registers the handler of a task. It must be called before the worker runs. Jobs of tasks without a handler stay
-// in the queue for others. An empty name, a nil handler or a second handler for a task make Run return an error.
-func (w *Worker) Handle(task string, h Handler) {
+// in the queue for others. An empty name, a nil handler, a second handler for a task or an option that cannot be make Run
+// return an error.
+func (w *Worker) Handle(name string, h Handler, options ...TaskOption) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case task == "":
-		w.misuse = append(w.misuse, errors.New("a handler has an empty task name"))
-	case h == nil:
-		w.misuse = append(w.misuse, fmt.Errorf("the handler of task %q is nil", task))
-	case w.handlers[task] != nil:
-		w.misuse = append(w.misuse, fmt.Errorf("task %q has two handlers", task))
-	default:
-		w.handlers[task] = h
+	if err := w.register(name, h, options); err != nil {
+		w.misuse = append(w.misuse, err)
 	}
+}
+
+func (w *Worker) register(name string, h Handler, options []TaskOption) error {
+	_, registered := w.tasks[name]
+	switch {
+	case name == "":
+		return errors.New("a handler has an empty task name")
+	case h == nil:
+		return fmt.Errorf("the handler of task %q is nil", name)
+	case registered:
+		return fmt.Errorf("task %q has two handlers", name)
+	}
+	wrapped, err := h.wrapped(w.cfg.Middleware)
+	if err != nil {
+		return fmt.Errorf("task %q: %w", name, err)
+	}
+	t := task{handler: wrapped}
+	for _, option := range options {
+		if err := option(&t); err != nil {
+			return fmt.Errorf("task %q: %w", name, err)
+		}
+	}
+	w.tasks[name] = t
+	return nil
+}
+
+// logger returns the logger for what the worker itself has to say.
+func (w *Worker) logger() *slog.Logger {
+	return w.cfg.Logger.With("label", "worker", "worker_id", w.cfg.WorkerID)
 }
 
 // Run works jobs until ctx ends or Stop is called, then stops claiming, returns the jobs that have not started, waits
@@ -105,7 +131,7 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 	err := errors.Join(w.misuse...)
 	switch {
 	case err != nil:
-	case len(w.handlers) == 0:
+	case len(w.tasks) == 0:
 		err = errors.New("no handler is registered")
 	case w.running != nil:
 		err = errors.New("it is running already")
@@ -114,7 +140,7 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 		w.mu.Unlock()
 		return fmt.Errorf("run worker: %w", err)
 	}
-	handlers := maps.Clone(w.handlers)
+	tasks := maps.Clone(w.tasks)
 	done := make(chan struct{})
 	w.running = done
 	w.mu.Unlock()
@@ -125,7 +151,15 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 		w.mu.Unlock()
 		close(done)
 	}()
-	return newSession(w, handlers, once).run(ctx)
+	if w.cfg.HandleSignals {
+		defer w.handleSignals()()
+	}
+	err = newSession(w, tasks, once).run(ctx)
+	emit(&w.events, WorkerStopped{WorkerID: w.ID(), Err: err})
+	watched, cancel := context.WithTimeout(context.WithoutCancel(ctx), hooksTime)
+	defer cancel()
+	w.events.awaitHooks(watched)
+	return err
 }
 
 // Stop begins the stop that Run describes and waits until it is done or ctx ends, whose error it then returns; the stop

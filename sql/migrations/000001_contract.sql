@@ -1,5 +1,6 @@
--- The tables, types and ledger of Graphile Worker at revision 20. They are a contract shared with its Node worker, which
--- works the same tables: names, types, constraints and defaults must stay what they are. Ours goes into tables of its own.
+-- The tables, types and ledger of Graphile Worker at revision 20. They are a contract shared with its Node worker,
+-- which works the same tables: names, types, constraints and defaults must stay what they are. Ours goes into tables
+-- of its own.
 
 -- For those who run this by tern itself: what is there stays as it is.
 do $$

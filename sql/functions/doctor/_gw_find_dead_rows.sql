@@ -1,6 +1,6 @@
 -- Tables with many dead rows where autovacuum is off or has not come. PostgreSQL's statistics say so, a little late.
--- Many: more than so many, and more than twice what calls autovacuum. A burst makes as many before autovacuum can come, so
--- it has some patience after the last visit, the start of the server, and the installation.
+-- Many: more than so many, and more than twice what calls autovacuum. A burst makes as many before autovacuum can
+-- come, so it has some patience after the last visit, the start of the server, and the installation.
 create or replace function {{.schema}}._gw_find_dead_rows(
   least_dead bigint   default 10000,
   patience   interval default '15 minutes'

@@ -1,6 +1,7 @@
 -- Fleet-wide settings: what every worker and function of this schema goes by.
 
--- The settings there are, with their defaults and bounds: from one interval to another, or one of a few words. Only what differs from the default has a row in _gw_settings.
+-- The settings there are, with their defaults and bounds: from one interval to another, or one of a few words. Only
+-- what differs from the default has a row in _gw_settings.
 create or replace function {{.schema}}._gw_known_settings()
   returns table (name text, default_value text, least_value interval, greatest_value interval, words text[],
                  meaning text)

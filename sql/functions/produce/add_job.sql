@@ -24,6 +24,7 @@ as $$
 declare
   task_id  integer;
   queue_id integer;
+  notify   text;
   added    {{.schema}}._private_jobs;
 begin
   -- The mode counts only with a key; null is the default.
@@ -42,50 +43,43 @@ begin
     perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
   end if;
 
-  if job_key is not null then
-    -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that
-    -- he waits for would be a deadlock.
-    loop
-      select t.id, q.id
-        into task_id, queue_id
-        from {{.schema}}._private_tasks as t
-        left join {{.schema}}._private_job_queues as q on q.queue_name = add_job.queue_name
-       where t.identifier = add_job.identifier;
-      exit when task_id is not null and (queue_name is null or queue_id is not null);
-      perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
-    end loop;
+  -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that he
+  -- waits for would be a deadlock.
+  loop
+    select t.id,
+           case when add_job.queue_name is not null then
+             (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name)
+           end,
+           (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify')
+      into task_id, queue_id, notify
+      from {{.schema}}._private_tasks as t
+     where t.identifier = add_job.identifier;
+    exit when task_id is not null and (queue_name is null or queue_id is not null);
+    perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+  end loop;
+
+  if job_key is null then
+    insert into {{.schema}}._private_jobs
+      (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
+    values (queue_id, task_id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
+            coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
+            case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end)
+    returning * into added;
+  else
     added := {{.schema}}._gw_add_keyed_job(
       task_id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then
       return added;
     end if;
-  else
-    loop
-      if queue_name is not null then
-        select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
-      end if;
-      insert into {{.schema}}._private_jobs
-        (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-      select queue_id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
-             coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
-             case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end
-        from {{.schema}}._private_tasks as t
-       where t.identifier = add_job.identifier
-         and (add_job.queue_name is null or queue_id is not null)
-      returning * into added;
-      exit when found;
-      perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
-    end loop;
   end if;
 
-  -- _gw_wake(1) without the cost of a call; by default without that of a look at the sleepers, too.
-  perform pg_notify('jobs:insert', '{"count":1}')
-    where not exists (select from {{.schema}}._gw_settings as s where s.name = 'notify' and s.value <> 'always');
-  if not found then
+  -- _gw_wake(1) without the cost of a call, and by default without that of a statement.
+  if notify = 'idle' then
     perform pg_notify('jobs:insert', '{"count":1}')
-      where exists (select from {{.schema}}._gw_settings as s where s.name = 'notify' and s.value = 'idle')
-        and (current_setting('transaction_isolation') <> 'read committed'
-             or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp()));
+      where current_setting('transaction_isolation') <> 'read committed'
+         or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp());
+  elsif notify is distinct from 'never' then
+    notify := pg_notify('jobs:insert', '{"count":1}')::text;
   end if;
   return added;
 end;

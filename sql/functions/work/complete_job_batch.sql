@@ -15,19 +15,32 @@ create or replace function {{.schema}}.complete_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
-  in_order  boolean;
-  completed bigint[];
-  queue_ids integer[];
+  held_at   timestamptz;
+  completed bigint;
 begin
-  loop
-    -- Leases are found by halving, so ids must ascend. The arrays are in a materialized row, for PL/pgSQL would flatten
-    -- its own anew for every job.
+  if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
+    -- Jobs of one claim, or by whatever claim the worker holds them.
+    held_at := {{.schema}}._gw_locked_at(leases[1]);
+    return query
+    with gone as (
+      delete from {{.schema}}._private_jobs as j
+       where j.id = any (job_ids)
+         and j.locked_by = worker_id
+         and coalesce(held_at, j.locked_at) = j.locked_at
+      returning j.id, j.job_queue_id
+    ), freed as (
+      update {{.schema}}._private_job_queues as q
+         set locked_at = null, locked_by = null
+       where q.id = any (array(select g.job_queue_id from gone as g where g.job_queue_id is not null))
+         and q.locked_by = worker_id
+    )
+    select g.id from gone as g;
+  elsif cardinality(leases) = cardinality(job_ids) and array_position(job_ids, null) is null then
+    -- Jobs of several claims: leases are found by halving, so ids must ascend.
+    return query
     with outcomes as materialized (
-      select job_ids as ids, leases as leases
-       where (cardinality(leases) = cardinality(job_ids)) is not false
-         and (cardinality(job_ids) = 1 and job_ids[1] is not null
-              or not exists (select from unnest(job_ids, job_ids[2:]) as o (id, next_id)
-                              where o.id is null or o.id >= o.next_id))
+      select array_agg(o.id order by o.id) as ids, array_agg(o.lease order by o.id) as leases
+        from unnest(job_ids, leases) as o (id, lease)
     ), gone as (
       delete from {{.schema}}._private_jobs as j
        using outcomes as o
@@ -35,21 +48,18 @@ begin
          and j.locked_by = worker_id
          and {{.schema}}._gw_is_held(j.locked_at, o.leases[width_bucket(j.id, o.ids)])
       returning j.id, j.job_queue_id
+    ), freed as (
+      update {{.schema}}._private_job_queues as q
+         set locked_at = null, locked_by = null
+       where q.id = any (array(select g.job_queue_id from gone as g where g.job_queue_id is not null))
+         and q.locked_by = worker_id
     )
-    select array_agg(g.id), array_agg(g.job_queue_id) filter (where g.job_queue_id is not null),
-           exists (select from outcomes)
-      into completed, queue_ids, in_order
-      from gone as g;
-    exit when in_order;
-    perform {{.schema}}._gw_check_outcomes(job_ids, leases);
-    select array_agg(o.id order by o.id), case when leases is not null then array_agg(o.lease order by o.id) end
-      into job_ids, leases
-      from unnest(job_ids, leases) as o (id, lease);
-  end loop;
-  if queue_ids is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+    select g.id from gone as g;
   end if;
-  return query select unnest(completed);
+  get diagnostics completed = row_count;
+  if (completed = cardinality(job_ids)) is not true then
+    perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- not held any more, or named wrongly
+  end if;
 end;
 $$;
 

@@ -40,8 +40,9 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at timestamptz := clock_timestamp();
+  task_ids   integer[];
+  task_names text[];
   reads      bigint;
-  is_plain   boolean;
 begin
   if (length(worker_id) between 1 and 128) is not true then
     raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
@@ -50,58 +51,59 @@ begin
       using errcode = 'GWWBS';
   end if;
 
-  -- No cursor, and no job in a queue: an index of one page has never had an entry, which saves the look.
-  is_plain := coalesce(current_setting('gw.claim_cursor', true), '') = '';
-  if is_plain and pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_jobs') > 8192 then
-    is_plain := not exists (
-      select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null);
+  -- Of many jobs the task is looked up here, by halving.
+  if batch_size > 20 and task_identifiers is not null then
+    select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
+      into task_ids, task_names
+      from {{.schema}}._private_tasks as t
+     where t.identifier = any (task_identifiers);
   end if;
 
-  if is_plain then
-    reads := {{.schema}}._gw_index_reads();
-    -- A second look if the first took nothing: a job that is replaced between look and lock is not taken, and neither is
-    -- another in its place.
-    for look in 1..2 loop
-      return query
-      with claimed as (
-        update {{.schema}}._private_jobs as j
-           set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-         where j.ctid = any (array(
-                 select j.ctid
-                   from {{.schema}}._private_jobs as j
-                  where j.is_available and j.job_queue_id is null
-                    and {{.schema}}._gw_suits(
-                          j.run_at, j.task_id, j.flags, get_job_batch.now,
-                          case when task_identifiers is not null then
-                            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-                          end,
-                          forbidden_flags)
-                  order by j.priority, j.run_at, j.id
-                  limit batch_size
-                    for update skip locked))
-        returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
-                  j.last_error, j.revision
-      )
-      select c.id,
-             (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
-             c.payload, null::text,
-             c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-             (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
-        from claimed as c
-       order by c.priority, c.run_at, c.id;
-      exit when found;
-    end loop;
-
-    reads := {{.schema}}._gw_index_reads() - reads;
-    if reads - 1000 > batch_size then
+  reads := {{.schema}}._gw_index_reads();
+  return query
+  with claimed as (
+    update {{.schema}}._private_jobs as j
+       set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+     where j.ctid = any (array(
+             select j.ctid
+               from {{.schema}}._private_jobs as j
+              where (select coalesce(current_setting('gw.claim_cursor', true), '') = ''
+                            and not exists (select from {{.schema}}._private_jobs as q
+                                             where q.is_available and q.job_queue_id is not null))
+                and j.is_available and j.job_queue_id is null
+                and {{.schema}}._gw_suits(
+                      j.run_at, j.task_id, j.flags, get_job_batch.now,
+                      case when task_identifiers is not null then
+                        array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+                      end,
+                      forbidden_flags)
+              order by j.priority, j.run_at, j.id
+              limit batch_size
+                for update skip locked))
+    returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
+              j.last_error, j.revision
+  )
+  select c.id,
+         case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
+         end,
+         c.payload, null::text,
+         c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+         (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+    from claimed as c
+   order by c.priority, c.run_at, c.id;
+  if found then
+    if {{.schema}}._gw_index_reads() - reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, claimed_at);
     end if;
-  else
-    return query
-    select c.*
-      from {{.schema}}._gw_claim_jobs(
-             worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, claimed_at) as c;
+    return;
   end if;
+
+  -- A job is in a queue, or this session has a cursor, or nothing was there to take at the first look.
+  return query
+  select c.*
+    from {{.schema}}._gw_claim_jobs(
+           worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, claimed_at) as c;
 end;
 $$;
 

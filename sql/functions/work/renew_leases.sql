@@ -1,6 +1,6 @@
--- Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than, so
--- that the four-hour sweeps of others leave a job alone for as long as its worker lives and asks. Returns one row for each
--- job that it holds, with the lease that counts from now on; a job that is missing is lost.
+-- Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than,
+-- so that the four-hour sweeps of others leave a job alone for as long as its worker lives and asks. Returns one row
+-- for each job that it holds, with the lease that counts from now on; a job that is missing is lost.
 -- Locks: of what it renews, job rows by id, then queue rows by id.
 -- Raises GWWOB when the arrays do not fit together.
 create or replace function {{.schema}}.renew_leases(

@@ -1,6 +1,7 @@
--- Hands a job back as if it had not been claimed: the attempt does not count. run_in: not before this long from now.
--- A job whose key was taken over or removed while it was out stays dead.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
+-- Hands a job back as if it had not been claimed: the attempt does not count. run_in: not before this long from now. A
+-- job whose key was taken over or removed while it was out stays dead.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
+-- did.
 -- Locks: the job row, then its queue row.
 -- Raises GWWOB when job_id is null.
 create or replace function {{.schema}}.return_job(

@@ -1,11 +1,15 @@
 package beside
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
@@ -145,10 +149,21 @@ func TestABatchThatOneSideFinishedInPartIsFinishedByTheOther(t *testing.T) {
 		t.Parallel()
 		q := newQueue(t)
 		id := q.addFromNode("batch", []int{2, 3, 4}, map[string]any{})
-		failed := value[bool](q, `
-			select graphile_worker.fail_job('worker', g.id, 'odd 3', g.lease, replacement_payload => '[3]', retry_in => '0')
-			  from graphile_worker.get_job('worker') as g`)
-		equal(t, "fail_job", failed, true)
+		worker, err := shim.New(pgtest.Pool(t, q.url), shim.Config{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shim.HandleEach(worker, "batch", func(_ context.Context, n int, _ *shim.Job) error {
+			if n%2 != 0 {
+				return fmt.Errorf("odd %d", n)
+			}
+			return nil
+		}, shim.Backoff(func(int) time.Duration { return time.Hour }))
+		if err := worker.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "last_error", value[string](q, "select last_error from graphile_worker.jobs"), "Batch failures:\nodd 3")
+		q.exec("select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())", id)
 		q.node(nodegw.Options{}, "batch")
 		q.awaitEmpty()
 		equal(t, "what Node got", value[string](q, "select id || ': ' || side || attempt || payload::jsonb from ran"),

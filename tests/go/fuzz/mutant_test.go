@@ -8,6 +8,9 @@ import (
 )
 
 func TestABrokenRuleIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests the model, which is the same for each version of PostgreSQL")
+	}
 	for _, m := range mutants {
 		t.Run(m.rule, func(t *testing.T) {
 			f := newFuzz(t, 1)
@@ -60,7 +63,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
-		sound: "(select j.is_available from", broken: "(select not j.is_available from",
+		sound: "u.job_key not in (select e.key", broken: "u.job_key in (select e.key",
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",

@@ -72,6 +72,9 @@ func checksums(t *testing.T) map[string]string {
 	}
 	sums := make(map[string]string)
 	library := filepath.Join(strings.TrimSpace(string(root)), "src")
+	if testing.Short() {
+		library = filepath.Join(library, "crypto") // a tenth of all
+	}
 	err = filepath.WalkDir(library, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err

@@ -2,9 +2,18 @@
 package languages
 
 import (
+	"flag"
+	"fmt"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("the drivers of other languages do what they do on each version of PostgreSQL")
+		return
+	}
+	pgtest.Main(m)
+}

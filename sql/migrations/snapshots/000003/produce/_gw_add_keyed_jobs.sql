@@ -14,66 +14,72 @@ create or replace function {{.schema}}._gw_add_keyed_jobs(
   set enable_bitmapscan = off
 as $$
 declare
+  repeated text[];
+  existing text[];
   spec     record;
   added    {{.schema}}._private_jobs;
   job_ids  bigint[];
+  answer   bigint[];
   inserted bigint[];
-  waiting  bigint[];
   replaced bigint[];
   busy_key text;
 begin
+  if cardinality(job_keys) < cardinality(specs) then
+    select array_agg(r.job_key)
+      into repeated
+      from (select s.job_key from unnest(specs) as s group by s.job_key having count(s.job_key) > 1) as r;
+  end if;
+
   for round in 1..1000 loop
     begin
-      -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A spec
-      -- whose job waits already draws none, nor does the second spec with one key. A scalar sub-select looks key by key; an
-      -- exists may be hashed instead, which reads every job that waits.
-      select array_agg(n.id)
-        into job_ids
-        from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
-                          when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
-                from (select u.number, u.job_key is null
-                             or (row_number() over (partition by u.job_key order by u.number) = 1
-                                 and (select j.is_available from {{.schema}}._private_jobs as j
-                                       where j.key = u.job_key) is not true) as is_new
-                        from unnest(specs) with ordinality
-                          as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-                       order by u.number) as s) as n;
+      inserted := null; -- what a round before has inserted is undone
+      select array_agg(j.key)
+        into existing
+        from {{.schema}}._private_jobs as j
+       where j.key = any (job_keys) and j.is_available;
 
-      with i as (
-        insert into {{.schema}}._private_jobs
-          (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
-        overriding system value
-        select job_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
-               coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
-               case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
-          from unnest(specs) with ordinality
-            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-          join {{.schema}}._private_tasks as t on t.identifier = s.identifier
-          left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
-         where job_ids[s.number::integer] is not null
-           and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
-         order by s.job_key, s.number
-            on conflict (key) do nothing
-        returning id, key
-      )
-      select array_agg(i.id) filter (where i.key is not null) into inserted from i;
+      if (cardinality(existing) = cardinality(specs)) is not true then
+        -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A
+        -- spec whose job waits already draws none, nor does the second spec with one key.
+        select array_agg(n.id)
+          into job_ids
+          from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
+                            when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
+                  from (select u.number, u.job_key is null
+                               or (row_number() over (partition by u.job_key order by u.number) = 1
+                                   and u.job_key not in (select e.key from unnest(existing) as e (key))) as is_new
+                          from unnest(specs) with ordinality
+                            as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+                         order by u.number) as s) as n;
 
-      with locked as (
+        with i as (
+          insert into {{.schema}}._private_jobs
+            (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
+          overriding system value
+          select job_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
+                 coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
+                 case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+            from unnest(specs) with ordinality
+              as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+            join {{.schema}}._private_tasks as t on t.identifier = s.identifier
+            left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
+           where job_ids[s.number::integer] is not null
+             and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
+           order by s.job_key, s.number
+              on conflict (key) do nothing
+          returning id, key
+        )
+        select array_agg(i.id) filter (where i.key is not null) into inserted from i;
+      end if;
+
+      -- Jobs that wait are replaced all at once, but for keys that several specs have.
+      with locked as materialized (
         select j.id, j.key, j.is_available
           from {{.schema}}._private_jobs as j
          where j.key = any (job_keys)
          order by j.id
            for update skip locked
-      )
-      select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
-             array(select l.id from locked as l where l.is_available)
-        into busy_key, waiting;
-      if busy_key is not null then
-        raise exception using errcode = 'GWBKC';
-      end if;
-
-      -- Jobs that wait are replaced all at once, but for keys that several specs have.
-      with replaced as (
+      ), replaced as (
         update {{.schema}}._private_jobs as j
            set job_queue_id = s.queue_id,
                task_id      = s.task_id,
@@ -87,22 +93,31 @@ begin
                attempts     = 0,
                last_error   = null,
                updated_at   = now()
-          from (select u.*, count(*) over (partition by u.job_key) as specs, t.id as task_id, q.id as queue_id
+          from (select l.id, u.*, t.id as task_id, q.id as queue_id
                   from unnest(specs) with ordinality
                     as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+                  join locked as l on l.key = u.job_key
                   join {{.schema}}._private_tasks as t on t.identifier = u.identifier
                   left join {{.schema}}._private_job_queues as q on q.queue_name = u.queue_name
-                 where u.job_key is not null) as s
-         where j.id = any (waiting)
-           and j.key = s.job_key
-           and j.id is distinct from job_ids[s.number::integer]
-           and s.specs = 1
+                 where l.is_available
+                   and l.id is distinct from job_ids[u.number::integer]
+                   and (u.job_key = any (repeated)) is not true) as s
+         where j.id = s.id
         returning j.id, s.number
       )
-      select array_agg(coalesce(r.id, o.id) order by o.number), array_agg(r.number) filter (where r.id is not null)
-        into job_ids, replaced
-        from unnest(job_ids) with ordinality as o (id, number)
+      select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
+             array_agg(coalesce(r.id, job_ids[o.number]) order by o.number),
+             array_agg(r.number) filter (where r.id is not null)
+        into busy_key, answer, replaced
+        from generate_series(1, cardinality(specs)) as o (number)
         left join replaced as r on r.number = o.number;
+      if busy_key is not null then
+        raise exception using errcode = 'GWBKC';
+      end if;
+      job_ids := answer;
+      if cardinality(replaced) = cardinality(specs) then
+        return job_ids;
+      end if;
 
       for spec in
         select s.*, t.id as task_id, q.id as queue_id

@@ -15,6 +15,7 @@ create or replace function {{.schema}}.add_jobs(
 as $$
 declare
   spec         record;
+  is_refused   boolean;
   identifiers  text[];
   queue_names  text[];
   job_keys     text[];
@@ -24,22 +25,23 @@ begin
     return;
   end if;
 
-  select s.* into spec
-    from unnest(specs) with ordinality
-      as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-   where {{.schema}}._gw_job_is_refused(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)
-   order by s.number
-   limit 1;
-  if found then
+  select bool_or({{.schema}}._gw_job_is_refused(
+           s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)),
+         array_agg(distinct s.identifier),
+         array_agg(distinct s.queue_name) filter (where s.queue_name is not null),
+         array_agg(distinct s.job_key) filter (where s.job_key is not null)
+    into is_refused, identifiers, queue_names, job_keys
+    from unnest(specs) as s;
+  if is_refused then
+    select s.* into spec
+      from unnest(specs) with ordinality
+        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+     where {{.schema}}._gw_job_is_refused(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)
+     order by s.number
+     limit 1;
     perform {{.schema}}._gw_refuse_job(
       spec.identifier, spec.queue_name, spec.max_attempts, spec.job_key, spec.priority, spec.flags, spec.number);
   end if;
-
-  select array_agg(distinct s.identifier),
-         array_agg(distinct s.queue_name) filter (where s.queue_name is not null),
-         array_agg(distinct s.job_key) filter (where s.job_key is not null)
-    into identifiers, queue_names, job_keys
-    from unnest(specs) as s;
   perform {{.schema}}._gw_hold_names(identifiers, queue_names);
   perform {{.schema}}._gw_make_names(identifiers, queue_names);
 

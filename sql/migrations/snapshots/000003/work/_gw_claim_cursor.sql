@@ -1,15 +1,15 @@
--- The claim cursor: in front of it, a claim saw no job without a queue that it could take, now or later. What lies there
--- are index entries of jobs that have ended, not yet vacuumed or kept by somebody's long transaction, and jobs of other
--- tasks or with forbidden flags; stepping over 200 000 of them costs 20 ms a claim.
--- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get lost,
--- and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags.
--- It is only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
+-- The claim cursor: in front of it, a claim saw no job without a queue that it could take, now or later. What lies
+-- there are index entries of jobs that have ended, not yet vacuumed or kept by somebody's long transaction, and jobs
+-- of other tasks or with forbidden flags; stepping over 200 000 of them costs 20 ms a claim.
+-- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get
+-- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
+-- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
 -- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
 
 -- The cursor of this session for such claims; null if there is none, or none that makes sense.
--- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority, run_at
--- and id of the first job, when it was put}, times in microseconds since 1970. One that was put in the future is from
--- before the clock was set back.
+-- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority,
+-- run_at and id of the first job, when it was put}, times in microseconds since 1970. One that was put in the future
+-- is from before the clock was set back.
 create or replace function {{.schema}}._gw_claim_cursor(
   task_identifiers text[],
   forbidden_flags  text[]

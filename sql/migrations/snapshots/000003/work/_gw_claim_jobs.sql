@@ -38,7 +38,7 @@ declare
   from_run_at   timestamptz;
   from_id       bigint;
   queues_only   boolean     := false;
-  looked_again  boolean     := false;
+  looked_again  boolean;
   front         record;
   heads         tid[];
   queue_ids     integer[];
@@ -52,6 +52,7 @@ begin
          end,
          exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null)
     into task_ids, queued;
+  looked_again := cursor is null and not queued; -- get_job_batch did
   if from_cursor then
     from_priority := cursor[4];
     from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
@@ -143,7 +144,8 @@ begin
       -- queues must not wait for the next call.
       queues_only := true;
     elsif not looked_again then
-      looked_again := true; -- see get_job_batch
+      -- A job that is replaced between look and lock is not taken, and neither is another in its place.
+      looked_again := true;
     else
       exit;
     end if;

@@ -1,5 +1,6 @@
 -- Reports a job as done: its row goes, its queue is free for the next one.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
+-- did.
 -- Locks: the job row, then its queue row.
 -- Raises GWWOB when job_id is null.
 create or replace function {{.schema}}.complete_job(

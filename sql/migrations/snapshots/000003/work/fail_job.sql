@@ -1,7 +1,8 @@
--- Reports a job as failed. It runs again at retry_at, or retry_in from now, or by default after a back-off that grows with
--- its attempts; when they are used up, or with permanent, it stays as permanently failed until an admin acts.
+-- Reports a job as failed. It runs again at retry_at, or retry_in from now, or by default after a back-off that grows
+-- with its attempts; when they are used up, or with permanent, it stays as permanently failed until an admin acts.
 -- replacement_payload: what is left to do, for a job of which a part is done.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it did.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
+-- did.
 -- Locks: the job row, then its queue row.
 -- Raises GWWRT when both retry_at and retry_in are given, GWWOB when job_id is null.
 create or replace function {{.schema}}.fail_job(

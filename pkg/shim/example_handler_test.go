@@ -1,0 +1,373 @@
+package shim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// exampleWorker makes a worker on an empty queue that says nothing.
+func exampleWorker(cfg shim.Config) (worker *shim.Worker, pool *pgxpool.Pool, done func()) {
+	drop := database()
+	pool, err := shim.Open(context.Background(), "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	worker, err = shim.New(pool, cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return worker, pool, func() {
+		pool.Close()
+		drop()
+	}
+}
+
+// addAndRun adds a job, works until none is runnable, and prints what is left.
+func addAndRun(worker *shim.Worker, task string, payload any) {
+	ctx := context.Background()
+	added, err := worker.Client().Add(ctx, task, payload, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := worker.RunOnce(ctx); err != nil {
+		log.Fatal(err)
+	}
+	job, err := worker.Client().Job(ctx, added.ID)
+	switch {
+	case errors.Is(err, shim.ErrJobNotFound):
+		fmt.Println("the job is done")
+	case err != nil:
+		log.Fatal(err)
+	default:
+		fmt.Printf("%d of %d attempts, last error: %s\n", job.Attempts, job.MaxAttempts, job.LastError)
+	}
+}
+
+func ExampleHandle() {
+	worker, _, done := exampleWorker(shim.Config{Concurrency: 10})
+	defer done()
+	shim.Handle(worker, "send_email", func(ctx context.Context, email Email, job *shim.Job) error {
+		fmt.Println("attempt", job.Attempts, "to", email.To)
+		return nil
+	})
+	addAndRun(worker, "send_email", Email{To: "ada@example.org"})
+	// Output:
+	// attempt 1 to ada@example.org
+	// the job is done
+}
+
+func ExampleWorker_Handle() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	worker.Handle("echo", func(ctx context.Context, job *shim.Job) error {
+		fmt.Println(string(job.Payload))
+		return nil
+	})
+	addAndRun(worker, "echo", []int{1, 2})
+	// Output:
+	// [1,2]
+	// the job is done
+}
+
+// What cannot get better is not tried again.
+func ExampleDiscard() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "import_file", func(ctx context.Context, path string, job *shim.Job) error {
+		_, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return shim.Discard(err)
+		}
+		return err
+	})
+	addAndRun(worker, "import_file", "/nowhere")
+	// Output: 25 of 25 attempts, last error: open /nowhere: no such file or directory
+}
+
+// The other side has said when to come back.
+func ExampleRetryIn() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "charge", func(ctx context.Context, cents int, job *shim.Job) error {
+		return shim.RetryIn(10*time.Minute, errors.New("429 Too Many Requests"))
+	})
+	addAndRun(worker, "charge", 1250)
+	// Output: 1 of 25 attempts, last error: 429 Too Many Requests
+}
+
+// Waiting for something is not a failure.
+func ExampleSnooze() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	looks := 0
+	shim.Handle(worker, "await_payment", func(ctx context.Context, order int, job *shim.Job) error {
+		if looks++; looks < 3 {
+			return shim.Snooze(0) // an hour, say
+		}
+		fmt.Println("paid, seen at look", looks, "of attempt", job.Attempts)
+		return nil
+	})
+	addAndRun(worker, "await_payment", 7)
+	// Output:
+	// paid, seen at look 3 of attempt 1
+	// the job is done
+}
+
+func ExampleBatch() {
+	worker, pool, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "notify", func(ctx context.Context, devices []string, job *shim.Job) error {
+		errs := make([]error, len(devices))
+		for i, device := range devices {
+			if device == "watch" {
+				errs[i] = errors.New("the watch is off")
+			}
+		}
+		return shim.Batch(errs) // nil if all are
+	})
+	addAndRun(worker, "notify", []string{"phone", "watch", "tablet"})
+
+	var payload string
+	if err := pool.QueryRow(context.Background(), "select payload::text from graphile_worker._private_jobs").Scan(&payload); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("to be tried again:", payload)
+	// Output:
+	// 1 of 25 attempts, last error: Batch failures:
+	// the watch is off
+	// to be tried again: ["watch"]
+}
+
+func ExampleHandleEach() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.HandleEach(worker, "notify", func(ctx context.Context, device string, job *shim.Job) error {
+		fmt.Println(device)
+		if device == "watch" && job.Attempts == 1 {
+			return errors.New("the watch is off")
+		}
+		return nil
+	}, shim.Backoff(func(attempt int) time.Duration { return 0 }))
+	addAndRun(worker, "notify", []string{"phone", "watch", "tablet"})
+	// Output:
+	// phone
+	// watch
+	// tablet
+	// watch
+	// the job is done
+}
+
+func ExampleTimeout() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "fetch", func(ctx context.Context, url string, job *shim.Job) error {
+		<-ctx.Done() // as a request does that takes too long
+		return ctx.Err()
+	}, shim.Timeout(50*time.Millisecond))
+	addAndRun(worker, "fetch", "https://example.org")
+	// Output: 1 of 25 attempts, last error: timed out after 50ms: context deadline exceeded
+}
+
+// Every ten minutes, in place of ever longer delays.
+func ExampleBackoff() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.On(worker, func(e shim.JobReported) { fmt.Println(e.Outcome, "again in", e.RetryIn) })
+	shim.Handle(worker, "poll", func(ctx context.Context, station int, job *shim.Job) error {
+		return errors.New("no answer")
+	}, shim.Backoff(func(attempt int) time.Duration { return 10 * time.Minute }))
+	addAndRun(worker, "poll", 7)
+	// Output:
+	// failed again in 10m0s
+	// 1 of 25 attempts, last error: no answer
+}
+
+func ExampleMiddleware() {
+	timed := func(next shim.Handler) shim.Handler {
+		return func(ctx context.Context, job *shim.Job) error {
+			started := time.Now()
+			err := next(ctx, job)
+			fmt.Println(job.TaskIdentifier, shim.OutcomeOf(job, err), time.Since(started) < time.Minute)
+			return err
+		}
+	}
+	worker, _, done := exampleWorker(shim.Config{Middleware: []shim.Middleware{timed}})
+	defer done()
+	shim.Handle(worker, "send_email", func(ctx context.Context, email Email, job *shim.Job) error {
+		return shim.Discard(errors.New("no such address"))
+	})
+	addAndRun(worker, "send_email", Email{To: "nobody"})
+	// Output:
+	// send_email permanently_failed true
+	// 25 of 25 attempts, last error: no such address
+}
+
+// The money moves once, whatever dies and when.
+func ExampleJob_CompleteTx() {
+	worker, pool, done := exampleWorker(shim.Config{})
+	defer done()
+	ctx := context.Background()
+	if _, err := pool.Exec(ctx, "create table accounts as select 100 as balance"); err != nil {
+		log.Fatal(err)
+	}
+	shim.Handle(worker, "pay_in", func(ctx context.Context, amount int, job *shim.Job) error {
+		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "update accounts set balance = balance + $1", amount); err != nil {
+				return err
+			}
+			return job.CompleteTx(ctx, tx) // an error rolls back
+		})
+	})
+	addAndRun(worker, "pay_in", 50)
+
+	var balance int
+	if err := pool.QueryRow(ctx, "select balance from accounts").Scan(&balance); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(balance)
+	// Output:
+	// the job is done
+	// 150
+}
+
+func ExampleJob_Query() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "count", func(ctx context.Context, upTo int, job *shim.Job) error {
+		rows, err := job.Query(ctx, "select count(*) from generate_series(1, $1)", upTo)
+		if err != nil {
+			return err
+		}
+		n, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		fmt.Println(n)
+		return err
+	})
+	addAndRun(worker, "count", 42)
+	// Output:
+	// 42
+	// the job is done
+}
+
+func ExampleJob_Logger() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "send_email", func(ctx context.Context, email Email, job *shim.Job) error {
+		job.Logger().Info("connected", "host", "mail.example.org") // label=job worker_id=... task_identifier=send_email job_id=1
+		return nil
+	})
+	addAndRun(worker, "send_email", Email{To: "ada@example.org"})
+	// Output: the job is done
+}
+
+// A function that knows nothing of handlers can find out what job it works for.
+func ExampleJobFromContext() {
+	audit := func(ctx context.Context, text string) {
+		if job, ok := shim.JobFromContext(ctx); ok {
+			fmt.Printf("%s, by job %d of %s\n", text, job.ID, job.TaskIdentifier)
+		}
+	}
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "close_account", func(ctx context.Context, account int, job *shim.Job) error {
+		audit(ctx, fmt.Sprintf("account %d is closed", account))
+		return nil
+	})
+	addAndRun(worker, "close_account", 7)
+	// Output:
+	// account 7 is closed, by job 1 of close_account
+	// the job is done
+}
+
+func ExampleOn() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.On(worker, func(e shim.JobFailed) {
+		fmt.Printf("ring the bell: %s failed for good: %v\n", e.Job.TaskIdentifier, e.Err)
+	})
+	shim.Handle(worker, "backup", func(ctx context.Context, _ any, job *shim.Job) error {
+		return shim.Discard(errors.New("the tape is full"))
+	})
+	addAndRun(worker, "backup", nil)
+	// Output:
+	// ring the bell: backup failed for good: the tape is full
+	// 25 of 25 attempts, last error: the tape is full
+}
+
+func ExampleWorker_Subscribe() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	worker.Handle("nothing", func(ctx context.Context, job *shim.Job) error { return nil })
+
+	subscription := worker.Subscribe(1000)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for event := range subscription.Events() {
+			switch event := event.(type) {
+			case shim.WorkerStarted:
+				fmt.Println("runs", event.Tasks)
+			case shim.JobReported:
+				fmt.Println(event.Job.TaskIdentifier, event.Outcome)
+			}
+		}
+	}()
+	addAndRun(worker, "nothing", nil)
+	subscription.Close()
+	<-watched
+	fmt.Println(subscription.Dropped(), "events dropped")
+	// Unordered output:
+	// runs [nothing]
+	// nothing completed
+	// the job is done
+	// 0 events dropped
+}
+
+// While the mail server has its nap, jobs that need it stay in the queue.
+func ExampleConfig_forbiddenFlags() {
+	worker, _, done := exampleWorker(shim.Config{
+		ForbiddenFlagsFunc: func(ctx context.Context) ([]string, error) {
+			return []string{"needs mail server"}, nil
+		},
+	})
+	defer done()
+	shim.Handle(worker, "greet", func(ctx context.Context, name string, job *shim.Job) error {
+		fmt.Println("hello", name)
+		return nil
+	})
+	ctx := context.Background()
+	_, err := worker.Client().Add(ctx, "greet", "Ada", &shim.AddOptions{Flags: []string{"needs mail server"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	addAndRun(worker, "greet", "Grace")
+	// Output:
+	// hello Grace
+	// the job is done
+}
+
+func ExampleWorker_Run() {
+	worker, pool, done := exampleWorker(shim.Config{HandleSignals: true, Grace: time.Minute})
+	defer done()
+	ctx, cancel := context.WithCancel(context.Background())
+	shim.Handle(worker, "last", func(_ context.Context, _ any, job *shim.Job) error {
+		cancel() // as a signal would, or worker.Stop
+		return nil
+	})
+	if _, err := shim.NewClient(pool, shim.ClientConfig{}).Add(ctx, "last", nil, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(worker.Run(ctx))
+	// Output: <nil>
+}

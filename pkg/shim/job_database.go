@@ -1,0 +1,81 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// errNoWorker is what a job says of its database that no worker claimed.
+var errNoWorker = errors.New("no worker has claimed this job")
+
+// Client returns a client on the pool and in the schema of the job's worker. What it adds is there whether or not this job
+// succeeds; with [Client.With] it is added by a transaction. The calls of a client of a job that no worker claimed return
+// errors.
+func (j *Job) Client() *Client {
+	if j.worker == nil {
+		return NewClient(nil, ClientConfig{})
+	}
+	return j.worker.Client()
+}
+
+// WithConn calls fn with a connection of the worker's pool, which fn must not keep, and returns its error.
+func (j *Job) WithConn(ctx context.Context, fn func(*pgx.Conn) error) error {
+	if j.worker == nil {
+		return errNoWorker
+	}
+	return j.worker.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return fn(conn.Conn()) })
+}
+
+// Query runs a statement on the worker's pool. Close the rows, or read them to their end, to give the connection back.
+func (j *Job) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if j.worker == nil {
+		return nil, errNoWorker
+	}
+	return j.worker.pool.Query(ctx, sql, args...)
+}
+
+// errNotCommitted fails the attempt of a handler that returned nil although its job is still there.
+var errNotCommitted = errors.New("the transaction that completed the job was not committed")
+
+// CompleteTx completes the job within a transaction of the handler's, in the database of the queue: what else the
+// transaction does is done exactly once then, whatever dies and when, for it is committed with the end of the job.
+//
+// It returns an error matching [ErrLeaseLost] if the job is not this worker's any more: roll back then. The transaction
+// may be tried again, as after a serialization failure.
+//
+// Commit, or roll back, before the handler returns: a transaction that is still open after that keeps the worker from
+// reporting any job. After a commit it does not matter what the handler returns: the job is done. Without one the attempt
+// fails, even if the handler returns nil. From the call on, the worker does not renew its lock on the job any more, which
+// others free after four hours.
+func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
+	return j.completeOn(ctx, j.Client().With(tx))
+}
+
+// CompleteSQLTx is [Job.CompleteTx] for database/sql.
+func (j *Job) CompleteSQLTx(ctx context.Context, tx SQLDB) error {
+	return j.completeOn(ctx, j.Client().WithSQL(tx))
+}
+
+func (j *Job) completeOn(ctx context.Context, c *Client) error {
+	if j.worker == nil {
+		return fmt.Errorf("complete job %d: %w", j.ID, errNoWorker)
+	}
+	j.hold.renewing.Lock() // an answer to a renewal may be on its way
+	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
+	j.hold.renewing.Unlock()
+	var done bool
+	err := c.each(ctx, func(scan func(...any) error) error { return scan(&done) },
+		`select S.complete_job($1::text, $2::bigint, $3::bigint)`, j.worker.cfg.WorkerID, j.ID, lease)
+	if err == nil && !done {
+		err = ErrLeaseLost
+	}
+	if err != nil {
+		j.hold.completing.Store(before)
+		return fmt.Errorf("complete job %d: %w", j.ID, err)
+	}
+	return nil
+}
