@@ -1,6 +1,6 @@
 -- The view says when a schedule runs next, when it last ran, and what became of that.
 begin;
-select plan(8);
+select plan(10);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.outcome()
@@ -30,6 +30,12 @@ update _private_jobs set run_at = now();
 select from get_job('w');
 select fail_job('w', (select id from jobs), 'oh');
 select is(pg_temp.outcome(), 'failed', 'when it failed for good');
+create role gw_test_reader;
+grant usage on schema graphile_worker to gw_test_reader;
+grant select on cron_schedules to gw_test_reader;
+set local role gw_test_reader;
+select is((select last_outcome from cron_schedules), 'failed', 'for whoever was granted the view, too');
+reset role;
 select from complete_jobs(array(select id from jobs));
 select is(pg_temp.outcome(), 'unknown', 'when it has no row');
 select cron_pause('s');
@@ -37,6 +43,15 @@ select is((select next_run from cron_schedules), null, 'a paused one does not ru
 select cron_resume('s');
 update _gw_schedules set time_zone = 'Gone/Gone';
 select is((select next_run from cron_schedules), null, 'nor does one without a zone');
+
+select is_empty(
+  $$ select d.refobjid::regclass
+       from pg_depend as d
+       join pg_rewrite as r on r.oid = d.objid
+      where r.ev_class = 'cron_schedules'::regclass
+        and d.refclassid = 'pg_class'::regclass
+        and d.refobjid not in ('cron_schedules'::regclass, '_gw_schedules'::regclass) $$,
+  'it depends on no table of Graphile Worker''s');
 
 select * from finish();
 rollback;
