@@ -56,9 +56,9 @@ begin
 
   -- A look says what to lock; the look that finds all of it locked is the one that counts.
   loop
-    entries := array(select o
-                       from unnest(own) as o
-                      where not exists (select from {{.schema}}._gw_schedules as s where s.identifier = o.identifier))
+    -- Not in, not an anti-join: the items keep their order.
+    entries := array(select o from unnest(own) as o
+                      where o.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s))
                || array(select s
                           from {{.schema}}._gw_schedules as s
                          where not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
