@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,10 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
+		return ExitUsage
+	}
+	if !slices.ContainsFunc(p.Scenarios, func(sc Scenario[B]) bool { return o.scenarios.MatchString(sc.Name) }) {
+		fmt.Fprintln(stderr, "-run: no scenario has such a name")
 		return ExitUsage
 	}
 	doc := document{stdout: stdout}

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,8 +18,16 @@ func TestContendersTakeTurns(t *testing.T) {
 }
 
 func TestWrongFlagsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"-run", "("}, {"-rounds", "0"}, {"claim"}, {"-nonsense"}} {
-		if code := (Program[*Bench]{}).Run(t.Context(), args, io.Discard, io.Discard); code != ExitUsage {
+	begun := false
+	program := Program[*Bench]{
+		Scenarios: []Scenario[*Bench]{{Name: "claim"}},
+		Open: func(context.Context, *Bench) (*Bench, error) {
+			begun = true
+			return nil, errors.New("it begins")
+		},
+	}
+	for _, args := range [][]string{{"-run", "("}, {"-run", "^nothing$"}, {"-rounds", "0"}, {"claim"}, {"-nonsense"}} {
+		if code := program.Run(t.Context(), args, io.Discard, io.Discard); code != ExitUsage || begun {
 			t.Errorf("%q ends with %d, want %d", args, code, ExitUsage)
 		}
 	}
