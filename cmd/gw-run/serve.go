@@ -24,6 +24,10 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	listenConfig, err := o.listenConfig()
+	if err != nil {
+		return err
+	}
 	var tasks map[string]string
 	if !o.schemaOnly {
 		if tasks, err = findTasks(o.tasks, log); err != nil {
@@ -50,6 +54,8 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		Schema:       o.database.schema,
 		Concurrency:  o.jobs,
 		PollInterval: time.Duration(o.poll),
+		PollOnly:     o.pollOnly,
+		ListenConfig: listenConfig,
 		Grace:        graceOrNone(o.grace),
 		Logger:       log,
 		QuietSuccess: o.quiet,
