@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak bench-sql lint deps demo snapshot
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -16,6 +16,17 @@ test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18
 soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
+
+perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
+	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
+
+bench: deps ## Measure the worker beside Node's, River and hand-written SQL (FLAGS="-quick -rounds 1"; see bench/README.md)
+	cd bench && go run ./worker $(FLAGS)
+
+bench-report: deps ## Measure all of that on PostgreSQL 15 and 18, into docs/benchmark.md and its chart; an hour
+	mkdir -p docs/img
+	pg15=$$(scripts/postgres-bin.sh 15) && pg18=$$(scripts/postgres-bin.sh 18) && cd bench && go run ./worker \
+	  -pg-bin "$$pg15" -pg-bin "$$pg18" -report ../docs/benchmark.md -chart ../docs/img/burn-down.svg $(FLAGS)
 
 bench-sql: deps ## Measure the SQL functions beside hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)

@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 const (
@@ -15,14 +20,14 @@ const (
 
 // burstScenario looks what a plan is worth that was cached while the queue was empty.
 func burstScenario(ctx context.Context, b *bench) error {
-	all := b.contenders(ours, reference)
+	all := b.contenders(ours, byHand)
 	results := map[string]*burst{}
 	for _, c := range all {
 		results[c.name] = &burst{}
 	}
-	err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
-		for round := range b.rounds {
-			for _, c := range turns(round, all) {
+	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
+		for round := range b.Rounds {
+			for _, c := range harness.Turns(round, all) {
 				if err := b.measureBurst(ctx, c, results[c.name]); err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
 				}
@@ -33,28 +38,28 @@ func burstScenario(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.note("A session claims from the empty, vacuumed, never analysed table until its plans are cached. Another one adds %d jobs. "+
+	b.Note("A session claims from the empty, vacuumed, never analysed table until its plans are cached. Another one adds %d jobs. "+
 		"Then the first session claims %d at a time, and completes them: the first time, and the median of the next %d. "+
-		"Autovacuum is off.", b.scale(burstJobs), burstClaim, burstNext)
-	t := table{{"contender", "first claim, µs", "first complete, µs", "next claims, µs", "next completes, µs"}}
+		"Autovacuum is off.", b.Scale(burstJobs), burstClaim, burstNext)
+	t := report.Table{{"contender", "first claim, µs", "first complete, µs", "next claims, µs", "next completes, µs"}}
 	for _, c := range all {
 		r := results[c.name]
-		t.add(c.name, r.claim.number(), r.complete.number(), r.nextClaims.number(), r.nextCompletes.number())
+		t.Add(c.name, r.claim.Number(), r.complete.Number(), r.nextClaims.Number(), r.nextCompletes.Number())
 	}
-	b.table(t)
+	b.Table(t)
 	return nil
 }
 
 // burst is what one contender's calls took, in microseconds, round by round.
-type burst struct{ claim, complete, nextClaims, nextCompletes series }
+type burst struct{ claim, complete, nextClaims, nextCompletes stats.Series }
 
 func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err error) {
 	db, err := b.copyOf(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	if err := db.tidy(ctx, "vacuum"); err != nil {
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	if err := db.Tidy(ctx, "vacuum"); err != nil {
 		return err
 	}
 	s, err := db.session(ctx)
@@ -62,20 +67,20 @@ func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	absent := make([]job, burstClaim)
+	absent := make([]queue.Job, burstClaim)
 	for i := range absent {
-		absent[i].id = -int64(i + 1)
+		absent[i].ID = -int64(i + 1)
 	}
 	for range 2 * warmUp {
 		if _, err := s.claim(ctx, burstClaim, nil); err != nil {
 			return err
 		}
-		if err := s.complete(ctx, absent); err != nil && !errors.Is(err, errMissed) {
+		if err := s.complete(ctx, absent); err != nil && !errors.Is(err, queue.ErrMissed) {
 			return err
 		}
 	}
-	for range b.scale(burstJobs) / burstInsert {
-		if err := db.run(ctx, c.enqueue(burstInsert, "null")); err != nil {
+	for range b.Scale(burstJobs) / burstInsert {
+		if err := db.Run(ctx, c.enqueue(burstInsert, "null")); err != nil {
 			return err
 		}
 	}
@@ -85,6 +90,6 @@ func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err er
 	}
 	r.claim, r.complete = append(r.claim, micros(claimed)), append(r.complete, micros(completed))
 	claims, completes, err := s.times(ctx, burstClaim, burstNext)
-	r.nextClaims, r.nextCompletes = append(r.nextClaims, claims.median()), append(r.nextCompletes, completes.median())
+	r.nextClaims, r.nextCompletes = append(r.nextClaims, claims.Median()), append(r.nextCompletes, completes.Median())
 	return err
 }

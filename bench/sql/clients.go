@@ -9,6 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 // clientsBudgets are the least speeds of idle notify, as multiples of Node's, by the number of clients.
@@ -16,18 +21,18 @@ var clientsBudgets = map[int]float64{10: 4, 48: 5}
 
 // clientsScenario adds jobs one by one from many clients whose commits wait for the disk, while one listens.
 func clientsScenario(ctx context.Context, b *bench) error {
-	b.note("pgbench, prepared statements, %s each on a fresh copy with %d jobs, autovacuum off, synchronous_commit on; one session "+
+	b.Note("pgbench, prepared statements, %s each on a fresh copy with %d jobs, autovacuum off, synchronous_commit on; one session "+
 		"listens. No worker is idle.", b.pgbenchTime(), enqueueFilled)
 	all, err := b.notifiers(ctx)
 	if err != nil {
 		return err
 	}
-	t := table{{"clients", "call", "calls/s", "to bare", "to Node's", "at least", "holds"}}
+	t := report.Table{{"clients", "call", "calls/s", "to bare", "to Node's", "at least", "holds"}}
 	for _, clients := range []int{10, 48} {
-		speeds := map[string]series{}
-		err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
-			for round := range b.rounds {
-				for _, e := range turns(round, all) {
+		speeds := map[string]stats.Series{}
+		err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
+			for round := range b.Rounds {
+				for _, e := range harness.Turns(round, all) {
 					speed, err := b.measureClients(ctx, e, clients)
 					if err != nil {
 						return fmt.Errorf("%s, %d clients: %w", e.name, clients, err)
@@ -41,15 +46,15 @@ func clientsScenario(ctx context.Context, b *bench) error {
 			return err
 		}
 		for _, e := range all {
-			toNode, least, holds := speeds[e.name].over(speeds["Node's add_job"]), "", ""
+			toNode, least, holds := speeds[e.name].Over(speeds["Node's add_job"]), "", ""
 			if e.notify == "idle" {
-				least, holds = fmt.Sprint(clientsBudgets[clients]), toNode.atLeast(clientsBudgets[clients])
+				least, holds = fmt.Sprint(clientsBudgets[clients]), toNode.AtLeast(clientsBudgets[clients])
 			}
-			t.add(fmt.Sprint(clients), e.name, speeds[e.name].number(), speeds[e.name].over(speeds["bare"]).ratio(), toNode.ratio(),
+			t.Add(fmt.Sprint(clients), e.name, speeds[e.name].Number(), speeds[e.name].Over(speeds["bare"]).Ratio(), toNode.Ratio(),
 				least, holds)
 		}
 	}
-	b.table(t)
+	b.Table(t)
 	return nil
 }
 
@@ -63,12 +68,12 @@ func (b *bench) notifiers(ctx context.Context) (_ []enqueuer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
 	for _, mode := range []string{"always", "idle", "never"} {
 		err := db.setNotify(ctx, mode)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) && refused.Code == "GWSNM" {
-			b.note("There is no setting notify; add_job is measured as it is.")
+			b.Note("There is no setting notify; add_job is measured as it is.")
 			all = append(all, enqueuer{name: "add_job", contender: ours, script: "add_job"})
 			break
 		}
@@ -84,7 +89,7 @@ func (b *bench) notifiers(ctx context.Context) (_ []enqueuer, err error) {
 }
 
 func (db *database) setNotify(ctx context.Context, mode string) error {
-	if _, err := db.admin.Exec(ctx, "select "+schema+".set_setting('notify', $1)", mode); err != nil {
+	if _, err := db.Admin.Exec(ctx, "select "+queue.Schema+".set_setting('notify', $1)", mode); err != nil {
 		return fmt.Errorf("set notify to %s: %w", mode, err)
 	}
 	return nil
@@ -98,7 +103,7 @@ func (b *bench) measureClients(ctx context.Context, e enqueuer, clients int) (fl
 
 // listen opens a session that listens and reads what it hears until stopped.
 func (db *database) listen(ctx context.Context) (stop func() error, err error) {
-	conn, err := db.server.connect(ctx, db.name)
+	conn, err := db.Server.Connect(ctx, db.Name)
 	if err != nil {
 		return nil, err
 	}

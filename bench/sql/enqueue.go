@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 const (
@@ -27,10 +32,10 @@ type enqueuer struct {
 
 // enqueueScenario adds jobs one by one and in bulk from one client.
 func enqueueScenario(ctx context.Context, b *bench) error {
-	b.note("pgbench, prepared statements, one client, %s each on a fresh copy, autovacuum off. The analysed table has %d jobs; the "+
+	b.Note("pgbench, prepared statements, one client, %s each on a fresh copy, autovacuum off. The analysed table has %d jobs; the "+
 		"fresh one is empty and was never analysed. The yardstick for one job is a bare INSERT of the same row and pg_notify in one "+
 		"statement; for a thousand, INSERT ... SELECT from generate_series.", b.pgbenchTime(), enqueueFilled)
-	return b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
+	return b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		if err := b.enqueueOne(ctx); err != nil {
 			return err
 		}
@@ -39,9 +44,9 @@ func enqueueScenario(ctx context.Context, b *bench) error {
 }
 
 func (b *bench) enqueueOne(ctx context.Context) error {
-	t := table{{"table", "call", "calls/s", "time to bare", "at most", "holds"}}
+	t := report.Table{{"table", "call", "calls/s", "time to bare", "at most", "holds"}}
 	budget := 1.3
-	if major, err := strconv.Atoi(b.major()); err == nil && major >= 18 {
+	if major, err := strconv.Atoi(b.Major()); err == nil && major >= 18 {
 		budget = 1.5
 	}
 	for _, analysed := range []bool{true, false} {
@@ -61,17 +66,17 @@ func (b *bench) enqueueOne(ctx context.Context) error {
 		}
 		kind := map[bool]string{true: "analysed", false: "fresh"}[analysed]
 		for _, e := range all {
-			time, most, holds := speeds["bare"].over(speeds[e.name]), "", ""
+			time, most, holds := speeds["bare"].Over(speeds[e.name]), "", ""
 			switch e.name {
 			case "add_job":
-				most, holds = fmt.Sprint(budget), time.atMost(budget)
+				most, holds = fmt.Sprint(budget), time.AtMost(budget)
 			case "add_job, keyed":
-				most, holds = "1.8", time.atMost(1.8)
+				most, holds = "1.8", time.AtMost(1.8)
 			}
-			t.add(kind, e.name, speeds[e.name].number(), time.ratio(), most, holds)
+			t.Add(kind, e.name, speeds[e.name].Number(), time.Ratio(), most, holds)
 		}
 	}
-	b.table(t)
+	b.Table(t)
 	return nil
 }
 
@@ -90,36 +95,36 @@ func (b *bench) enqueueBulk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := table{{"1000 at once", "ms", "time to bare", "at most", "holds", "speed to Node's", "at least", "holds"}}
+	t := report.Table{{"1000 at once", "ms", "time to bare", "at most", "holds", "speed to Node's", "at least", "holds"}}
 	for _, e := range all {
-		var millis series
+		var millis stats.Series
 		for _, speed := range speeds[e.name] {
 			millis = append(millis, 1000/speed)
 		}
-		time, toNode := speeds["bare"].over(speeds[e.name]), speeds[e.name].over(speeds["Node's "+e.name])
-		cells := []string{e.name, millis.number(), time.ratio(), "", "", toNode.ratio(), "", ""}
+		time, toNode := speeds["bare"].Over(speeds[e.name]), speeds[e.name].Over(speeds["Node's "+e.name])
+		cells := []string{e.name, millis.Number(), time.Ratio(), "", "", toNode.Ratio(), "", ""}
 		if e.name == "add_jobs" {
-			copy(cells[3:], []string{"1.5", time.atMost(1.5), toNode.ratio(), "1.2", toNode.atLeast(1.2)})
+			copy(cells[3:], []string{"1.5", time.AtMost(1.5), toNode.Ratio(), "1.2", toNode.AtLeast(1.2)})
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	b.table(t)
+	b.Table(t)
 	return nil
 }
 
 // pgbenchTime is how long a run of pgbench takes; 0: as short as can be.
 func (b *bench) pgbenchTime() time.Duration {
-	if b.quick {
+	if b.Quick {
 		return 0
 	}
 	return enqueueTime
 }
 
 // measureEnqueuers returns calls per second by name, with one client.
-func (b *bench) measureEnqueuers(ctx context.Context, all []enqueuer, analysed bool) (map[string]series, error) {
-	speeds := map[string]series{}
-	for round := range b.rounds {
-		for _, e := range turns(round, all) {
+func (b *bench) measureEnqueuers(ctx context.Context, all []enqueuer, analysed bool) (map[string]stats.Series, error) {
+	speeds := map[string]stats.Series{}
+	for round := range b.Rounds {
+		for _, e := range harness.Turns(round, all) {
 			speed, err := b.measureEnqueuer(ctx, e, analysed, pgbench{script: e.script, clients: 1, time: b.pgbenchTime()})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", e.name, err)
@@ -135,19 +140,19 @@ func (b *bench) measureEnqueuer(ctx context.Context, e enqueuer, analysed bool, 
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
 	if e.bulk {
-		if err := db.run(ctx, benchSpecs...); err != nil {
+		if err := db.Run(ctx, benchSpecs...); err != nil {
 			return 0, err
 		}
 	}
 	if e.keyed {
-		if err := db.run(ctx, "select count(*) from bench_specs as s, "+schema+".add_jobs(s.keyed)"); err != nil {
+		if err := db.Run(ctx, "select count(*) from bench_specs as s, "+queue.Schema+".add_jobs(s.keyed)"); err != nil {
 			return 0, err
 		}
 	}
 	if analysed {
-		if err := db.settle(ctx, fill(enqueueFilled)); err != nil {
+		if err := db.Settle(ctx, queue.Fill(enqueueFilled)); err != nil {
 			return 0, err
 		}
 	}
@@ -162,13 +167,13 @@ func (b *bench) measureEnqueuer(ctx context.Context, e enqueuer, analysed bool, 
 // benchSpecs makes the specs that the scripts of add_jobs take: twenty times a thousand, without keys and with. They are
 // not compressed, since a parameter is not either.
 var benchSpecs = []string{
-	"create table bench_specs (number integer primary key, specs " + schema + ".job_spec[], keyed " + schema + ".job_spec[])",
+	"create table bench_specs (number integer primary key, specs " + queue.Schema + ".job_spec[], keyed " + queue.Schema + ".job_spec[])",
 	"alter table bench_specs alter specs set storage external, alter keyed set storage external",
 	"insert into bench_specs select n, " + specs("null") + ", " + specs("'key-' || 1000 * (n - 1) + i") + " from generate_series(1, 20) as s (n)",
 	"vacuum (analyze) bench_specs",
 }
 
 func specs(key string) string {
-	return "array(select row('" + task + "', '{\"number\": 1}', null, null, null, " + key + ", null, null)::" + schema +
+	return "array(select row('" + queue.Task + "', '{\"number\": 1}', null, null, null, " + key + ", null, null)::" + queue.Schema +
 		".job_spec from generate_series(1, 1000) as s (i))"
 }

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 const (
@@ -18,19 +23,19 @@ const (
 // heldScenario works jobs while a transaction that has a snapshot stays open, so that nothing that is done can be
 // cleaned away.
 func heldScenario(ctx context.Context, b *bench) error {
-	t := table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least", "holds",
+	t := report.Table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least", "holds",
 		"jobs/s by tenth, medians"}}
 	for _, n := range []int{10, 500} {
 		all := b.contenders(ours)
-		tenths := map[string][]series{} // by contender, then by tenth
-		for round := range b.rounds {
-			for _, c := range turns(round, all) {
+		tenths := map[string][]stats.Series{} // by contender, then by tenth
+		for round := range b.Rounds {
+			for _, c := range harness.Turns(round, all) {
 				speeds, err := b.measureHeld(ctx, c, n)
 				if err != nil {
 					return fmt.Errorf("%s, batch %d: %w", c.name, n, err)
 				}
 				if tenths[c.name] == nil {
-					tenths[c.name] = make([]series, 10)
+					tenths[c.name] = make([]stats.Series, 10)
 				}
 				for i, speed := range speeds {
 					tenths[c.name][i] = append(tenths[c.name][i], speed)
@@ -38,27 +43,27 @@ func heldScenario(ctx context.Context, b *bench) error {
 			}
 		}
 		for _, c := range all {
-			t.add(heldRow(n, c.name, tenths[c.name])...)
+			t.Add(heldRow(n, c.name, tenths[c.name])...)
 		}
 	}
-	b.note("%d ready plain jobs, claimed and completed over one connection, while another one holds a REPEATABLE READ "+
+	b.Note("%d ready plain jobs, claimed and completed over one connection, while another one holds a REPEATABLE READ "+
 		"transaction that has read the table. A measurement ends after %s; - stands for tenths that it did not get to, and then "+
-		"the last is the last that it has.", b.scale(heldJobs), heldPatience)
-	b.table(t)
+		"the last is the last that it has.", b.Scale(heldJobs), heldPatience)
+	b.Table(t)
 	return nil
 }
 
-func heldRow(n int, name string, tenths []series) []string {
+func heldRow(n int, name string, tenths []stats.Series) []string {
 	var medians []string
 	last := tenths[0]
 	for _, tenth := range tenths {
-		medians = append(medians, number(tenth.median()))
+		medians = append(medians, stats.Number(tenth.Median()))
 		if len(tenth) == len(tenths[0]) {
 			last = tenth
 		}
 	}
-	kept := last.over(tenths[0])
-	row := []string{fmt.Sprint(n), name, tenths[0].number(), last.number(), kept.ratio(), "0.90", kept.atLeast(0.9)}
+	kept := last.Over(tenths[0])
+	row := []string{fmt.Sprint(n), name, tenths[0].Number(), last.Number(), kept.Ratio(), "0.90", kept.AtLeast(0.9)}
 	if name != ours.name {
 		row[5], row[6] = "", ""
 	}
@@ -71,9 +76,9 @@ func (b *bench) measureHeld(ctx context.Context, c contender, n int) (speeds []f
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	tenth := b.scale(heldJobs) / 10 / n
-	if err := db.settle(ctx, fill(n*(10*tenth+warmUp))); err != nil {
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	tenth := b.Scale(heldJobs) / 10 / n
+	if err := db.Settle(ctx, queue.Fill(n*(10*tenth+warmUp))); err != nil {
 		return nil, err
 	}
 	s, err := db.session(ctx)
@@ -85,7 +90,7 @@ func (b *bench) measureHeld(ctx context.Context, c contender, n int) (speeds []f
 		return nil, err
 	}
 	// The session that prepares the database is the one that holds the snapshot.
-	if err := db.run(ctx, "begin isolation level repeatable read", "select count(*) from "+jobsTable); err != nil {
+	if err := db.Run(ctx, "begin isolation level repeatable read", "select count(*) from "+queue.JobsTable); err != nil {
 		return nil, err
 	}
 	start := time.Now()

@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
 )
 
 const (
@@ -28,29 +32,29 @@ func indexesScenario(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.note("%d jobs, enqueued by add_jobs in calls of %d, then claimed up to %d at a time and completed; queued ones are in %d queues. "+
+	b.Note("%d jobs, enqueued by add_jobs in calls of %d, then claimed up to %d at a time and completed; queued ones are in %d queues. "+
 		"µs and WAL bytes a job. Ratios are to the schema as it is. Autovacuum is off. What costs much more without an index, or is "+
-		"nothing (-), needs it; claims end after %s.", b.scale(indexesJobs), indexesInsert, indexesClaim, indexesQueues, indexesPatience)
-	return b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
+		"nothing (-), needs it; claims end after %s.", b.Scale(indexesJobs), indexesInsert, indexesClaim, indexesQueues, indexesPatience)
+	return b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, queued := range []bool{false, true} {
 			times, wals := map[string]*footprint{}, map[string]*footprint{}
 			for _, v := range all {
 				times[v.name], wals[v.name] = &footprint{}, &footprint{}
 			}
-			for round := range b.rounds {
-				for _, v := range turns(round, all) {
+			for round := range b.Rounds {
+				for _, v := range harness.Turns(round, all) {
 					if err := b.measureVariant(ctx, v, queued, times[v.name], wals[v.name]); err != nil {
 						return fmt.Errorf("%s: %w", v.name, err)
 					}
 				}
 			}
 			kind := map[bool]string{false: "plain jobs", true: "queued jobs"}[queued]
-			t := table{{kind, "enqueue µs", "ratio", "claim µs", "ratio", "complete µs", "ratio", "enqueue B", "ratio", "claim B", "ratio",
+			t := report.Table{{kind, "enqueue µs", "ratio", "claim µs", "ratio", "complete µs", "ratio", "enqueue B", "ratio", "claim B", "ratio",
 				"complete B", "ratio"}}
 			for _, v := range all {
-				t.add(append(append([]string{v.name}, times[v.name].cells(times[all[0].name])...), wals[v.name].cells(wals[all[0].name])...)...)
+				t.Add(append(append([]string{v.name}, times[v.name].cells(times[all[0].name])...), wals[v.name].cells(wals[all[0].name])...)...)
 			}
-			b.table(t)
+			b.Table(t)
 		}
 		return nil
 	})
@@ -58,8 +62,8 @@ func indexesScenario(ctx context.Context, b *bench) error {
 
 func (f *footprint) cells(base *footprint) []string {
 	return []string{
-		f.enqueue.number(), f.enqueue.over(base.enqueue).ratio(), f.claim.number(), f.claim.over(base.claim).ratio(),
-		f.complete.number(), f.complete.over(base.complete).ratio(),
+		f.enqueue.Number(), f.enqueue.Over(base.enqueue).Ratio(), f.claim.Number(), f.claim.Over(base.claim).Ratio(),
+		f.complete.Number(), f.complete.Over(base.complete).Ratio(),
 	}
 }
 
@@ -70,8 +74,8 @@ func (b *bench) variants(ctx context.Context) (all []variant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	rows, err := db.admin.Query(ctx, `
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	rows, err := db.Admin.Query(ctx, `
 select 'without index ' || c.relname,
        format('drop index %s; create index %I on %s (id) where false', c.oid::regclass, c.relname, i.indrelid::regclass)
   from pg_index as i join pg_class as c on c.oid = i.indexrelid
@@ -80,7 +84,7 @@ union all
 select 'without trigger ' || t.tgname, format('drop trigger %I on %s', t.tgname, t.tgrelid::regclass)
   from pg_trigger as t
  where t.tgrelid = $1::regclass and not t.tgisinternal
- order by 1`, jobsTable)
+ order by 1`, queue.JobsTable)
 	if err != nil {
 		return nil, fmt.Errorf("list the indexes and triggers: %w", err)
 	}
@@ -91,7 +95,7 @@ select 'without trigger ' || t.tgname, format('drop trigger %I on %s', t.tgname,
 		return nil, fmt.Errorf("list the indexes and triggers: %w", err)
 	}
 	all = append([]variant{{"as it is", ""}}, found...)
-	return append(all, variant{"fillfactor 100", "alter table " + jobsTable + " set (fillfactor = 100)"}), nil
+	return append(all, variant{"fillfactor 100", "alter table " + queue.JobsTable + " set (fillfactor = 100)"}), nil
 }
 
 // measureVariant adds what a job costs in one round, in microseconds and in bytes.
@@ -100,8 +104,8 @@ func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, time
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
-	if err := db.run(ctx, v.sql); err != nil {
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	if err := db.Run(ctx, v.sql); err != nil {
 		return err
 	}
 	s, err := db.session(ctx)
@@ -110,13 +114,13 @@ func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, time
 	}
 	defer func() { err = errors.Join(err, s.close(ctx)) }()
 
-	queue := "null"
+	inQueue := "null"
 	if queued {
-		queue = fmt.Sprintf("'queue-' || i %% %d", indexesQueues)
+		inQueue = fmt.Sprintf("'queue-' || i %% %d", indexesQueues)
 	}
 	enqueued, err := db.expense(ctx, func() error {
-		for range b.scale(indexesJobs) / indexesInsert {
-			if err := db.run(ctx, ours.enqueue(indexesInsert, queue)); err != nil {
+		for range b.Scale(indexesJobs) / indexesInsert {
+			if err := db.Run(ctx, ours.enqueue(indexesInsert, inQueue)); err != nil {
 				return err
 			}
 		}
@@ -125,13 +129,13 @@ func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, time
 	if err != nil {
 		return err
 	}
-	if err := db.settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		return err
 	}
 	var claimed, completed expense
 	worked := 0
 	for start := time.Now(); time.Since(start) < indexesPatience; {
-		var jobs []job
+		var jobs []queue.Job
 		one, err := db.expense(ctx, func() (err error) {
 			jobs, err = s.claim(ctx, indexesClaim, nil)
 			return err
@@ -149,7 +153,7 @@ func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, time
 		completed.add(one)
 		worked += len(jobs)
 	}
-	jobs := float64(b.scale(indexesJobs) / indexesInsert * indexesInsert)
+	jobs := float64(b.Scale(indexesJobs) / indexesInsert * indexesInsert)
 	done := float64(worked) // 0 / 0 is no value
 	times.add(enqueued.micros/jobs, claimed.micros/done, completed.micros/done)
 	wals.add(enqueued.wal/jobs, claimed.wal/done, completed.wal/done)

@@ -8,16 +8,14 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/bench/internal/nodejs"
+	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-const (
-	nodeTemplate = "template_node"
-	nodeVersion  = "gw18" // by its name in tests/node/package.json
-
-	// recordedBatch is the batch size of the claim that is recorded. It is in the statement as a number, which is
-	// replaced to get the claim of another size.
-	recordedBatch = 7919
-)
+// recordedBatch is the batch size of the claim that is recorded. It is in the statement as a number, which is
+// replaced to get the claim of another size.
+const recordedBatch = 7919
 
 // nodeStatements are the statements that a Node worker sends, by the names that it gives them, without the schema's.
 type nodeStatements map[string]string
@@ -25,13 +23,13 @@ type nodeStatements map[string]string
 // node works the tables that Node's Graphile Worker has made by the statements that its worker sends.
 func node(recorded nodeStatements) contender {
 	work := func(ctx context.Context, conn *pgx.Conn) (worker, error) {
-		known, err := taskIDs(ctx, conn)
+		known, err := queue.TaskIDs(ctx, conn)
 		if err != nil {
 			return nil, err
 		}
 		return &nodeWorker{conn: conn, tasks: known, recorded: recorded, claims: map[int]string{}}, nil
 	}
-	return contender{name: "Node", template: nodeTemplate, enqueue: callAddJobs, work: work}
+	return contender{name: "Node", template: nodejs.Template, enqueue: callAddJobs, work: work}
 }
 
 // errOneByOne is why Node has no claim of a batch with forbidden flags.
@@ -44,7 +42,7 @@ type nodeWorker struct {
 	claims   map[int]string // by batch size
 }
 
-func (w *nodeWorker) claim(ctx context.Context, n int, forbidden []string) ([]job, error) {
+func (w *nodeWorker) claim(ctx context.Context, n int, forbidden []string) ([]queue.Job, error) {
 	args := []any{workerID, w.tasks}
 	text := w.recorded["get_job"]
 	switch {
@@ -63,16 +61,16 @@ func (w *nodeWorker) claim(ctx context.Context, n int, forbidden []string) ([]jo
 	if err != nil {
 		return nil, fmt.Errorf("claim jobs: %w", err)
 	}
-	return readJobs(rows, n)
+	return queue.ReadJobs(rows, n)
 }
 
-func (w *nodeWorker) complete(ctx context.Context, jobs []job) error {
+func (w *nodeWorker) complete(ctx context.Context, jobs []queue.Job) error {
 	var plain, queued []int64
 	for _, j := range jobs {
-		if j.queueID == nil {
-			plain = append(plain, j.id)
+		if j.QueueID == nil {
+			plain = append(plain, j.ID)
 		} else {
-			queued = append(queued, j.id)
+			queued = append(queued, j.ID)
 		}
 	}
 	done := 0
@@ -94,7 +92,7 @@ func (w *nodeWorker) complete(ctx context.Context, jobs []job) error {
 		}
 		done += int(tag.RowsAffected())
 	}
-	return missed(len(jobs), done)
+	return queue.Missed(len(jobs), done)
 }
 
 func first(ids []int64) int64 {

@@ -6,42 +6,42 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/pkg/migrate"
+	"github.com/gwsql/gw/bench/internal/queue"
 )
 
 // ours works by the public functions of the schema.
 var ours = contender{
 	name:     "ours",
-	template: "template_ours",
+	template: queue.Template,
 	enqueue:  callAddJobs,
 	work:     func(_ context.Context, conn *pgx.Conn) (worker, error) { return ourWorker{conn}, nil },
 }
 
 type ourWorker struct{ conn *pgx.Conn }
 
-func (w ourWorker) claim(ctx context.Context, n int, forbidden []string) ([]job, error) {
+func (w ourWorker) claim(ctx context.Context, n int, forbidden []string) ([]queue.Job, error) {
 	var rows pgx.Rows
 	var err error
 	if forbidden == nil {
-		rows, err = w.conn.Query(ctx, "select * from "+schema+".get_job_batch($1::text, $2::text[], $3::integer)",
-			workerID, tasks, n)
+		rows, err = w.conn.Query(ctx, "select * from "+queue.Schema+".get_job_batch($1::text, $2::text[], $3::integer)",
+			workerID, queue.Tasks, n)
 	} else {
-		rows, err = w.conn.Query(ctx, "select * from "+schema+".get_job_batch($1::text, $2::text[], $3::integer, $4::text[])",
-			workerID, tasks, n, forbidden)
+		rows, err = w.conn.Query(ctx, "select * from "+queue.Schema+".get_job_batch($1::text, $2::text[], $3::integer, $4::text[])",
+			workerID, queue.Tasks, n, forbidden)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("claim jobs: %w", err)
 	}
-	return readJobs(rows, n)
+	return queue.ReadJobs(rows, n)
 }
 
-func (w ourWorker) complete(ctx context.Context, jobs []job) error {
+func (w ourWorker) complete(ctx context.Context, jobs []queue.Job) error {
 	leases := make([]int64, len(jobs))
 	for i, j := range jobs {
-		leases[i] = j.lease
+		leases[i] = j.Lease
 	}
-	rows, err := w.conn.Query(ctx, "select * from "+schema+".complete_job_batch($1::text, $2::bigint[], $3::bigint[])",
-		workerID, ids(jobs), leases)
+	rows, err := w.conn.Query(ctx, "select * from "+queue.Schema+".complete_job_batch($1::text, $2::bigint[], $3::bigint[])",
+		workerID, queue.IDs(jobs), leases)
 	if err != nil {
 		return fmt.Errorf("complete jobs: %w", err)
 	}
@@ -49,24 +49,5 @@ func (w ourWorker) complete(ctx context.Context, jobs []job) error {
 	if err != nil {
 		return fmt.Errorf("complete jobs: %w", err)
 	}
-	return missed(len(jobs), len(completed))
-}
-
-// installOurs makes the template of our databases.
-func installOurs(ctx context.Context, s *server) error {
-	if _, err := s.exec(ctx, "create database "+ours.template); err != nil {
-		return err
-	}
-	config, err := pgx.ParseConfig(s.url(ours.template))
-	if err != nil {
-		return fmt.Errorf("install ours: %w", err)
-	}
-	migrator, err := migrate.New(config, migrate.Config{Schema: schema})
-	if err != nil {
-		return fmt.Errorf("install ours: %w", err)
-	}
-	if _, err := migrator.Up(ctx); err != nil {
-		return fmt.Errorf("install ours: %w", err)
-	}
-	return s.addTasks(ctx, ours.template)
+	return queue.Missed(len(jobs), len(completed))
 }

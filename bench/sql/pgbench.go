@@ -13,6 +13,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+
+	"github.com/gwsql/gw/bench/internal/queue"
 )
 
 //go:embed pgbench/*.sql
@@ -32,7 +34,7 @@ type pgbench struct {
 
 // run returns the transactions per second that all clients got through together.
 func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
-	known, err := taskIDs(ctx, db.admin)
+	known, err := queue.TaskIDs(ctx, db.Admin)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +60,7 @@ func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 	}
 	cmd := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script, length,
 		"--client="+strconv.Itoa(p.clients), "--jobs="+strconv.Itoa(min(p.clients, 2)),
-		"--define=task="+strconv.Itoa(int(known[0])), db.server.url(db.name))
+		"--define=task="+strconv.Itoa(int(known[0])), db.Server.URL(db.Name))
 	cmd.Env = append(os.Environ(), "PGOPTIONS="+p.options)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
@@ -78,7 +80,7 @@ func (p pgbench) writeScript() (string, error) {
 		return "", fmt.Errorf("read pgbench's script: %w", err)
 	}
 	var text strings.Builder
-	if err := parsed.Execute(&text, map[string]string{"schema": schema}); err != nil {
+	if err := parsed.Execute(&text, map[string]string{"schema": queue.Schema}); err != nil {
 		return "", fmt.Errorf("fill in pgbench's script: %w", err)
 	}
 	file, err := os.CreateTemp("", "gw-pgbench-*.sql")

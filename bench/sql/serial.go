@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 // serialJobs is more than what is worked in serialTime.
@@ -23,13 +28,13 @@ var serialCases = []struct{ queues, claimers int }{
 // serialScenario works jobs of named queues, one at a time per claimer.
 func serialScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours)
-	t := table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds", "Node, jobs/s", "in vain",
+	t := report.Table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds", "Node, jobs/s", "in vain",
 		"to one claimer", "ours / Node"}}
-	single := map[string]series{} // with one claimer, by contender
+	single := map[string]stats.Series{} // with one claimer, by contender
 	for _, s := range serialCases {
-		speed, vain := map[string]series{}, map[string]series{}
-		for round := range b.rounds {
-			for _, c := range turns(round, all) {
+		speed, vain := map[string]stats.Series{}, map[string]stats.Series{}
+		for round := range b.Rounds {
+			for _, c := range harness.Turns(round, all) {
 				m, err := b.measureSerial(ctx, c, s.queues, s.claimers)
 				if err != nil {
 					return fmt.Errorf("%s, %d queues, %d claimers: %w", c.name, s.queues, s.claimers, err)
@@ -41,29 +46,29 @@ func serialScenario(ctx context.Context, b *bench) error {
 			single = speed
 		}
 		budget, holds := "", ""
-		more := speed["ours"].over(single["ours"])
+		more := speed["ours"].Over(single["ours"])
 		switch {
 		case s.queues == 1:
-			budget, holds = "200/s", speed["ours"].atLeast(200)
+			budget, holds = "200/s", speed["ours"].AtLeast(200)
 		case s.queues == 10 && s.claimers == 8:
-			budget, holds = "1.5", more.atLeast(1.5)
+			budget, holds = "1.5", more.AtLeast(1.5)
 		}
-		t.add(fmt.Sprint(s.queues), fmt.Sprint(s.claimers), speed["ours"].number(), percent(vain["ours"]), more.ratio(), budget,
-			holds, speed["Node"].number(), percent(vain["Node"]), speed["Node"].over(single["Node"]).ratio(),
-			speed["ours"].over(speed["Node"]).ratio())
+		t.Add(fmt.Sprint(s.queues), fmt.Sprint(s.claimers), speed["ours"].Number(), percent(vain["ours"]), more.Ratio(), budget,
+			holds, speed["Node"].Number(), percent(vain["Node"]), speed["Node"].Over(single["Node"]).Ratio(),
+			speed["ours"].Over(speed["Node"]).Ratio())
 	}
-	b.note("%d ready jobs in named queues, in turn; each claimer, on a connection of its own, claims one, completes it, and so "+
-		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.scale(serialJobs), b.serialTime())
-	b.table(t)
+	b.Note("%d ready jobs in named queues, in turn; each claimer, on a connection of its own, claims one, completes it, and so "+
+		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.Scale(serialJobs), b.serialTime())
+	b.Table(t)
 	return nil
 }
 
-func percent(s series) string {
-	return s.spread(func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) })
+func percent(s stats.Series) string {
+	return s.Spread(func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) })
 }
 
 func (b *bench) serialTime() time.Duration {
-	if b.quick {
+	if b.Quick {
 		return serialTime / 20
 	}
 	return serialTime
@@ -78,15 +83,15 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
 	// Jobs without a queue are worked faster, so there are more.
-	jobs, queue := b.scale(2*serialJobs), "null"
+	jobs, inQueue := b.Scale(2*serialJobs), "null"
 	if queues > 0 {
-		jobs = b.scale(serialJobs)
-		queue = fmt.Sprintf("(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queuesTable, queues)
+		jobs = b.Scale(serialJobs)
+		inQueue = fmt.Sprintf("(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queue.QueuesTable, queues)
 	}
-	fill := insert(jobs, "run_at, job_queue_id", "now() - interval '6 hours' + i * interval '1 ms', "+queue)
-	if err := db.settle(ctx, addQueues(queues), fill); err != nil {
+	fill := queue.Insert(jobs, "run_at, job_queue_id", "now() - interval '6 hours' + i * interval '1 ms', "+inQueue)
+	if err := db.Settle(ctx, queue.AddQueues(queues), fill); err != nil {
 		return r, err
 	}
 	sessions := make([]*session, claimers)

@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 // uglyPlain is how many ready plain jobs each table has.
@@ -22,33 +27,33 @@ const (
 
 // uglyScenario measures a claim, warm and alone, from tables in awkward states against one from a plain table.
 func uglyScenario(ctx context.Context, b *bench) error {
-	b.note("Each table has %d ready plain jobs besides. A state's ratio is to the plain table's, measured just before it by the "+
+	b.Note("Each table has %d ready plain jobs besides. A state's ratio is to the plain table's, measured just before it by the "+
 		"same contender with the same batch. Time and WAL bytes are medians of the claims of a round, each followed, "+
 		"outside what is measured, by completing its jobs. Before each round the table is restored and vacuumed; "+
 		"autovacuum is off.", uglyPlain)
-	t := table{{"state", "batch", "ours µs", "ratio", "at most", "holds", "WAL B", "ratio", "holds", "Node µs", "ratio", "WAL B", "ratio"}}
-	err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
-		for _, s := range uglyStates(b.scale) {
+	t := report.Table{{"state", "batch", "ours µs", "ratio", "at most", "holds", "WAL B", "ratio", "holds", "Node µs", "ratio", "WAL B", "ratio"}}
+	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
+		for _, s := range uglyStates(b.Scale) {
 			if err := b.measureState(ctx, s, &t); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			fmt.Fprintf(b.progress, "%s\n", s.name)
+			fmt.Fprintf(b.Progress, "%s\n", s.name)
 		}
 		return nil
 	})
-	b.table(t)
+	b.Table(t)
 	return err
 }
 
 // A cost is what a claim costs, round by round.
-type cost struct{ time, wal series }
+type cost struct{ time, wal stats.Series }
 
 func (c *cost) add(time, wal float64) {
 	c.time, c.wal = append(c.time, time), append(c.wal, wal)
 }
 
 // measureState measures a state and its base for every contender and adds the rows to the table.
-func (b *bench) measureState(ctx context.Context, s state, t *table) (err error) {
+func (b *bench) measureState(ctx context.Context, s state, t *report.Table) (err error) {
 	type place struct {
 		contender  contender
 		base, ugly *uglyTable
@@ -62,7 +67,7 @@ func (b *bench) measureState(ctx context.Context, s state, t *table) (err error)
 		}{{state{}, &p.base}, {s, &p.ugly}} {
 			table, makeErr := b.makeUgly(ctx, c, made.state)
 			if table != nil {
-				defer func() { err = errors.Join(err, table.drop(context.WithoutCancel(ctx))) }()
+				defer func() { err = errors.Join(err, table.Drop(context.WithoutCancel(ctx))) }()
 			}
 			if makeErr != nil {
 				return fmt.Errorf("%s: %w", c.name, makeErr)
@@ -72,13 +77,13 @@ func (b *bench) measureState(ctx context.Context, s state, t *table) (err error)
 		places = append(places, p)
 	}
 	for _, batch := range uglyBatches {
-		calls := max(b.scale(batch.calls), uglyCalls)
+		calls := max(b.Scale(batch.calls), uglyCalls)
 		base, ugly := map[string]*cost{}, map[string]*cost{}
 		for _, p := range places {
 			base[p.contender.name], ugly[p.contender.name] = &cost{}, &cost{}
 		}
-		for round := range b.rounds {
-			for _, p := range turns(round, places) {
+		for round := range b.Rounds {
+			for _, p := range harness.Turns(round, places) {
 				name := p.contender.name
 				if name == b.node.name && s.forbidden != nil && batch.n > 1 {
 					continue // errOneByOne
@@ -92,15 +97,15 @@ func (b *bench) measureState(ctx context.Context, s state, t *table) (err error)
 			}
 		}
 		our, ourBase := ugly[ours.name], base[ours.name]
-		time, wal := our.time.over(ourBase.time), our.wal.over(ourBase.wal)
-		cells := []string{s.name, fmt.Sprint(batch.n), our.time.number(), time.ratio(), fmt.Sprint(s.budget), time.atMost(s.budget),
-			our.wal.number(), wal.ratio(), wal.atMost(s.budget), "-", "-", "-", "-"}
+		time, wal := our.time.Over(ourBase.time), our.wal.Over(ourBase.wal)
+		cells := []string{s.name, fmt.Sprint(batch.n), our.time.Number(), time.Ratio(), fmt.Sprint(s.budget), time.AtMost(s.budget),
+			our.wal.Number(), wal.Ratio(), wal.AtMost(s.budget), "-", "-", "-", "-"}
 		if node := ugly[b.node.name]; node != nil {
 			nodeBase := base[b.node.name]
-			copy(cells[9:], []string{node.time.number(), node.time.over(nodeBase.time).ratio(), node.wal.number(),
-				node.wal.over(nodeBase.wal).ratio()})
+			copy(cells[9:], []string{node.time.Number(), node.time.Over(nodeBase.time).Ratio(), node.wal.Number(),
+				node.wal.Over(nodeBase.wal).Ratio()})
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	return nil
 }
@@ -118,7 +123,7 @@ func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTabl
 		return nil, err
 	}
 	table := &uglyTable{database: db, state: s}
-	if err := db.run(ctx, s.make...); err != nil {
+	if err := db.Run(ctx, s.make...); err != nil {
 		return table, err
 	}
 	if !s.claimed {
@@ -138,25 +143,25 @@ func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTabl
 // restore replaces the jobs that were worked.
 func (t *uglyTable) restore(ctx context.Context) error {
 	var plain int
-	err := t.admin.QueryRow(ctx, "select count(*) from "+jobsTable+" as j join "+tasksTable+" as t on t.id = j.task_id "+
-		"where t.identifier = $1 and j.is_available and j.job_queue_id is null and j.priority = 0", task).Scan(&plain)
+	err := t.Admin.QueryRow(ctx, "select count(*) from "+queue.JobsTable+" as j join "+queue.TasksTable+" as t on t.id = j.task_id "+
+		"where t.identifier = $1 and j.is_available and j.job_queue_id is null and j.priority = 0", queue.Task).Scan(&plain)
 	if err != nil {
 		return fmt.Errorf("count plain jobs: %w", err)
 	}
 	if plain < uglyPlain {
-		if err := t.run(ctx, fill(uglyPlain-plain)); err != nil {
+		if err := t.Run(ctx, queue.Fill(uglyPlain-plain)); err != nil {
 			return err
 		}
 	}
 	if t.state.restore != "" {
-		if err := t.run(ctx, t.state.restore); err != nil {
+		if err := t.Run(ctx, t.state.restore); err != nil {
 			return err
 		}
 	}
 	if t.state.unvacuumed {
-		return t.tidy(ctx, "analyze")
+		return t.Tidy(ctx, "analyze")
 	}
-	return t.tidy(ctx, "vacuum (analyze)")
+	return t.Tidy(ctx, "vacuum (analyze)")
 }
 
 // measure adds the cost of a claim of n jobs in one round.
@@ -172,10 +177,10 @@ func (t *uglyTable) measure(ctx context.Context, n, calls int, c *cost) (err err
 	if err := s.warmUp(ctx, n, t.state.forbidden); err != nil {
 		return err
 	}
-	var times, wal series
+	var times, wal stats.Series
 	var total time.Duration
 	for i := 0; i < calls && (i < uglyCalls || total < uglyPatience); i++ {
-		before, err := t.walPosition(ctx)
+		before, err := t.WALPosition(ctx)
 		if err != nil {
 			return err
 		}
@@ -185,7 +190,7 @@ func (t *uglyTable) measure(ctx context.Context, n, calls int, c *cost) (err err
 		if err != nil {
 			return err
 		}
-		after, err := t.walPosition(ctx)
+		after, err := t.WALPosition(ctx)
 		if err != nil {
 			return err
 		}
@@ -198,18 +203,18 @@ func (t *uglyTable) measure(ctx context.Context, n, calls int, c *cost) (err err
 		total += elapsed
 		times, wal = append(times, micros(elapsed)), append(wal, float64(after-before))
 	}
-	c.add(times.median(), wal.median())
+	c.add(times.Median(), wal.Median())
 	return nil
 }
 
 // check says whether a claim has got the jobs that the state is about.
-func (t *uglyTable) check(jobs []job, n int) error {
+func (t *uglyTable) check(jobs []queue.Job, n int) error {
 	if len(jobs) != n {
 		return fmt.Errorf("claim jobs: %d of %d were there", len(jobs), n)
 	}
 	for _, j := range jobs {
-		if queued := j.queueID != nil || j.queueName != nil; queued != t.state.queued {
-			return fmt.Errorf("claim jobs: job %d has the wrong kind, in a queue: %t", j.id, queued)
+		if queued := j.QueueID != nil || j.QueueName != nil; queued != t.state.queued {
+			return fmt.Errorf("claim jobs: job %d has the wrong kind, in a queue: %t", j.ID, queued)
 		}
 	}
 	return nil

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
 )
 
 // walBatches are the batch sizes, with the calls that are measured of each.
 var walBatches = []struct{ n, calls int }{{1, 2000}, {500, 20}}
 
 // A footprint is what a job costs, by step, round by round.
-type footprint struct{ enqueue, claim, complete series }
+type footprint struct{ enqueue, claim, complete stats.Series }
 
 func (f *footprint) add(enqueue, claim, complete float64) {
 	f.enqueue, f.claim, f.complete = append(f.enqueue, enqueue), append(f.claim, claim), append(f.complete, complete)
@@ -18,39 +23,39 @@ func (f *footprint) add(enqueue, claim, complete float64) {
 
 // walScenario counts the WAL that a plain job costs.
 func walScenario(ctx context.Context, b *bench) error {
-	all := b.contenders(ours, reference)
-	t := table{{"batch", "step", "ours, B a job", "reference, B a job", "ours / reference", "Node, B a job", "ours / Node"}}
-	err := b.with(ctx, map[string]string{"autovacuum": "off"}, func() error {
+	all := b.contenders(ours, byHand)
+	t := report.Table{{"batch", "step", "ours, B a job", "reference, B a job", "ours / reference", "Node, B a job", "ours / Node"}}
+	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, batch := range walBatches {
 			results := map[string]*footprint{}
 			for _, c := range append(all, b.node) {
 				results[c.name] = &footprint{}
 			}
-			for round := range b.rounds {
-				for _, c := range turns(round, all) {
-					if err := b.measureWAL(ctx, c, batch.n, b.scale(batch.calls), results[c.name]); err != nil {
+			for round := range b.Rounds {
+				for _, c := range harness.Turns(round, all) {
+					if err := b.measureWAL(ctx, c, batch.n, b.Scale(batch.calls), results[c.name]); err != nil {
 						return fmt.Errorf("%s, batch %d: %w", c.name, batch.n, err)
 					}
 				}
 			}
-			our, byHand, node := results[ours.name], results[reference.name], results[b.node.name]
+			our, reference, node := results[ours.name], results[byHand.name], results[b.node.name]
 			for _, step := range []struct {
-				name               string
-				ours, byHand, node series
+				name                  string
+				ours, reference, node stats.Series
 			}{
-				{"enqueue", our.enqueue, byHand.enqueue, node.enqueue},
-				{"claim", our.claim, byHand.claim, node.claim},
-				{"complete", our.complete, byHand.complete, node.complete},
+				{"enqueue", our.enqueue, reference.enqueue, node.enqueue},
+				{"claim", our.claim, reference.claim, node.claim},
+				{"complete", our.complete, reference.complete, node.complete},
 			} {
-				t.add(fmt.Sprint(batch.n), step.name, step.ours.number(), step.byHand.number(), step.ours.over(step.byHand).ratio(),
-					step.node.number(), step.ours.over(step.node).ratio())
+				t.Add(fmt.Sprint(batch.n), step.name, step.ours.Number(), step.reference.Number(), step.ours.Over(step.reference).Ratio(),
+					step.node.Number(), step.ours.Over(step.node).Ratio())
 			}
 		}
 		return nil
 	})
-	b.note("Plain jobs, by add_job or add_jobs, for the reference by INSERT; the growth of the WAL during the calls, divided by "+
+	b.Note("Plain jobs, by add_job or add_jobs, for the reference by INSERT; the growth of the WAL during the calls, divided by "+
 		"the jobs, commits included. Full page images and autovacuum are off; %d jobs have gone through the tables before.", walBefore)
-	b.table(t)
+	b.Table(t)
 	return err
 }
 
@@ -62,13 +67,13 @@ func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *fo
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.drop(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
 	s, err := db.session(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	if err := db.run(ctx, c.enqueue(walBefore, "null")); err != nil {
+	if err := db.Run(ctx, c.enqueue(walBefore, "null")); err != nil {
 		return err
 	}
 	for range walBefore / 500 {
@@ -76,13 +81,13 @@ func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *fo
 			return err
 		}
 	}
-	if err := db.settle(ctx); err != nil {
+	if err := db.Settle(ctx); err != nil {
 		return err
 	}
 
 	enqueued, err := db.walOf(ctx, func() error {
 		for range calls {
-			if err := db.run(ctx, c.enqueue(n, "null")); err != nil {
+			if err := db.Run(ctx, c.enqueue(n, "null")); err != nil {
 				return err
 			}
 		}
@@ -93,7 +98,7 @@ func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *fo
 	}
 	var claimed, completed float64
 	for range calls {
-		var jobs []job
+		var jobs []queue.Job
 		wal, err := db.walOf(ctx, func() (err error) {
 			jobs, err = s.claim(ctx, n, nil)
 			return err
@@ -114,13 +119,13 @@ func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *fo
 
 // walOf returns how many bytes the WAL grows while do runs.
 func (db *database) walOf(ctx context.Context, do func() error) (float64, error) {
-	before, err := db.walPosition(ctx)
+	before, err := db.WALPosition(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if err := do(); err != nil {
 		return 0, err
 	}
-	after, err := db.walPosition(ctx)
+	after, err := db.WALPosition(ctx)
 	return float64(after - before), err
 }

@@ -30,6 +30,10 @@ type ClientConfig struct {
 	// time that RunIn counts from. Default: false, the clock of the database, at the begin of the transaction. Set it in
 	// tests that move the clock, and where the worker goes by the same clock.
 	LocalTime bool
+
+	// Propagator sends along with each job what the context of the call holds, such as a trace, for workers that have one,
+	// too. Default: none.
+	Propagator Propagator
 }
 
 // NewClient makes a client on a pool, a connection or a transaction of pgx.
@@ -69,10 +73,10 @@ func (c *Client) on(db database) *Client {
 	return &other
 }
 
-// Client returns a client on the worker's pool and schema. Handlers may use it: a job that a handler adds is there
+// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it: a job that a handler adds is there
 // whether or not its own job succeeds, so give it a key if the handler could be repeated.
 func (w *Worker) Client() *Client {
-	return NewClient(w.pool, ClientConfig{Schema: w.cfg.Schema})
+	return NewClient(w.pool, ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator})
 }
 
 // each calls a statement and gives every row to fn, whose argument scans it. S in sql stands for the schema.

@@ -98,13 +98,20 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts.Flags != nil {
 		flags = textArray(opts.Flags)
 	}
+	carried, err := c.carried(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	args := []any{task, orNil(payload), orNull(opts.QueueName), orNil(timing.at), orNil(timing.in), orNull(opts.MaxAttempts),
+		orNull(opts.JobKey), orNull(opts.Priority), flags, orNull(string(opts.JobKeyMode))}
+	if carried != nil {
+		args = append(args, carried)
+	}
 	job, err := c.one(ctx, `
 		select `+names+`, `+jobColumns+`
-		  from S.add_job(
+		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text, coalesce($4::timestamptz, now() + $5::bigint * interval '1 microsecond'),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text) as r`,
-		task, orNil(payload), orNull(opts.QueueName), orNil(timing.at), orNil(timing.in), orNull(opts.MaxAttempts),
-		orNull(opts.JobKey), orNull(opts.Priority), flags, orNull(string(opts.JobKeyMode)))
+		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, carried, "$11"), args...)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}

@@ -47,20 +47,30 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: encode specs: %w", err)
 	}
+	carried, err := c.carried(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("add jobs: %w", err)
+	}
+	args := []any{string(list)}
+	if carried != nil {
+		args = append(args, carried)
+	}
 	jobs, err := c.all(ctx, `
 		select null, null, `+jobColumns+`
-		  from rows from (json_to_recordset($1::json) as (specs json, preserve_run_at boolean))
-		         with ordinality as c (specs, preserve_run_at, number)
-		 cross join lateral S.add_jobs(
-		         array(select row(s.task, s.payload::json, s.queue_name,
-		                          coalesce(s.run_at, now() + s.run_in * interval '1 microsecond'), s.max_attempts, s.job_key,
-		                          s.priority, s.flags)::S.job_spec
-		                 from json_to_recordset(c.specs)
-		                   as s (task text, payload text, queue_name text, run_at timestamptz, run_in bigint,
-		                         max_attempts integer, job_key text, priority integer, flags text[])),
-		         c.preserve_run_at) with ordinality as r
-		 order by c.number, r.ordinality`,
-		string(list))
+		  from `+addedBy(`
+		       (select c.number, j.*
+		          from rows from (json_to_recordset($1::json) as (specs json, preserve_run_at boolean))
+		                 with ordinality as c (specs, preserve_run_at, number)
+		         cross join lateral S.add_jobs(
+		                 array(select row(s.task, s.payload::json, s.queue_name,
+		                                  coalesce(s.run_at, now() + s.run_in * interval '1 microsecond'), s.max_attempts,
+		                                  s.job_key, s.priority, s.flags)::S.job_spec
+		                         from json_to_recordset(c.specs)
+		                           as s (task text, payload text, queue_name text, run_at timestamptz, run_in bigint,
+		                                 max_attempts integer, job_key text, priority integer, flags text[])),
+		                 c.preserve_run_at) with ordinality as j)`, carried, "$2")+`
+		 order by r.number, r.ordinality`,
+		args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
 		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // which spec it is
 	}

@@ -17,6 +17,11 @@ import (
 
 // clients runs a test with a client for each way to talk to the database, which is empty each time.
 func clients(t *testing.T, test func(t *testing.T, q *queue, client *shim.Client)) {
+	clientsWith(t, shim.ClientConfig{}, test)
+}
+
+// clientsWith is clients with a configuration.
+func clientsWith(t *testing.T, cfg shim.ClientConfig, test func(t *testing.T, q *queue, client *shim.Client)) {
 	shared := newQueue(t)
 	run := func(name string, client func(q *queue) *shim.Client) {
 		t.Run(name, func(t *testing.T) {
@@ -32,12 +37,12 @@ func clients(t *testing.T, test func(t *testing.T, q *queue, client *shim.Client
 		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		run("pgx "+mode.String(), func(q *queue) *shim.Client {
-			return shim.NewClient(q.poolInMode(mode), shim.ClientConfig{})
+			return shim.NewClient(q.poolInMode(mode), cfg)
 		})
 	}
 	for _, driver := range []string{"pgx", "postgres"} {
 		run("database/sql "+driver, func(q *queue) *shim.Client {
-			return shim.NewSQLClient(q.sqlDB(driver), shim.ClientConfig{})
+			return shim.NewSQLClient(q.sqlDB(driver), cfg)
 		})
 	}
 }

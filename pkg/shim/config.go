@@ -58,6 +58,10 @@ type Config struct {
 	// false. Set it where nothing else in the program looks after signals.
 	HandleSignals bool
 
+	// Propagator hands what was sent along with a job, such as a trace, to the handler's context. Default: none. Clients
+	// that send it need it, too. It costs one query for each batch of jobs.
+	Propagator Propagator
+
 	// Logger receives what the worker has to say, in lines that carry label, which is "worker", and worker_id. [Job.Logger]
 	// is made of it, too. Default: slog.Default().
 	Logger *slog.Logger

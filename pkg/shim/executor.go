@@ -3,71 +3,135 @@ package shim
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
 // executor runs handlers, one after the other. A worker has as many as its concurrency.
 type executor struct {
 	tasks    map[string]task
-	jobs     <-chan *Job
+	backlog  *backlog
 	outcomes chan<- outcome
-	finished chan<- time.Duration
 	running  *running
 	events   *eventBus
+	stopped  func() // called when it will run no more
 
 	// handlers run under this context; it ends with the grace time.
 	handling context.Context
-	// abandoned is closed when handlers that ignored the end of their context had their time, too.
-	abandoned <-chan struct{}
+
+	mu      sync.Mutex
+	job     *Job // whose handler runs
+	started time.Time
+	isOver  bool // no handler is waited for any more
+	isLeft  bool // one has been left behind, and ours is the goroutine that was left with it
 }
 
-// run runs until jobs is closed and the last handler has returned.
+// run runs until the backlog is closed and its last handler has returned. The handlers run in its own goroutine, which
+// costs the least; one that ends it, as t.FailNow does, makes it go on in another.
 func (e *executor) run() {
-	for job := range e.jobs {
-		o := outcome{job: job, verdict: returned}
-		if e.handling.Err() == nil { // nothing starts that would be interrupted at once
-			o = e.execute(job)
+	exited := true
+	defer func() {
+		if exited && !e.isLeft {
+			go e.run()
 		}
-		e.outcomes <- o
-		e.finished <- o.duration
+	}()
+	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
+		if !e.begin(job) {
+			e.report(outcome{job: job, verdict: returned})
+			continue
+		}
+		e.execute(job)
+		if e.isLeft {
+			return
+		}
 	}
+	exited = false
+	e.stopped()
 }
 
-func (e *executor) execute(job *Job) outcome {
-	started := time.Now()
+// begin returns false if a handler would be interrupted at once.
+func (e *executor) begin(job *Job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isOver || e.handling.Err() != nil {
+		return false
+	}
+	e.job, e.started = job, time.Now()
+	return true
+}
+
+func (e *executor) execute(job *Job) {
 	task := e.tasks[job.TaskIdentifier]
-	ctx, end := context.WithCancelCause(e.handling)
-	defer end(nil)
-	e.running.enter(job, end)
-	defer e.running.leave(job)
+	base := &handlerContext{Context: e.handling, job: job}
+	e.running.enter(job, base.end, e.started)
+	var ctx context.Context = base
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
 		defer cancel()
 		ctx = timed
 	}
 	emit(e.events, JobStarted{Job: job})
-	result := task.handler.start(ContextWithJob(ctx, job), job)
-	o := outcome{job: job, started: true}
-	select {
-	case err := <-result:
-		o.duration = time.Since(started)
-		e.judge(&o, task, context.Cause(ctx), err)
-	case <-e.abandoned:
-		o.duration = time.Since(started)
-		o.verdict, o.interrupted, o.err = returned, true, errors.New("handler ignored the end of its context")
-		o.message = o.err.Error()
+
+	err := errExited
+	defer func() {
+		cause := base.reason()
+		if task.timeout > 0 {
+			cause = context.Cause(ctx)
+		}
+		e.running.leave(job)
+		base.end(nil)
+		e.finish(task, cause, err)
+	}()
+	err = recovered(func() error { return task.handler(job.within(ctx), job) })
+}
+
+// finish reports what becomes of the job whose handler returned err.
+func (e *executor) finish(task task, cause, err error) {
+	e.mu.Lock()
+	job := e.job
+	e.job = nil
+	e.mu.Unlock()
+	if e.isLeft = job == nil; e.isLeft {
+		return
+	}
+	o := outcome{job: job, started: true, duration: time.Since(e.started)}
+	if err != nil || cause != nil || job.hold.isCompleting() { // else it is completed, which is said without an allocation
+		o = e.judge(o, task, cause, err)
 	}
 	e.tell(o)
-	return o
+	e.report(o)
+}
+
+func (e *executor) report(o outcome) {
+	e.outcomes <- o
+	e.backlog.finished(o.duration)
+}
+
+// abandon leaves a handler behind that still runs, and returns its job. No other one starts.
+func (e *executor) abandon() {
+	e.mu.Lock()
+	job, started := e.job, e.started
+	e.job, e.isOver = nil, true
+	e.mu.Unlock()
+	if job == nil {
+		return
+	}
+	e.running.leave(job)
+	o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
+	o.err = errors.New("handler ignored the end of its context")
+	o.message = o.err.Error()
+	e.tell(o)
+	e.report(o)
+	e.stopped()
 }
 
 // judge says what becomes of a job whose handler returned err; cause is why its context has ended, if it has.
-func (e *executor) judge(o *outcome, task task, cause, err error) {
+func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.err = err
 	switch {
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
-		return
+		return o
 	case o.job.hold.isCompleting():
 		// Whether its transaction was committed, only the database knows: failing what is gone touches nothing.
 		o.verdict, o.inTx = failed, true
@@ -76,7 +140,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		}
 	case err == nil:
 		o.verdict = completed
-		return
+		return o
 	default:
 		o.verdict = failed
 	}
@@ -86,7 +150,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		o.message = timeout.Error() + ": " + o.message
 	}
 	if request, ok := errors.AsType[request](err); ok {
-		request.ask(o)
+		request.ask(&o)
 	}
 	o.askForRest(err)
 	switch {
@@ -97,6 +161,7 @@ func (e *executor) judge(o *outcome, task task, cause, err error) {
 		o.delay = customDelay(task.backoff, o.job.Attempts)
 	}
 	o.message = cleanMessage(o.message)
+	return o
 }
 
 // interrupt gives a job back whose handler was cut, or the rest of it: of a batch, what is done must not be done again.

@@ -11,8 +11,6 @@ import (
 const (
 	// maxUnwritten bounds the outcomes that wait to be written; beyond it nothing is claimed until the database caught up.
 	maxUnwritten = 2000
-	// stallTime is how long jobs wait behind handlers of which none finishes before they are returned for others.
-	stallTime = time.Second
 )
 
 // settlement tells that outcomes have left the finisher.
@@ -32,38 +30,39 @@ type fetcher struct {
 	events       *eventBus
 	fail         func(error) // ends the worker
 
-	wake     signal               // look for jobs
-	finished <-chan time.Duration // a handler returned after so long
+	wake     signal // look for jobs
+	listens  signal // likewise, and the server may have forgotten that we sleep
 	settled  <-chan settlement
-	jobs     chan *Job // what is in it has not started
+	backlog  *backlog
 	outcomes chan<- outcome
 
-	pace     pace
 	sleep    *sleep
-	busy     int  // jobs claimed whose handlers have not returned
 	held     int  // jobs claimed whose outcomes are not settled
 	look     bool // there may be something to claim
 	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
 	poll     *time.Timer
-	progress time.Time // when a job was last claimed or finished
+	stale    *time.Timer // when to see whether jobs have waited too long
+	watched  bool        // stale runs
 }
 
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
-// jobs.
+// the backlog.
 func (f *fetcher) run(stop context.Context) {
-	defer close(f.jobs)
-	defer f.returnUnstarted()
+	defer func() { f.giveBack(f.backlog.close()) }()
 
 	f.look = true
 	f.poll = time.NewTimer(f.pollInterval)
 	defer f.poll.Stop()
+	f.stale = time.NewTimer(maxWait)
+	f.watched = true
+	defer f.stale.Stop()
 	var retry backoff
 	for stop.Err() == nil {
 		f.takeNotes()
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
-		limit := min(f.pace.want(f.busy), cap(f.jobs)-f.held)
+		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
 		switch {
 		case f.look && limit > 0:
 			err := f.claim(stop, limit)
@@ -101,6 +100,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
 	}
+	sent := time.Now()
 	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
@@ -115,20 +115,21 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 			delay = min(delay, *answer.dueIn)
 		}
 		f.poll.Reset(delay)
-		again, err := f.sleep.fall(context.WithoutCancel(stop), answer.newMark)
+		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
 		return err
 	}
 	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
+	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
-	f.busy += len(answer.jobs)
 	f.held += len(answer.jobs)
-	f.progress = time.Now()
-	for _, job := range answer.jobs {
-		f.jobs <- job // has room: no more are held than fit
+	filled := len(answer.jobs) == limit
+	f.backlog.add(answer.jobs, filled)
+	if !f.watched {
+		f.watched = true
+		f.stale.Reset(maxWait)
 	}
-	if len(answer.jobs) == limit {
-		f.pace.filled()
+	if filled {
 		return f.sleep.rise(context.WithoutCancel(stop))
 	}
 	return nil
@@ -136,12 +137,6 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 
 // wait waits for a reason to claim.
 func (f *fetcher) wait(stop context.Context) {
-	var stalled <-chan time.Time
-	if len(f.jobs) > 0 {
-		timer := time.NewTimer(time.Until(f.progress.Add(stallTime)))
-		defer timer.Stop()
-		stalled = timer.C
-	}
 	var ended <-chan time.Time
 	if !f.look && len(f.sleep.inFlight) > 0 {
 		timer := time.NewTimer(time.Until(f.sleep.lookAt))
@@ -154,24 +149,22 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
 		f.look = true
+	case <-f.listens:
+		f.look, f.sleep.unsure = true, true
 	case <-f.poll.C:
 		f.look = true
-	case d := <-f.finished:
-		f.noteFinished(d)
+	case <-f.backlog.slack:
 	case s := <-f.settled:
 		f.noteSettled(s)
-	case <-stalled:
-		f.pace.stalled()
-		f.returnUnstarted()
+	case now := <-f.stale.C:
+		f.returnOld(now)
 	}
 }
 
-// takeNotes takes in what the other loops have said so far.
+// takeNotes takes in what the finisher has said so far.
 func (f *fetcher) takeNotes() {
 	for {
 		select {
-		case d := <-f.finished:
-			f.noteFinished(d)
 		case s := <-f.settled:
 			f.noteSettled(s)
 		default:
@@ -180,26 +173,23 @@ func (f *fetcher) takeNotes() {
 	}
 }
 
-func (f *fetcher) noteFinished(d time.Duration) {
-	f.busy--
-	f.pace.finished(d)
-	f.progress = time.Now()
-}
-
 func (f *fetcher) noteSettled(s settlement) {
 	f.held -= s.jobs
 	f.look = f.look || s.queue || f.once
 }
 
-// returnUnstarted gives the jobs that no executor has taken to the finisher.
-func (f *fetcher) returnUnstarted() {
-	for {
-		select {
-		case job := <-f.jobs:
-			f.busy--
-			f.outcomes <- outcome{job: job, verdict: returned}
-		default:
-			return
-		}
+// returnOld returns the jobs that wait, if one of them has for too long: handlers turned out to be longer than they were.
+func (f *fetcher) returnOld(now time.Time) {
+	unstarted, oldest := f.backlog.takeOld(now.Add(-maxWait))
+	f.giveBack(unstarted)
+	if f.watched = !oldest.IsZero(); f.watched {
+		f.stale.Reset(time.Until(oldest.Add(maxWait)))
+	}
+}
+
+// giveBack hands jobs that have not started to the finisher.
+func (f *fetcher) giveBack(unstarted []*Job) {
+	for _, job := range unstarted {
+		f.outcomes <- outcome{job: job, verdict: returned}
 	}
 }

@@ -9,8 +9,14 @@ import (
 	"time"
 )
 
-// maxBatch bounds the outcomes written by one statement.
-const maxBatch = 500
+const (
+	// maxBatch bounds the outcomes written by one statement.
+	maxBatch = 1000
+	// floodBatch is the number of outcomes in a statement from which on more are waited for before the next one, for as
+	// long as floodPause: without it, each large statement would be followed by one for the few that came first.
+	floodBatch = 100
+	floodPause = time.Millisecond
+)
 
 // verdict says what becomes of a job.
 type verdict int
@@ -54,13 +60,17 @@ type finisher struct {
 
 	interrupted int // jobs returned that had started
 	unwritten   int // outcomes that the database never took
+
+	// Of the last flush, for their memory.
+	batch     []outcome
+	byVerdict [lost + 1][]outcome
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		var byVerdict [lost + 1][]outcome
+		byVerdict := &f.byVerdict
 		note := settlement{jobs: len(batch)}
 		for _, o := range batch {
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
@@ -75,24 +85,34 @@ func (f *finisher) run(ctx context.Context) {
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
 		}
+		for i := range byVerdict { // lets go of the jobs
+			clear(byVerdict[i])
+			byVerdict[i] = byVerdict[i][:0]
+		}
 		f.settled <- note
 	}
 }
 
+// gather returns the outcomes of the next flush. They are good until the one after.
 func (f *finisher) gather(first outcome) []outcome {
-	batch := []outcome{first}
-	for len(batch) < maxBatch {
+	flood := len(f.batch) >= floodBatch
+	clear(f.batch) // lets go of the jobs
+	f.batch = append(f.batch[:0], first)
+	if flood {
+		time.Sleep(floodPause)
+	}
+	for len(f.batch) < maxBatch {
 		select {
 		case o, open := <-f.outcomes:
 			if !open {
-				return batch
+				return f.batch
 			}
-			batch = append(batch, o)
+			f.batch = append(f.batch, o)
 		default:
-			return batch
+			return f.batch
 		}
 	}
-	return batch
+	return f.batch
 }
 
 type writeFunc func(context.Context, []outcome) (applied, error)
@@ -134,6 +154,9 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
+	if len(done) == len(batch) {
+		return batch, nil
+	}
 	for _, o := range batch {
 		if _, written := done[o.job.ID]; !written {
 			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way

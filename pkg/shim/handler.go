@@ -21,32 +21,25 @@ type Handler func(ctx context.Context, job *Job) error
 // Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that does not fit T fails the
 // attempt. Like [Worker.Handle] it must be called before the worker runs.
 func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error, options ...TaskOption) {
+	w.Handle(task, Typed(fn), options...)
+}
+
+// Typed returns the handler that [Handle] registers; nil of nil. Tests of handlers may use it.
+func Typed[T any](fn func(ctx context.Context, payload T, job *Job) error) Handler {
 	if fn == nil {
-		w.Handle(task, nil, options...)
-		return
+		return nil
 	}
-	w.Handle(task, func(ctx context.Context, job *Job) error {
+	return func(ctx context.Context, job *Job) error {
 		var payload T
 		if err := json.Unmarshal(job.Payload, &payload); err != nil {
 			return fmt.Errorf("decode payload: %w", err)
 		}
 		return fn(ctx, payload, job)
-	}, options...)
+	}
 }
 
 // errExited is what is left of a handler that called runtime.Goexit, as t.FailNow does.
 var errExited = errors.New("handler ended its goroutine instead of returning")
-
-// start calls h in a goroutine of its own; the channel delivers its error. A panic becomes an error with its stack.
-func (h Handler) start(ctx context.Context, job *Job) <-chan error {
-	result := make(chan error, 1)
-	go func() {
-		err := errExited
-		defer func() { result <- err }()
-		err = recovered(func() error { return h(ctx, job) })
-	}()
-	return result
-}
 
 // recovered calls fn. A panic becomes an error with its stack.
 func recovered(fn func() error) (err error) {

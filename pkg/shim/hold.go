@@ -10,7 +10,8 @@ import (
 // hold is the worker's grip on a claimed job. Renewing gives the job a new lease; whatever is reported later goes by that
 // one.
 type hold struct {
-	lease atomic.Int64
+	claimed time.Time
+	lease   atomic.Int64
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
@@ -33,11 +34,11 @@ type runningJob struct {
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
 
-// enter notes that the handler of a job runs under a context that end ends.
-func (r *running) enter(job *Job, end context.CancelCauseFunc) {
+// enter notes that the handler of a job runs since a time, under a context that end ends.
+func (r *running) enter(job *Job, end context.CancelCauseFunc, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: time.Now(), end: end}
+	r.jobs[job] = runningJob{since: since, end: end}
 }
 
 func (r *running) leave(job *Job) {

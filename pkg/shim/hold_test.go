@@ -139,23 +139,25 @@ func (r *renewal) expectJobs(t *testing.T, want int) {
 }
 
 func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
-	started := make(chan struct{})
+	started, outcomes := make(chan struct{}), make(chan outcome, 1)
 	e := &executor{
 		tasks: map[string]task{"long": {handler: func(ctx context.Context, _ *Job) error {
 			close(started)
 			<-ctx.Done()
 			return ctx.Err()
 		}}},
+		backlog:  newBacklog(1),
+		outcomes: outcomes,
 		running:  newRunning(),
 		handling: t.Context(),
 	}
 	job := newHeldJob(1)
 	job.TaskIdentifier = "long"
-	result := make(chan outcome, 1)
-	go func() { result <- e.execute(job) }()
+	e.begin(job)
+	go e.execute(job)
 	<-started
 	e.running.lose(job)
-	if o := <-result; o.verdict != lost {
+	if o := <-outcomes; o.verdict != lost {
 		t.Errorf("verdict is %d, want %d", o.verdict, lost)
 	}
 }

@@ -25,6 +25,8 @@ type Job struct {
 
 	worker *Worker // that claimed it, nil if none did
 	hold   *hold
+
+	carried map[string]string // what was sent along with it
 }
 
 // ClaimedAt returns when the worker claimed the job, by the clock of the database; zero if no worker did.

@@ -23,7 +23,8 @@ const (
 // drained.
 type listener struct {
 	connect  func(context.Context) (*pgx.Conn, error)
-	inserted signal // "jobs:insert", or it may have been missed
+	listens  signal // from now on there are notifications; what came before may have been missed
+	inserted signal // "jobs:insert"
 	migrated signal // "worker:migrate", or it may have been missed
 	logger   *slog.Logger
 	events   *eventBus
@@ -66,7 +67,7 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 	emit(l.events, ListenConnected{})
 
 	// What was announced while nobody listened is found by looking.
-	l.inserted.set()
+	l.listens.set()
 	l.migrated.set()
 	for {
 		channel, err := waitForNotification(ctx, conn)

@@ -4,10 +4,12 @@ import "time"
 
 const (
 	// aheadTime is how much work may wait in front of the executors: long enough to hide a claim behind it, short enough
-	// that a more urgent job, or another worker, does not wait for it.
-	aheadTime = 200 * time.Millisecond
+	// that another worker does not wait for it.
+	aheadTime = 100 * time.Millisecond
+	// maxWait is how long a job may wait when handlers take longer than those before them did. Then it is returned.
+	maxWait = 2 * aheadTime
 	// maxAhead bounds the jobs in front of the executors however short they are, and with it the size of a claim.
-	maxAhead = 500
+	maxAhead = 1000
 	// longHandler is the duration from which on waiting for a claim costs nothing to speak of, so that nothing is
 	// claimed before it can start.
 	longHandler = 50 * time.Millisecond

@@ -15,16 +15,16 @@ func learned(concurrency int, d time.Duration) *pace {
 	return p
 }
 
-func TestAheadOfTheExecutorsIsWorkForAFifthOfASecond(t *testing.T) {
+func TestAheadOfTheExecutorsIsWorkForATenthOfASecond(t *testing.T) {
 	for _, c := range []struct {
 		concurrency int
 		duration    time.Duration
 		ahead       int
 	}{
-		{1, time.Microsecond, 500},
-		{1, 10 * time.Millisecond, 20},
-		{10, 10 * time.Millisecond, 200},
-		{100, 10 * time.Millisecond, 500},
+		{1, time.Microsecond, 1000},
+		{1, 10 * time.Millisecond, 10},
+		{10, 10 * time.Millisecond, 100},
+		{200, 10 * time.Millisecond, 1000},
 		{10, 50 * time.Millisecond, 0},
 		{10, time.Hour, 0},
 	} {
@@ -64,7 +64,7 @@ func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 }
 
 func TestClaimsOfShortJobsWaitUntilTheyAreLarge(t *testing.T) {
-	p := learned(1, 10*time.Millisecond) // 20 ahead
+	p := learned(1, 5*time.Millisecond) // 20 ahead
 	for busy, want := range map[int]int{21: 0, 12: 0, 11: 10, 1: 20, 0: 21} {
 		if got := p.want(busy); got != want {
 			t.Errorf("with %d busy, %d are wanted, want %d", busy, got, want)

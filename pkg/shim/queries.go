@@ -10,8 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -136,101 +134,24 @@ func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (stil
 	return still, err
 }
 
-// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
-type claimed struct {
-	jobs    []*Job
-	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
-	newMark bool           // only without jobs: the worker is marked asleep, and was not before
-}
-
-// claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
-// Jobs with one of the flags in forbidden are left.
-// The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
-// now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		answer = claimed{}
-		// The with query is evaluated when the first row asks for it, or not at all.
-		rows, err := conn.Query(ctx, q.text(`
-			with asleep as materialized (
-			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
-			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
-			)
-			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
-			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
-			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true
-			 order by j.priority, j.run_at, j.id`),
-			q.workerID, tasks, limit, lasting.Seconds(), forbidden)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			job, err := scanJob(rows, &answer)
-			if err != nil {
-				return err
-			}
-			if job == nil {
-				continue
-			}
-			job.worker = q.worker
-			job.hold = &hold{}
-			job.hold.lease.Store(job.Lease)
-			answer.jobs = append(answer.jobs, job)
-		}
-		return rows.Err()
-	})
-	return answer, err
-}
-
-// scanJob reads one row of a claim: a job, or else, into empty, what there is to say of an empty one.
-func scanJob(rows pgx.Rows, empty *claimed) (*Job, error) {
-	var (
-		job                             Job
-		priority, attempts, maxAttempts zeronull.Int2
-		revision                        zeronull.Int4
-		runAt, createdAt                pgtype.Timestamptz // may be infinite
-		flags                           []byte
-		dueIn                           *float64
-		newMark                         *bool
-	)
-	err := rows.Scan((*zeronull.Int8)(&job.ID), (*zeronull.Text)(&job.TaskIdentifier), (*[]byte)(&job.Payload),
-		(*zeronull.Text)(&job.QueueName), &priority, &runAt, &attempts, &maxAttempts,
-		(*zeronull.Text)(&job.Key), &flags, (*zeronull.Int8)(&job.Lease), &createdAt,
-		(*zeronull.Text)(&job.LastError), &revision, &dueIn, &newMark)
-	if err != nil {
-		return nil, err
-	}
-	if job.ID == 0 {
-		if dueIn != nil {
-			delay := time.Duration(*dueIn * float64(time.Second))
-			empty.dueIn = &delay
-		}
-		empty.newMark = newMark != nil && *newMark
-		return nil, nil
-	}
-	job.Priority, job.Attempts, job.MaxAttempts = int(priority), int(attempts), int(maxAttempts)
-	job.Revision, job.RunAt, job.CreatedAt = int(revision), runAt.Time, createdAt.Time
-	if flags != nil {
-		if job.Flags, err = flagNames(flags); err != nil {
-			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
-		}
-	}
-	return &job, nil
-}
-
 // applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next
 // try. An id that is missing belongs to a lease that was lost.
 type applied map[int64]time.Duration
 
 func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
-	return q.apply(ctx,
-		`select c.id, 0::float8 from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
+	var completed []int64 // in one value, for there are many
+	err := q.row(ctx, &completed,
+		`select array_agg(c.id) from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
 		q.workerID, ids, leases)
+	if err != nil {
+		return nil, err
+	}
+	done := make(applied, len(completed))
+	for _, id := range completed {
+		done[id] = 0
+	}
+	return done, nil
 }
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
@@ -321,8 +242,8 @@ func sqlState(err error) string {
 }
 
 // isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
-// schema (3F), or a plan that fits (0A). Trying again mends none of them.
-func isMistake(err error) bool { return inClass(err, "42", "3F", "0A") }
+// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them.
+func isMistake(err error) bool { return inClass(err, "42", "3F", "0A", "26") }
 
 // isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
 func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }

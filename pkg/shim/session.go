@@ -27,11 +27,11 @@ var errStopped = errors.New("stopped")
 
 // session is one run of a worker: its loops and the channels between them.
 //
-//	listener ──wake──▶ fetcher ──jobs──▶ executors ──outcomes──▶ finisher
-//	                      ▲ ▲─────finished──────┘                    │
-//	                      └────────────────settled───────────────────┘
+//	listener ──wake──▶ fetcher ◀──backlog──▶ executors ──outcomes──▶ finisher
+//	                      ▲                                             │
+//	                      └───────────────────settled───────────────────┘
 //
-// The fetcher counts what is on its way and claims no more than fits any of these channels, so no send ever blocks.
+// The fetcher counts what is on its way and claims no more than fits outcomes, so no send ever blocks.
 type session struct {
 	worker  *Worker
 	tasks   map[string]task
@@ -40,10 +40,10 @@ type session struct {
 	queries *queries
 
 	wake     signal
+	heard    signal
 	migrated signal
-	jobs     chan *Job
+	backlog  *backlog
 	outcomes chan outcome
-	finished chan time.Duration
 	settled  chan settlement
 
 	running     *running
@@ -61,16 +61,15 @@ func newSession(w *Worker, tasks map[string]task, once bool) *session {
 		once:   once,
 		logger: logger,
 		queries: &queries{
-			pool:     w.pool,
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			worker:   w,
 		},
 		wake:     newSignal(),
+		heard:    newSignal(),
 		migrated: newSignal(),
-		jobs:     make(chan *Job, held),
+		backlog:  newBacklog(w.cfg.Concurrency),
 		outcomes: make(chan outcome, held),
-		finished: make(chan time.Duration, held),
 		settled:  make(chan settlement, held),
 
 		running:     newRunning(),
@@ -83,6 +82,18 @@ func newSession(w *Worker, tasks map[string]task, once bool) *session {
 func (s *session) run(ctx context.Context) error {
 	// What is under way when ctx ends is still finished in good order, so nothing below depends on ctx itself.
 	base := context.WithoutCancel(ctx)
+	own, err := ownPool(base, s.worker.pool)
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	defer own.Close()
+	s.queries.pool = own
+
+	pooler := &pooler{pool: own, connect: s.connectLikePool, listens: s.listens() && s.worker.cfg.ListenConfig == nil}
+	if err := pooler.check(ctx); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
@@ -101,7 +112,7 @@ func (s *session) run(ctx context.Context) error {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil // told to stop before it began
 		}
-		return fmt.Errorf("start worker: %w", err)
+		return fmt.Errorf("start worker: %w", advised(err))
 	}
 	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
 	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
@@ -111,7 +122,14 @@ func (s *session) run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
 	if s.listens() {
-		listener := &listener{connect: s.connect, inserted: s.wake, migrated: s.migrated, logger: s.logger, events: s.events}
+		listener := &listener{
+			connect:  s.connect,
+			listens:  s.heard,
+			inserted: s.wake,
+			migrated: s.migrated,
+			logger:   s.logger,
+			events:   s.events,
+		}
 		background.Go(func() { listener.run(claiming) })
 	}
 
@@ -145,7 +163,7 @@ func (s *session) run(ctx context.Context) error {
 
 	var errs []error
 	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
-		errs = append(errs, fmt.Errorf("run worker: %w", cause))
+		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
 	}
 	if n := finisher.unwritten; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
@@ -153,7 +171,7 @@ func (s *session) run(ctx context.Context) error {
 	if n := finisher.interrupted; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
 	}
-	err := errors.Join(errs...)
+	err = errors.Join(errs...)
 	if finisher.unwritten > 0 || finisher.interrupted > 0 {
 		emit(s.events, ShutdownFailed{Err: err})
 	}
@@ -174,11 +192,10 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		events:       s.events,
 		fail:         fail,
 		wake:         s.wake,
-		finished:     s.finished,
+		listens:      s.heard,
 		settled:      s.settled,
-		jobs:         s.jobs,
+		backlog:      s.backlog,
 		outcomes:     s.outcomes,
-		pace:         pace{concurrency: s.worker.cfg.Concurrency},
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
 }
@@ -187,29 +204,32 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
 	handling, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(ErrShutdown)
-	abandoned := make(chan struct{})
 
 	var working sync.WaitGroup
 	working.Go(func() {
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
-	for i := range s.worker.cfg.Concurrency {
+	executors := make([]*executor, s.worker.cfg.Concurrency)
+	for i := range executors {
 		e := &executor{
-			tasks:     s.tasks,
-			jobs:      s.jobs,
-			outcomes:  s.outcomes,
-			finished:  s.finished,
-			running:   s.running,
-			events:    s.events,
-			handling:  handling,
-			abandoned: abandoned,
+			tasks:    s.tasks,
+			backlog:  s.backlog,
+			outcomes: s.outcomes,
+			running:  s.running,
+			events:   s.events,
+			handling: handling,
+			stopped: func() {
+				emit(s.events, ExecutorStopped{Executor: i})
+				working.Done()
+			},
 		}
-		working.Go(func() {
+		executors[i] = e
+		working.Add(1)
+		go func() {
 			emit(s.events, ExecutorStarted{Executor: i})
-			defer emit(s.events, ExecutorStopped{Executor: i})
 			e.run()
-		})
+		}()
 	}
 	drained := make(chan struct{})
 	go func() {
@@ -250,7 +270,9 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	case <-time.After(s.abandonTime):
 	}
 	s.logger.Error("handlers ignore the end of their context, returns their jobs without them")
-	close(abandoned)
+	for _, e := range executors {
+		e.abandon()
+	}
 	<-drained
 }
 
@@ -275,6 +297,11 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 	if config := s.worker.cfg.ListenConfig; config != nil {
 		return pgx.ConnectConfig(ctx, config.Copy())
 	}
+	return s.connectLikePool(ctx)
+}
+
+// connectLikePool makes a connection to where the pool's go.
+func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
 	pool := s.worker.pool.Config()
 	config := pool.ConnConfig.Copy()
 	if pool.BeforeConnect != nil { // may fetch a password that does not live long

@@ -89,12 +89,18 @@ type worker struct {
 // does because it was told or knew.
 func (q *queue) worker(cfg shim.Config) *worker {
 	q.t.Helper()
+	return q.workerOn(pgtest.Pool(q.t, q.url), cfg)
+}
+
+// workerOn makes the same on a given pool.
+func (q *queue) workerOn(pool *pgxpool.Pool, cfg shim.Config) *worker {
+	q.t.Helper()
 	lines := &logs{changed: make(chan struct{})}
 	cfg.Logger = slog.New(lines)
 	if cfg.PollInterval == 0 {
 		cfg.PollInterval = time.Hour
 	}
-	w, err := shim.New(pgtest.Pool(q.t, q.url), cfg)
+	w, err := shim.New(pool, cfg)
 	if err != nil {
 		q.t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type sleep struct {
 
 	unsure   bool                // whether jobs may have been added without a word although a claim makes no new mark
 	emptyAt  time.Time           // when the last claim was empty; zero if we are not marked
+	markedAt time.Time           // when the claim was sent that made the mark
 	inFlight map[int64]time.Time // transactions that may add jobs without a word, and when we first saw them
 	lookAt   time.Time           // when to see whether one of them has ended
 }
@@ -47,9 +48,9 @@ func newSleep(q *queries, pollInterval time.Duration, listens bool) *sleep {
 	return s
 }
 
-// fall is called after an empty claim, which told the database that we sleep, and whether that made a new mark. It
-// returns whether to claim once more at once.
-func (s *sleep) fall(ctx context.Context, newMark bool) (again bool, err error) {
+// fall is called after an empty claim, sent at a time, which told the database that we sleep, and whether that made a new
+// mark. It returns whether to claim once more at once.
+func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again bool, err error) {
 	if s.lasting == 0 {
 		return false, nil
 	}
@@ -60,7 +61,12 @@ func (s *sleep) fall(ctx context.Context, newMark bool) (again bool, err error) 
 	if marked || newMark {
 		s.emptyAt = time.Now()
 	}
-	s.unsure = s.unsure || newMark
+	if newMark {
+		// When half of its time is over, a mark is made anew and nothing is missed. Before that it must have been gone.
+		isRenewal := marked && time.Since(s.markedAt) >= s.lasting/2 && time.Since(s.markedAt) < s.lasting
+		s.unsure = s.unsure || !isRenewal
+		s.markedAt = sent
+	}
 	if !s.unsure {
 		return false, nil
 	}

@@ -9,6 +9,7 @@
 {{ template "shared/_gw_lease.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
+{{ template "shared/_gw_drop_spent_contexts.sql" . }}
 
 -- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
 {{ template "fleet/settings.sql" . }}
@@ -21,6 +22,7 @@
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
 {{ template "produce/remove_job.sql" . }}
+{{ template "produce/_gw_put_job_contexts.sql" . }}
 
 -- For workers.
 {{ template "work/backoff.sql" . }}
@@ -47,6 +49,7 @@
 {{ template "work/return_job.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
+{{ template "work/_gw_job_contexts.sql" . }}
 
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
@@ -55,6 +58,7 @@
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
+{{ template "admin/queue_depth.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}

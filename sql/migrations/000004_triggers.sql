@@ -7,4 +7,13 @@ create trigger _gw_queue_freed
 comment on trigger _gw_queue_freed on {{.schema}}._private_job_queues is
   'Wakes a worker when a queue becomes free and a due job waits in it.';
 
+create trigger _gw_contexts_put
+  after insert on {{.schema}}._gw_job_context
+  referencing new table as put
+  for each statement
+  execute function {{.schema}}._gw_contexts_put();
+
+comment on trigger _gw_contexts_put on {{.schema}}._gw_job_context is
+  'Removes contexts of jobs that are gone as new ones come.';
+
 select {{.schema}}._gw_record_installed();

@@ -1,6 +1,6 @@
 -- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet,
--- and forgets workers that were not seen for setting forget_worker_after, and marks of sleepers that are over. Returns
--- how many jobs it freed, 0 out of turn.
+-- and forgets workers that were not seen for setting forget_worker_after, marks of sleepers that are over, and contexts
+-- of jobs that are gone. Returns how many jobs it freed, 0 out of turn.
 -- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
 -- Raises GWWEX unless expiry is positive.
 create or replace function {{.schema}}.stale_sweep(
@@ -28,6 +28,7 @@ begin
                            from {{.schema}}._gw_sleepers as l
                           where l.until < now()
                             for update skip locked);
+  perform {{.schema}}._gw_drop_spent_contexts(10000);
   return {{.schema}}.reset_stale_locks(expiry);
 end;
 $$;

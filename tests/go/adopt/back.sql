@@ -46,6 +46,7 @@ drop function
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
   graphile_worker.next_run_at,
+  graphile_worker.queue_depth,
   graphile_worker.register_worker,
   graphile_worker.renew_leases,
   graphile_worker.reset_stale_locks,

@@ -23,7 +23,7 @@ select results_eq(
             ('complete_jobs'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
             ('force_unlock_workers'),
             ('get_job'), ('get_job_batch'), ('heartbeat'), ('next_run_at'), ('permanently_fail_jobs'),
-            ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'),
+            ('queue_depth'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'),
             ('return_job'), ('return_job_batch'), ('set_setting'), ('setting'), ('stale_sweep'),
             ('still_in_flight'), ('wake_up') $$,
   'every function that is not part of the API starts with _gw_');
@@ -32,11 +32,15 @@ select results_eq(
   $$ select t.tgname, pg_get_triggerdef(t.oid)
        from pg_trigger as t
        join pg_class as c on c.oid = t.tgrelid
-      where c.relnamespace = 'graphile_worker'::regnamespace and not t.tgisinternal $$,
-  $$ values ('_gw_queue_freed'::name,
+      where c.relnamespace = 'graphile_worker'::regnamespace and not t.tgisinternal
+      order by t.tgname $$,
+  $$ values ('_gw_contexts_put'::name,
+             'CREATE TRIGGER _gw_contexts_put AFTER INSERT ON graphile_worker._gw_job_context REFERENCING NEW TABLE AS put '
+             'FOR EACH STATEMENT EXECUTE FUNCTION _gw_contexts_put()'),
+            ('_gw_queue_freed',
              'CREATE TRIGGER _gw_queue_freed AFTER UPDATE OF locked_at ON graphile_worker._private_job_queues FOR EACH ROW '
              'WHEN (((old.locked_at IS NOT NULL) AND (new.locked_at IS NULL))) EXECUTE FUNCTION _gw_queue_freed()') $$,
-  'the trigger on the queues is the only one');
+  'jobs have no trigger');
 
 select is_empty(
   $$ select c.conname

@@ -1,0 +1,46 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A part is where in the file of a report something goes.
+type part int
+
+const (
+	inHead part = iota
+	inSummary
+	inBody
+	parts
+)
+
+// A document prints a report as it comes, and keeps it for a file in which the summary stands in front.
+type document struct {
+	stdout io.Writer
+	file   *os.File // may be nil
+	part   part     // where the next words go
+	text   [parts]bytes.Buffer
+}
+
+func (d *document) Write(p []byte) (int, error) {
+	d.text[d.part].Write(p)
+	return d.stdout.Write(p)
+}
+
+// write writes the file and closes it.
+func (d *document) write() error {
+	var err error
+	for i := range d.text {
+		if err == nil {
+			_, err = d.file.Write(d.text[i].Bytes())
+		}
+	}
+	if err = errors.Join(err, d.file.Close()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+// Package server runs a private PostgreSQL for a benchmark, with databases that are copies of templates.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/pgtemp"
+)
+
+// settings are those of every server: durable, as a server is run, except that a commit does not wait for the disk, for
+// what is compared are statements and programs, and that pages are not logged in full after a checkpoint, which would go
+// to the account of whoever touches them first. Scenarios say where they differ.
+var settings = map[string]string{
+	"fsync":              "on",
+	"synchronous_commit": "off",
+	"full_page_writes":   "off",
+	"shared_buffers":     "1GB",
+	"max_wal_size":       "16GB", // no checkpoint but those that are asked for
+	"checkpoint_timeout": "1d",
+	"max_connections":    "200",
+}
+
+// A Server is a private PostgreSQL.
+type Server struct {
+	// Admin is a session of the database postgres.
+	Admin *pgx.Conn
+
+	// Version is what the server calls its version, such as 15.18.
+	Version string
+
+	process *pgtemp.Server
+	made    int // databases so far
+}
+
+// Start starts a server from the binaries in a folder, or from those that are found if it is empty. A quick one does
+// without fsync.
+func Start(ctx context.Context, binDir string, quick bool) (*Server, error) {
+	chosen := maps.Clone(settings)
+	if quick {
+		chosen["fsync"] = "off"
+	}
+	process, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: chosen})
+	if err != nil {
+		return nil, err
+	}
+	return Take(ctx, process)
+}
+
+// Take takes over a server that runs.
+func Take(ctx context.Context, process *pgtemp.Server) (_ *Server, err error) {
+	s := &Server{process: process}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop(ctx))
+		}
+	}()
+	if s.Admin, err = pgx.Connect(ctx, s.URL("postgres")); err != nil {
+		return nil, fmt.Errorf("connect to the server: %w", err)
+	}
+	err = s.Admin.QueryRow(ctx, "select split_part(current_setting('server_version'), ' ', 1)").Scan(&s.Version)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the version: %w", err)
+	}
+	return s, nil
+}
+
+// Major is the major version.
+func (s *Server) Major() string {
+	major, _, _ := strings.Cut(s.Version, ".")
+	return major
+}
+
+// Stop ends the server and removes all of it.
+func (s *Server) Stop(ctx context.Context) error {
+	var err error
+	if s.Admin != nil {
+		err = s.Admin.Close(ctx)
+	}
+	return errors.Join(err, s.process.Stop())
+}
+
+// URL returns the URL of a database, which need not exist.
+func (s *Server) URL(database string) string { return s.process.URL(database) }
+
+// Exec runs a statement in the database postgres.
+func (s *Server) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	tag, err := s.Admin.Exec(ctx, sql, args...)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", sql, err)
+	}
+	return tag, err
+}
+
+// Connect opens a session of a database.
+func (s *Server) Connect(ctx context.Context, database string) (*pgx.Conn, error) {
+	conn, err := pgx.Connect(ctx, s.URL(database))
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", database, err)
+	}
+	return conn, nil
+}
+
+// Settings returns the settings that were chosen, as the server has them, in words.
+func (s *Server) Settings(ctx context.Context) (string, error) {
+	var chosen []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		var value string
+		if err := s.Admin.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
+			return "", fmt.Errorf("ask for the settings: %w", err)
+		}
+		chosen = append(chosen, name+" "+value)
+	}
+	return strings.Join(chosen, ", "), nil
+}
+
+// With changes settings of the whole server, other than those above, while do runs.
+func (s *Server) With(ctx context.Context, changed map[string]string, do func() error) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		if err := s.alter(ctx, name, changed[name]); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.alter(context.WithoutCancel(ctx), name, "")) }()
+	}
+	return do()
+}
+
+// alter sets a setting; an empty value takes it back.
+func (s *Server) alter(ctx context.Context, name, value string) error {
+	sql := "alter system reset " + name
+	if value != "" {
+		sql = "alter system set " + name + " = '" + value + "'"
+	}
+	if _, err := s.Exec(ctx, sql); err != nil {
+		return err
+	}
+	_, err := s.Exec(ctx, "select pg_reload_conf()")
+	return err
+}

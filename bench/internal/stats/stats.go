@@ -1,0 +1,108 @@
+// Package stats sums up what was measured in several rounds.
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Series is what was measured of one thing, one value a round. NaN stands for a round without a value.
+type Series []float64
+
+// Median returns the middle value, NaN if there is none.
+func (s Series) Median() float64 {
+	sorted := s.sorted()
+	n := len(sorted)
+	switch {
+	case n == 0:
+		return math.NaN()
+	case n%2 == 1:
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
+}
+
+// Quantile returns the value that a part of the values are not above, from 0 (the least) to 1 (the greatest); NaN if there
+// is none.
+func (s Series) Quantile(part float64) float64 {
+	sorted := s.sorted()
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[max(int(math.Ceil(part*float64(len(sorted)))), 1)-1]
+}
+
+// Sum adds up the values.
+func (s Series) Sum() float64 {
+	var sum float64
+	for _, v := range s {
+		sum += v
+	}
+	return sum
+}
+
+func (s Series) sorted() Series {
+	sorted := slices.DeleteFunc(slices.Clone(s), math.IsNaN)
+	slices.Sort(sorted)
+	return sorted
+}
+
+// Over returns the ratio to another series round by round. Its median withstands a machine whose speed drifts, which the
+// ratio of the medians does not: what is divided was measured within seconds.
+func (s Series) Over(base Series) Series {
+	var ratios Series
+	for i := range min(len(s), len(base)) {
+		ratios = append(ratios, s[i]/base[i])
+	}
+	return ratios
+}
+
+// Spread prints the median, and the range if there is one.
+func (s Series) Spread(format func(float64) string) string {
+	sorted := s.sorted()
+	switch len(sorted) {
+	case 0:
+		return "-"
+	case 1:
+		return format(sorted[0])
+	}
+	return fmt.Sprintf("%s (%s..%s)", format(sorted.Median()), format(sorted[0]), format(sorted[len(sorted)-1]))
+}
+
+// Ratio prints a ratio's median and range.
+func (s Series) Ratio() string {
+	return s.Spread(func(v float64) string { return fmt.Sprintf("%.2f", v) })
+}
+
+// Number prints the median, and the range if there is one, as the function [Number] does.
+func (s Series) Number() string { return s.Spread(Number) }
+
+// Number prints a value with three significant digits or all before the point.
+func Number(v float64) string {
+	switch abs := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
+	case abs >= 100 || v == math.Trunc(v):
+		return fmt.Sprintf("%.0f", v)
+	case abs >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// AtMost says whether a budget holds.
+func (s Series) AtMost(budget float64) string { return verdict(s.Median() <= budget, s) }
+
+// AtLeast says whether a budget holds.
+func (s Series) AtLeast(budget float64) string { return verdict(s.Median() >= budget, s) }
+
+func verdict(holds bool, s Series) string {
+	switch {
+	case len(s.sorted()) == 0:
+		return "-"
+	case holds:
+		return "yes"
+	}
+	return "**no**"
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/nodejs"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+)
+
+// scenarios are all there are, in the order of the report.
+var scenarios = []harness.Scenario[*bench]{
+	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
+	{Name: "durable", Title: "Burn-down with synchronous_commit on", Run: durableScenario},
+	{Name: "sleep", Title: "Jobs that wait", Run: sleepScenario},
+	{Name: "latency", Title: "Pick-up of single jobs by an idle worker", Run: latencyScenario},
+	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},
+	{Name: "chain", Title: "One named queue", Run: chainScenario},
+	{Name: "queues", Title: "Many named queues", Run: queuesScenario},
+	{Name: "failures", Title: "Failures with retries", Run: failuresScenario},
+	{Name: "enqueue", Title: "Adding jobs", Run: enqueueScenario},
+	{Name: "memory", Title: "Memory over many jobs", Run: memoryScenario},
+	{Name: "perf", Title: "Graphile Worker's own test", Run: perfScenario},
+}
+
+// A bench is what a scenario works with: one server and the programs of the contenders.
+type bench struct {
+	*harness.Bench
+	*outcome
+	programs *programs
+	river    bool
+}
+
+// outcome is what is left of a run when all servers have been measured.
+type outcome struct {
+	summary report.Table
+	bars    []bar
+}
+
+// result adds a row to the summary: what was found, beside what was asked for.
+func (b *bench) result(what, found, budget, holds string) {
+	if len(b.summary) == 0 {
+		b.summary.Add("PostgreSQL", "what", "found", "budget", "holds")
+	}
+	b.summary.Add(b.Version, what, found, budget, holds)
+}
+
+// close writes the summary, and the chart if it has a name.
+func (o *outcome) close(r *report.Report, options harness.Options, chart string) error {
+	if chart != "" && len(o.bars) > 0 {
+		const title = "Burn-down of no-op jobs, jobs a second"
+		if err := os.WriteFile(chart, []byte(drawBars(title, o.bars)), 0o644); err != nil {
+			return fmt.Errorf("write the chart: %w", err)
+		}
+		link, err := relative(options.Report, chart)
+		if err != nil {
+			return fmt.Errorf("refer to the chart: %w", err)
+		}
+		r.Note("![%s](%s)", title, filepath.ToSlash(link))
+	}
+	if len(o.summary) > 0 {
+		r.Heading(2, "Summary")
+		r.Table(o.summary)
+	}
+	return nil
+}
+
+// relative returns the path of a file as another one refers to it.
+func relative(from, to string) (string, error) {
+	from, fromErr := filepath.Abs(from)
+	to, toErr := filepath.Abs(to)
+	if err := errors.Join(fromErr, toErr); err != nil {
+		return "", err
+	}
+	return filepath.Rel(filepath.Dir(from), to)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	var total outcome
+	var chart string
+	withRiver := true
+	program := harness.Program[*bench]{
+		Name:  "worker",
+		Title: "Worker benchmark",
+		Flags: func(flags *flag.FlagSet) {
+			flags.StringVar(&chart, "chart", "", "write a chart of the burn-down into this file, as SVG")
+			flags.BoolVar(&withRiver, "river", true, "measure River, too")
+		},
+		Scenarios: scenarios,
+		Close:     func(r *report.Report, o harness.Options) error { return total.close(r, o, chart) },
+	}
+	var built *programs
+	program.Open = func(ctx context.Context, h *harness.Bench) (*bench, error) {
+		if built == nil {
+			var err error
+			if built, err = buildPrograms(ctx); err != nil {
+				return nil, err
+			}
+		}
+		b := &bench{Bench: h, outcome: &total, programs: built, river: withRiver}
+		return b, b.install(ctx)
+	}
+	defer func() {
+		if built != nil {
+			if err := built.remove(); err != nil {
+				fmt.Fprintln(stderr, err)
+				code = 1
+			}
+		}
+	}()
+	return program.Run(ctx, args, stdout, stderr)
+}
+
+// install makes the templates of those that are measured.
+func (b *bench) install(ctx context.Context) error {
+	err := queue.Install(ctx, b.Server)
+	if b.Node {
+		err = errors.Join(err, nodejs.Install(ctx, b.Server))
+	}
+	if b.river {
+		err = errors.Join(err, installRiver(ctx, b.Server))
+	}
+	return err
+}
+
+// among leaves out the contenders that are not to be measured.
+func (b *bench) among(all ...contender) []contender {
+	var wanted []contender
+	for _, c := range all {
+		if (c.family != &nodeFamily || b.Node) && (c.family != &riverFamily || b.river) {
+			wanted = append(wanted, c)
+		}
+	}
+	return wanted
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/report"
+)
+
+func TestTheReportShowsTheChartAndTheSummary(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "img"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := outcome{bars: []bar{{group: "PostgreSQL 15", name: "gw", value: 1}}}
+	o.summary.Add("what", "found")
+	o.summary.Add("burn-down", "1.00")
+	var text strings.Builder
+	chart := filepath.Join(dir, "img", "chart.svg")
+	err := o.close(report.New(&text), harness.Options{Report: filepath.Join(dir, "report.md")}, chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"](img/chart.svg)", "| burn-down | 1.00  |"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in the report:\n%s", want, text.String())
+		}
+	}
+	if svg, err := os.ReadFile(chart); err != nil || !strings.HasPrefix(string(svg), "<svg ") {
+		t.Errorf("the chart is %.20s: %v", svg, err)
+	}
+}
+
+func TestPeersCanBeLeftOut(t *testing.T) {
+	all := []contender{ours, reference1, nodeBest, riverBest}
+	for _, c := range []struct {
+		node, river bool
+		want        int
+	}{{true, true, 4}, {false, true, 3}, {true, false, 3}, {false, false, 2}} {
+		b := &bench{Bench: &harness.Bench{Options: harness.Options{Node: c.node}}, river: c.river}
+		if got := len(b.among(all...)); got != c.want {
+			t.Errorf("with Node %v and River %v there are %d contenders, want %d", c.node, c.river, got, c.want)
+		}
+	}
+}
+
+func TestTheBestOfAFamilyCounts(t *testing.T) {
+	found := results{}
+	for name, speeds := range map[string][]float64{
+		reference1.name: {10, 30, 20}, reference2.name: {25, 21, 22}, ours.name: {100, 100, 100},
+	} {
+		for _, speed := range speeds {
+			found.add(name, burned{speed: speed})
+		}
+	}
+	all := []contender{ours, reference1, reference2}
+	if name, speed := found.best(&referenceFamily, all); name != reference2.name || speed.Median() != 22 {
+		t.Errorf("the best is %s with %v", name, speed)
+	}
+	if name, speed := found.best(&nodeFamily, all); speed != nil {
+		t.Errorf("the best of none is %s with %v", name, speed)
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gwsql/gw/bench/internal/server"
+	"github.com/gwsql/gw/bench/internal/stats"
+	"github.com/gwsql/gw/bench/internal/subject"
+)
+
+// A load is ready jobs to work until none is left.
+type load struct {
+	jobs    int
+	order   subject.Order // what the jobs do
+	durable bool          // commits wait for the disk
+	watch   func(*crew, subject.Status)
+}
+
+// burned is how a load went.
+type burned struct {
+	seconds float64 // from the first start until no job is left
+	speed   float64 // jobs per second
+	cpu     float64 // microseconds of the processes' time for a job
+}
+
+// burn lets a contender work a load and checks that each job ran once.
+func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err error) {
+	n := c.jobs(l.jobs)
+	l.order.Do, l.order.Jobs = subject.Work, n
+	err = b.employ(ctx, c, l.order, func(db *server.Database) error {
+		if l.durable {
+			if err := db.Run(ctx, "alter database "+db.Name+" set synchronous_commit = on"); err != nil {
+				return err
+			}
+		}
+		return db.Settle(ctx, c.family.tables.fill(n))
+	}, func(k *crew) error {
+		var watch func(subject.Status) bool
+		if l.watch != nil {
+			watch = func(s subject.Status) bool { l.watch(k, s); return true }
+		}
+		if _, err := k.reach(ctx, n, watch); err != nil {
+			return err
+		}
+		end, err := k.gone(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := k.status(ctx)
+		if err != nil {
+			return err
+		}
+		if l.watch != nil {
+			l.watch(k, s)
+		}
+		r.seconds = float64(end-s.First) / 1e9
+		r.speed = float64(n) / r.seconds
+		r.cpu = float64(s.CPU) / float64(n)
+		counts, err := k.stop(ctx)
+		if err != nil {
+			return err
+		}
+		return checkCounts(counts, 1)
+	})
+	return r, err
+}
+
+// employ prepares a database, lets a crew begin on it, and does with it what is to be measured.
+func (b *bench) employ(ctx context.Context, c contender, order subject.Order, prepare func(*server.Database) error,
+	do func(*crew) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", c.name, err)
+		}
+	}()
+	db, err := b.Copy(ctx, c.family.template)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	if err := prepare(db); err != nil {
+		return err
+	}
+	k, err := b.hire(ctx, db, c, order)
+	if err != nil {
+		return err
+	}
+	defer k.dismiss()
+	if err := k.begin(); err != nil {
+		return err
+	}
+	return do(k)
+}
+
+// results are those of several contenders, by name.
+type results map[string]*figures
+
+// figures are those of a contender, a value a round.
+type figures struct{ seconds, speed, cpu stats.Series }
+
+func (r results) add(name string, one burned) {
+	f := r[name]
+	if f == nil {
+		f = &figures{}
+		r[name] = f
+	}
+	f.seconds, f.speed, f.cpu = append(f.seconds, one.seconds), append(f.speed, one.speed), append(f.cpu, one.cpu)
+}
+
+// best returns the name and the speeds of the fastest contender of a family; nil if none was measured.
+func (r results) best(f *family, all []contender) (name string, speed stats.Series) {
+	for _, c := range all {
+		if c.family == f && (speed == nil || r[c.name].speed.Median() > speed.Median()) {
+			name, speed = c.name, r[c.name].speed
+		}
+	}
+	return name, speed
+}

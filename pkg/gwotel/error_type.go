@@ -1,0 +1,21 @@
+package gwotel
+
+import (
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// errorType is the attribute error.type, which has few values: the SQLSTATE of an error of the database, else the type of
+// the innermost error.
+func errorType(err error) attribute.KeyValue {
+	var refusal interface{ SQLState() string }
+	if errors.As(err, &refusal) {
+		return attribute.String("error.type", refusal.SQLState())
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return attribute.String("error.type", fmt.Sprintf("%T", err))
+}

@@ -1,0 +1,91 @@
+package gwotel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// Middleware makes a span "process <task>" around each handler. Handlers find it in their context. It has the status of
+// an error if the attempt failed, and says in gw.job.outcome what the handler asked for; a job that snoozes or is
+// interrupted is no error.
+func Middleware(cfg Config) shim.Middleware {
+	tracer := cfg.tracer()
+	return func(next shim.Handler) shim.Handler {
+		return func(ctx context.Context, job *shim.Job) (err error) {
+			ctx, span := tracer.Start(ctx, "process "+job.TaskIdentifier, cfg.startOptions(ctx, job)...)
+			returned := false
+			defer func() {
+				if !returned {
+					endPanicked(span, recover())
+				}
+			}()
+			err = next(ctx, job)
+			returned = true
+			end(ctx, span, job, err)
+			return err
+		}
+	}
+}
+
+func (c Config) startOptions(ctx context.Context, job *shim.Job) []trace.SpanStartOption {
+	attributes := append(messaging("process", job.TaskIdentifier),
+		messageID(job.ID),
+		attribute.Int("gw.job.attempt", job.Attempts),
+		attribute.Int("gw.job.max_attempts", job.MaxAttempts),
+		attribute.Int("gw.job.priority", job.Priority),
+		attribute.Int("gw.job.revision", job.Revision),
+	)
+	if job.QueueName != "" {
+		attributes = append(attributes, attribute.String("gw.job.queue_name", job.QueueName))
+	}
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(attributes...)}
+	if c.NewTraces {
+		options = append(options, trace.WithNewRoot())
+		if sender := trace.SpanContextFromContext(ctx); sender.IsValid() {
+			options = append(options, trace.WithLinks(trace.Link{SpanContext: sender}))
+		}
+	}
+	return options
+}
+
+func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
+	defer span.End()
+	outcome := shim.OutcomeOf(job, err)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, shim.ErrLeaseLost):
+		outcome = shim.OutcomeLeaseLost
+	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed:
+		outcome = shim.OutcomeReturned
+	}
+	span.SetAttributes(attribute.String("gw.job.outcome", string(outcome)))
+	switch {
+	case err == nil:
+	case outcome == shim.OutcomeFailed, outcome == shim.OutcomePermanentlyFailed:
+		note(span, err)
+	default:
+		span.AddEvent(err.Error())
+	}
+}
+
+// endPanicked ends the span of a handler that panicked with v and lets the panic go on. Without v the handler has ended
+// its goroutine.
+func endPanicked(span trace.Span, v any) {
+	defer span.End()
+	err := errors.New("handler ended its goroutine instead of returning")
+	if v != nil {
+		err = fmt.Errorf("panic: %v", v)
+	}
+	span.RecordError(err, trace.WithStackTrace(true))
+	span.SetAttributes(attribute.String("error.type", "panic"))
+	span.SetStatus(codes.Error, err.Error())
+	if v != nil {
+		panic(v)
+	}
+}

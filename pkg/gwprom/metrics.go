@@ -1,0 +1,130 @@
+package gwprom
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// Metrics are those of the workers that it watches. Make it with [New].
+type Metrics struct {
+	jobs           *prometheus.CounterVec
+	duration       *prometheus.HistogramVec
+	latency        *prometheus.HistogramVec
+	running        *prometheus.GaugeVec
+	fetchDuration  prometheus.Histogram
+	fetchErrors    prometheus.Counter
+	listening      prometheus.Gauge
+	reconnects     prometheus.Counter
+	freed          prometheus.Counter
+	cronJobs       *prometheus.CounterVec
+	cronBackfilled *prometheus.CounterVec
+	cronErrors     prometheus.Counter
+	workersRunning prometheus.Gauge
+	workerFailures prometheus.Counter
+	dropped        *droppedCollector
+}
+
+// New makes the metrics and registers them. Its error is that of the registerer, as when it has metrics of these names;
+// then none is registered. One Metrics does for all workers of a process.
+func New(registerer prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gw_jobs_total",
+			Help: "Claims of jobs that ended, by what became of them.",
+		}, []string{"task", "outcome"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "gw_job_duration_seconds",
+			Help:    "How long handlers ran.",
+			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
+		}, []string{"task"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "gw_job_latency_seconds",
+			Help:    "How long jobs waited from when they were due to their claim, by the clock of the database.",
+			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
+		}, []string{"task"}),
+		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "gw_jobs_running",
+			Help: "Handlers that run.",
+		}, []string{"task"}),
+		fetchDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "gw_fetch_duration_seconds",
+			Help:    "How long the database took to answer claims, those that found nothing or failed included.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5, 30},
+		}),
+		fetchErrors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gw_fetch_errors_total",
+			Help: "Claims that failed.",
+		}),
+		listening: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gw_listeners_connected",
+			Help: "Workers that have their listening connection.",
+		}),
+		reconnects: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gw_listener_reconnects_total",
+			Help: "How often a listening connection was made anew after it was lost or could not be made.",
+		}),
+		freed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gw_stale_jobs_freed_total",
+			Help: "Jobs of workers that were gone, freed by sweeps of these workers.",
+		}),
+		cronJobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gw_cron_jobs_total",
+			Help: "Jobs that ticks of cron have added, backfilled ones not included.",
+		}, []string{"task"}),
+		cronBackfilled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gw_cron_backfilled_jobs_total",
+			Help: "Jobs that cron has added for ticks that nobody had seen to.",
+		}, []string{"task"}),
+		cronErrors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gw_cron_errors_total",
+			Help: "Ticks of cron that failed and were tried again.",
+		}),
+		workersRunning: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gw_workers_running",
+			Help: "Workers that run.",
+		}),
+		workerFailures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gw_worker_failures_total",
+			Help: "How often a worker had to leave although nobody asked it to.",
+		}),
+		dropped: &droppedCollector{},
+	}
+	if err := m.register(registerer); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return m, nil
+}
+
+func (m *Metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{
+		m.jobs, m.duration, m.latency, m.running, m.fetchDuration, m.fetchErrors, m.listening, m.reconnects, m.freed,
+		m.cronJobs, m.cronBackfilled, m.cronErrors, m.workersRunning, m.workerFailures, m.dropped,
+	}
+}
+
+func (m *Metrics) register(registerer prometheus.Registerer) error {
+	for i, c := range m.collectors() {
+		if err := registerer.Register(c); err != nil {
+			for _, registered := range m.collectors()[:i] {
+				registerer.Unregister(registered)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Watch begins to count what a worker does, until stop is called. Call it before the worker runs.
+func (m *Metrics) Watch(w *shim.Worker) (stop func()) {
+	watch := &watch{metrics: m, running: make(map[*shim.Job]struct{})}
+	hook := shim.On(w, watch.see)
+	m.dropped.add(hook)
+	return sync.OnceFunc(func() {
+		hook.Close()
+		m.dropped.remove(hook)
+	})
+}

@@ -1,0 +1,54 @@
+package gwprom_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/gwprom"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+func TestAScrapeSaysHowManyJobsStandWhere(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, pool, `select graphile_worker.add_job('a', run_at => now() - interval '1 hour')`)
+	pgtest.Exec(t, pool, `select graphile_worker.add_job('a', run_at => now() + interval '1 hour') from generate_series(1, 2)`)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}), gwprom.QueueConfig{}))
+	err := testutil.GatherAndCompare(registry, strings.NewReader(`
+		# HELP gw_queue_depth Jobs in the queue by state: ready, scheduled, running or failed. An estimate where there are too many to count.
+		# TYPE gw_queue_depth gauge
+		gw_queue_depth{state="failed"} 0
+		gw_queue_depth{state="ready"} 1
+		gw_queue_depth{state="running"} 0
+		gw_queue_depth{state="scheduled"} 2
+		# HELP gw_queue_up Whether the database said how many jobs there are, so that the other two are there.
+		# TYPE gw_queue_up gauge
+		gw_queue_up 1
+	`), "gw_queue_depth", "gw_queue_up")
+	if err != nil {
+		t.Error(err)
+	}
+	if got := read(t, registry, "gw_oldest_ready_seconds"); got < 3600 || got > 7200 {
+		t.Errorf("the oldest waits for %v s", got)
+	}
+}
+
+func TestAScrapeGoesOnWithoutTheDatabase(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, pool, `drop schema graphile_worker cascade`)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}),
+		gwprom.QueueConfig{Logger: slog.New(slog.DiscardHandler)}))
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Errorf("got %v, %v", families, err)
+	}
+	if up := find(t, registry, "gw_queue_up", nil); up == nil || up.GetGauge().GetValue() != 0 {
+		t.Errorf("gw_queue_up is %v", up)
+	}
+}

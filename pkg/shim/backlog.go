@@ -1,0 +1,120 @@
+package shim
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// backlog are the jobs that are claimed and whose handlers have not returned. The fetcher adds to it, the executors take
+// from its front.
+type backlog struct {
+	slack signal // more jobs are wanted
+
+	mu      sync.Mutex
+	come    sync.Cond // jobs, or the end
+	pace    pace
+	waiting []*Job // in the order in which to run them
+	busy    int    // waiting or running
+	idle    int    // executors that wait for a job
+	closed  bool
+}
+
+func newBacklog(concurrency int) *backlog {
+	b := &backlog{slack: newSignal(), pace: pace{concurrency: concurrency}}
+	b.come.L = &b.mu
+	return b
+}
+
+// add takes the jobs of a claim. More urgent ones pass those that wait already.
+func (b *backlog) add(jobs []*Job, filled bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	inOrder := len(b.waiting) == 0 || runsBefore(b.waiting[len(b.waiting)-1], jobs[0]) <= 0
+	b.waiting = append(b.waiting, jobs...)
+	if !inOrder {
+		slices.SortStableFunc(b.waiting, runsBefore)
+	}
+	b.busy += len(jobs)
+	if filled {
+		b.pace.filled()
+	}
+	for range min(b.idle, len(jobs)) {
+		b.come.Signal()
+	}
+}
+
+func runsBefore(a, b *Job) int {
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+}
+
+// next waits for a job to run; it returns nil when there will be none.
+func (b *backlog) next() *Job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.waiting) == 0 {
+		if b.closed {
+			return nil
+		}
+		b.idle++
+		b.come.Wait()
+		b.idle--
+	}
+	job := b.waiting[0]
+	b.waiting[0] = nil
+	b.waiting = b.waiting[1:]
+	return job
+}
+
+// finished tells of a handler that took d.
+func (b *backlog) finished(d time.Duration) {
+	b.mu.Lock()
+	b.busy--
+	b.pace.finished(d)
+	wanted := b.pace.want(b.busy) > 0
+	b.mu.Unlock()
+	if wanted {
+		b.slack.set()
+	}
+}
+
+// want returns how many jobs to claim.
+func (b *backlog) want() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pace.want(b.busy)
+}
+
+// takeOld takes out all jobs that wait, if one of them was claimed before a time: handlers turned out to be longer than
+// they were. Otherwise it returns the time of the oldest, zero if none waits.
+func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, job := range b.waiting {
+		if at := job.hold.claimed; oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if oldest.IsZero() || oldest.After(before) {
+		return nil, oldest
+	}
+	b.pace.stalled()
+	return b.takeAll(), time.Time{}
+}
+
+// close takes out all jobs that wait, and lets the executors end.
+func (b *backlog) close() (unstarted []*Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.come.Broadcast()
+	return b.takeAll()
+}
+
+func (b *backlog) takeAll() []*Job {
+	jobs := b.waiting
+	b.waiting = nil
+	b.busy -= len(jobs)
+	return jobs
+}

@@ -1,0 +1,83 @@
+package shim
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func newClaimed(id int64, priority int, at time.Time) *Job {
+	return &Job{ID: id, Priority: priority, hold: &hold{claimed: at}}
+}
+
+// drain takes what waits and returns its ids.
+func drain(b *backlog) (ids []int64) {
+	for len(b.waiting) > 0 {
+		ids = append(ids, b.next().ID)
+	}
+	return ids
+}
+
+func TestMoreUrgentJobsPassThoseThatWait(t *testing.T) {
+	b := newBacklog(1)
+	b.add([]*Job{newClaimed(1, 0, time.Time{}), newClaimed(2, 0, time.Time{}), newClaimed(3, 5, time.Time{})}, false)
+	b.next()
+	b.add([]*Job{newClaimed(4, -1, time.Time{}), newClaimed(5, 0, time.Time{})}, false)
+	if got, want := drain(b), []int64{4, 2, 5, 3}; !slices.Equal(got, want) {
+		t.Errorf("order is %v, want %v", got, want)
+	}
+	if b.busy != 5 {
+		t.Errorf("%d are busy, want 5", b.busy)
+	}
+}
+
+func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
+	start := time.Now()
+	b := newBacklog(1)
+	b.pace = *learned(1, time.Millisecond)
+	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false)
+	b.next()
+	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false) // younger, and before the older one
+	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || b.want() == 0 {
+		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, b.want())
+	}
+	jobs, oldest := b.takeOld(start)
+	if len(jobs) != 2 || !oldest.IsZero() || b.busy != 1 || b.want() != 0 {
+		t.Errorf("took %d jobs, %d are busy, %d are wanted", len(jobs), b.busy, b.want())
+	}
+	if jobs, oldest := b.takeOld(start.Add(time.Hour)); jobs != nil || !oldest.IsZero() {
+		t.Errorf("of nothing it took %d jobs, of %s", len(jobs), oldest)
+	}
+}
+
+func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
+	b := newBacklog(2)
+	ended := make(chan *Job)
+	go func() { ended <- b.next() }()
+	b.add([]*Job{newClaimed(1, 0, time.Time{})}, false)
+	if job := <-ended; job.ID != 1 {
+		t.Errorf("took job %d", job.ID)
+	}
+	go func() { ended <- b.next() }()
+	if jobs := b.close(); len(jobs) != 0 {
+		t.Errorf("returned %d jobs", len(jobs))
+	}
+	if job := <-ended; job != nil {
+		t.Errorf("took job %d", job.ID)
+	}
+}
+
+func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
+	b := newBacklog(1)
+	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true)
+	if b.want() != 0 {
+		t.Error("wants jobs while its only executor is busy")
+	}
+	b.next()
+	b.finished(time.Millisecond)
+	select {
+	case <-b.slack:
+	default:
+		t.Error("does not say that it wants more")
+	}
+}

@@ -1,0 +1,144 @@
+package shim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+)
+
+// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
+type claimed struct {
+	jobs    []*Job
+	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
+	newMark bool           // only without jobs: the worker is marked asleep, and was not before
+}
+
+// claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
+// Jobs with one of the flags in forbidden are left.
+// The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
+// now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
+//
+// Outcomes are not part of the exchange. Claim and completion on two connections keep two cores of the server busy; one
+// after the other in one exchange they do half as many jobs, and an outcome refused would undo the claim.
+func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		answer = claimed{}
+		// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the
+		// jobs stay in the order in which the function returns them.
+		rows, err := conn.Query(ctx, q.text(`
+			with asleep as materialized (
+			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
+			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
+			)
+			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
+			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
+			  from (values (1)) as always (one)
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true`),
+			q.workerID, tasks, limit, lasting.Seconds(), forbidden)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		reader := newClaimReader(q, tasks)
+		for rows.Next() {
+			if err := reader.read(rows, &answer); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return answer, err
+}
+
+// slabSize is how many jobs share an allocation. It is small, for a job that is kept keeps its neighbours.
+const slabSize = 16
+
+type heldJob struct {
+	job  Job
+	hold hold
+}
+
+// claimReader reads the rows of a claim into variables of its own, so that a job costs hardly more memory than it has.
+type claimReader struct {
+	queries *queries
+	at      time.Time
+	names   map[string]string // of the tasks, each once in memory
+	slab    []heldJob
+
+	id, lease                       zeronull.Int8
+	task, queue, key, lastError     pgtype.DriverBytes // valid until the next row
+	payload, flags                  pgtype.DriverBytes
+	priority, attempts, maxAttempts zeronull.Int2
+	revision                        zeronull.Int4
+	runAt, createdAt                pgtype.Timestamptz // may be infinite
+	dueIn                           pgtype.Float8
+	newMark                         pgtype.Bool
+	columns                         []any
+}
+
+func newClaimReader(q *queries, tasks []string) *claimReader {
+	r := &claimReader{queries: q, at: time.Now(), names: make(map[string]string, len(tasks))}
+	for _, task := range tasks {
+		r.names[task] = task
+	}
+	r.columns = []any{
+		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
+		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
+		&r.dueIn, &r.newMark,
+	}
+	return r
+}
+
+// read adds one row to the answer: a job, or else what there is to say of an empty claim.
+func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
+	if err := rows.Scan(r.columns...); err != nil {
+		return err
+	}
+	if r.id == 0 {
+		if r.dueIn.Valid {
+			delay := time.Duration(r.dueIn.Float64 * float64(time.Second))
+			answer.dueIn = &delay
+		}
+		answer.newMark = r.newMark.Bool
+		return nil
+	}
+	if len(r.slab) == 0 {
+		r.slab = make([]heldJob, slabSize)
+	}
+	held := &r.slab[0]
+	r.slab = r.slab[1:]
+	held.hold.claimed = r.at
+	held.hold.lease.Store(int64(r.lease))
+	held.job = Job{
+		ID:             int64(r.id),
+		TaskIdentifier: r.names[string(r.task)],
+		Payload:        bytes.Clone(r.payload),
+		QueueName:      string(r.queue),
+		Priority:       int(r.priority),
+		RunAt:          r.runAt.Time,
+		Attempts:       int(r.attempts),
+		MaxAttempts:    int(r.maxAttempts),
+		Key:            string(r.key),
+		Lease:          int64(r.lease),
+		CreatedAt:      r.createdAt.Time,
+		LastError:      string(r.lastError),
+		Revision:       int(r.revision),
+		worker:         r.queries.worker,
+		hold:           &held.hold,
+	}
+	if r.flags != nil {
+		var err error
+		if held.job.Flags, err = flagNames(r.flags); err != nil {
+			return fmt.Errorf("read flags of job %d: %w", r.id, err)
+		}
+	}
+	answer.jobs = append(answer.jobs, &held.job)
+	return nil
+}

@@ -1,0 +1,38 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// ownConnections is how many connections a worker calls the core on: one that claims, one that writes outcomes, one
+	// that beats. An idle worker needs one at a time.
+	ownConnections = 3
+	// spareTime is how long a connection that is not needed is kept.
+	spareTime = 10 * time.Second
+	// quietTime is how long a connection may have been idle and still be used without a ping, which would cost a job that
+	// comes alone a round trip. An idle worker polls more often than that, and every call is ready to find it broken.
+	quietTime = 10 * time.Second
+)
+
+// ownPool makes a pool that is like the caller's and nobody else uses, so that no call of the core waits for a connection
+// that a handler has. It connects when it must.
+func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) {
+	config := callers.Config()
+	config.MaxConns = min(config.MaxConns, ownConnections)
+	config.MinConns, config.MinIdleConns = 0, 0
+	// The check takes up and lays down all that are idle, after which another one may be on top and used from then on. So
+	// between two checks there must be more time than one may be idle, or none would ever be too long.
+	config.MaxConnIdleTime = spareTime
+	config.HealthCheckPeriod = 2 * spareTime
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("make the worker's own pool: %w", err)
+	}
+	return pool, nil
+}

@@ -1,0 +1,71 @@
+package shim
+
+import (
+	"context"
+	"sync"
+)
+
+// handlerContext is what a handler runs under: it carries the job, and ends with its parent or by end. Most handlers are
+// over before anybody looks at it, so what it takes to end one is made only then.
+type handlerContext struct {
+	context.Context // the parent
+	job             *Job
+
+	mu     sync.Mutex
+	inner  context.Context // nil until somebody looks
+	cancel context.CancelCauseFunc
+	ended  bool
+	cause  error // by which it ended
+}
+
+func (c *handlerContext) look() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inner == nil {
+		c.inner, c.cancel = context.WithCancelCause(c.Context)
+		if c.ended {
+			c.cancel(c.cause)
+		}
+	}
+	return c.inner
+}
+
+func (c *handlerContext) Done() <-chan struct{} { return c.look().Done() }
+func (c *handlerContext) Err() error            { return c.look().Err() }
+
+func (c *handlerContext) Value(key any) any {
+	if key == (jobKey{}) {
+		return c.job
+	}
+	return c.look().Value(key)
+}
+
+// end ends the context, unless it has ended; its cause is then cause, or context.Canceled if that is nil.
+func (c *handlerContext) end(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	if cause == nil {
+		cause = context.Canceled
+	}
+	c.ended, c.cause = true, cause
+	if c.cancel != nil {
+		c.cancel(cause)
+	}
+}
+
+// reason returns why the context has ended, nil if it has not: [context.Cause] for one that nobody may have looked at.
+func (c *handlerContext) reason() error {
+	c.mu.Lock()
+	inner, cause := c.inner, c.cause
+	c.mu.Unlock()
+	switch {
+	case inner != nil:
+		return context.Cause(inner)
+	case cause != nil:
+		return cause
+	}
+	return context.Cause(c.Context)
+}

@@ -1,0 +1,81 @@
+package shim_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// counter is a tracer that counts what a worker asks the database.
+type counter struct {
+	beats chan struct{}
+
+	mu     sync.Mutex
+	claims int
+	others []string
+}
+
+func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case strings.Contains(data.SQL, ".heartbeat("):
+		c.beats <- struct{}{}
+	case strings.Contains(data.SQL, ".get_job_batch("):
+		c.claims++
+	default:
+		c.others = append(c.others, data.SQL)
+	}
+	return ctx
+}
+
+func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// takeCounts returns what was asked since the last time.
+func (c *counter) takeCounts() (claims int, others []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	claims, others = c.claims, c.others
+	c.claims, c.others = 0, nil
+	return claims, others
+}
+
+func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollAndABeat(t *testing.T) {
+	for _, mode := range []string{"always", "idle"} {
+		t.Run(mode, func(t *testing.T) {
+			q := newQueue(t)
+			q.exec(setNotify, mode)
+			calls := &counter{beats: make(chan struct{}, 100)}
+			config := q.pool.Config()
+			config.ConnConfig.Tracer = calls
+			config.ConnConfig.RuntimeParams["application_name"] = "idle"
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+			const poll = 500 * time.Millisecond
+			w := q.workerOn(pool, shim.Config{Concurrency: 10, PollInterval: poll})
+			w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
+			w.start()
+
+			receive(t, calls.beats) // what a start needs is over by now
+			calls.takeCounts()
+			began := time.Now()
+			receive(t, calls.beats)
+			claims, others := calls.takeCounts()
+			if polls := int(time.Since(began)/poll) + 1; claims < 2 || claims > polls || others != nil {
+				t.Errorf("in the time of %d polls and a beat there were %d claims, and %q", polls, claims, others)
+			}
+			q.await(`select count(*) = 2 and bool_or(query like 'listen %')
+			           from pg_stat_activity where application_name = 'idle' and datname = current_database()`)
+		})
+	}
+}

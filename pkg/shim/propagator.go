@@ -1,0 +1,92 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Propagator carries what a context holds, such as a trace, from whoever adds a job to the handler that works it. What it
+// carries lies beside the job, so payloads stay as they are, and belongs to this request for the job: a request that
+// replaces the job under its key brings its own or none. pkg/gwotel makes one of OpenTelemetry's.
+type Propagator interface {
+	// Inject returns what is to be sent along with a job that is added under ctx; nothing if it is empty. Names and values
+	// with a zero byte are left out.
+	Inject(ctx context.Context) map[string]string
+
+	// Extract returns ctx, under which a handler is to run, with what was sent along with its job. It is not called for a
+	// job without.
+	Extract(ctx context.Context, carried map[string]string) context.Context
+}
+
+// carried returns what is to be sent along with jobs that are added under ctx, as JSON, or nil.
+func (c *Client) carried(ctx context.Context) (any, error) {
+	if c.cfg.Propagator == nil {
+		return nil, nil
+	}
+	values := make(map[string]string)
+	for name, value := range c.cfg.Propagator.Inject(ctx) {
+		if !strings.ContainsRune(name+value, 0) { // which jsonb has no place for
+			values[name] = value
+		}
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(values)
+	return string(text), err
+}
+
+// addedBy returns where a statement reads the jobs r from: what adds them and, where something is to be sent along, its
+// parameter, what does that.
+func addedBy(adding string, carried any, parameter string) string {
+	if carried == nil {
+		return adding + ` as r`
+	}
+	return `
+		(with added as materialized (
+		   select a.* from ` + adding + ` as a
+		 ), put as (
+		   select S._gw_put_job_contexts(array_agg(a.id), array_agg(a.revision), ` + parameter + `::json) from added as a
+		 )
+		 select a.* from added as a cross join put) as r`
+}
+
+// readCarried reads what was sent along with jobs. They can do without.
+func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
+	if q.worker.cfg.Propagator == nil {
+		return
+	}
+	byID := make(map[int64]*Job, len(jobs))
+	ids, revisions := make([]int64, len(jobs)), make([]int32, len(jobs))
+	for i, job := range jobs {
+		byID[job.ID] = job
+		ids[i], revisions[i] = job.ID, int32(job.Revision)
+	}
+	err := q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, q.text(`
+			select c.job_id, c.context::text from S._gw_job_contexts($1::bigint[], $2::integer[]) as c`), ids, revisions)
+		if err != nil {
+			return err
+		}
+		var id int64
+		var text string
+		_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
+			return json.Unmarshal([]byte(text), &byID[id].carried)
+		})
+		return err
+	})
+	if err != nil {
+		q.worker.logger().Warn("cannot read what was sent along with jobs, they run without", "error", err)
+	}
+}
+
+// within returns the context for the job's handler, with what was sent along.
+func (j *Job) within(ctx context.Context) context.Context {
+	if j.carried == nil {
+		return ctx
+	}
+	return j.worker.cfg.Propagator.Extract(ctx, j.carried)
+}

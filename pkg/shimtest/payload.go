@@ -1,0 +1,53 @@
+package shimtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+)
+
+// decode keeps numbers as they are written, lest large ones be taken for each other.
+func decode(text []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
+}
+
+// holds reports whether a payload holds what is wanted: of objects, within others too, at least the wanted members; the
+// rest is equal.
+func holds(got, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		for name, value := range want {
+			member, there := object[name]
+			ok = ok && there && holds(member, value)
+		}
+		return ok
+	case []any:
+		array, ok := got.([]any)
+		if !ok || len(array) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !holds(array[i], want[i]) {
+				return false
+			}
+		}
+		return true
+	case json.Number:
+		number, ok := got.(json.Number)
+		return ok && equal(number, want)
+	}
+	return got == want
+}
+
+func equal(a, b json.Number) bool {
+	x, okX := new(big.Rat).SetString(a.String())
+	y, okY := new(big.Rat).SetString(b.String())
+	if !okX || !okY {
+		return a == b
+	}
+	return x.Cmp(y) == 0
+}

@@ -1,0 +1,93 @@
+package shimtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// Job returns a job as a worker would give it to a handler, at its first of 25 attempts. No worker has claimed it and
+// there is no database, so its Client, WithConn, Query and CompleteTx return errors. Change its fields to have it
+// otherwise.
+func Job(tb TB, task string, payload any) *shim.Job {
+	tb.Helper()
+	text := json.RawMessage("{}")
+	if payload != nil {
+		var err error
+		if text, err = json.Marshal(payload); err != nil {
+			tb.Fatalf("encode the payload of a job of task %q: %v", task, err)
+		}
+	}
+	now := time.Now()
+	return &shim.Job{
+		ID:             1,
+		TaskIdentifier: task,
+		Payload:        text,
+		RunAt:          now,
+		CreatedAt:      now,
+		Attempts:       1,
+		MaxAttempts:    25,
+	}
+}
+
+// Result is what a handler did with a job.
+type Result struct {
+	// Outcome is what would have become of the job.
+	Outcome shim.Outcome
+
+	// Err is what the handler returned. A panic is an error with its stack.
+	Err error
+
+	// RetryIn is the delay that the handler asked for by shim.RetryIn or shim.Snooze, nil if it asked for none.
+	RetryIn *time.Duration
+
+	// Remaining is the payload of the next attempt, where the handler asked by shim.Batch for another one than before.
+	Remaining json.RawMessage
+}
+
+// Work calls a handler with a job, without a database, and returns what would become of the job. Use [shim.Typed] for a
+// handler with a decoded payload. Middleware and options of the task, such as a timeout, are for the test to apply.
+//
+// If ctx ends with the cause [shim.ErrShutdown] or [shim.ErrLeaseLost], the outcome is that of an interrupted job.
+func Work(ctx context.Context, handler shim.Handler, job *shim.Job) Result {
+	err := call(shim.ContextWithJob(ctx, job), handler, job)
+	result := Result{Outcome: outcome(ctx, job, err), Err: err}
+	if batch, ok := errors.AsType[*shim.BatchError](err); ok {
+		if rest, err := batch.Remaining(job.Payload); err == nil {
+			result.Remaining = rest
+		}
+	}
+	if retry, ok := errors.AsType[*shim.RetryError](err); ok {
+		result.RetryIn = &retry.Delay
+	}
+	if snooze, ok := errors.AsType[*shim.SnoozeError](err); ok {
+		result.RetryIn = &snooze.Delay
+	}
+	return result
+}
+
+func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
+	asked := shim.OutcomeOf(job, err)
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, shim.ErrLeaseLost):
+		return shim.OutcomeLeaseLost
+	case errors.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed:
+		return shim.OutcomeReturned
+	}
+	return asked
+}
+
+func call(ctx context.Context, handler shim.Handler, job *shim.Job) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n\n%s", v, debug.Stack())
+		}
+	}()
+	return handler(ctx, job)
+}

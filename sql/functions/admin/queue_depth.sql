@@ -1,0 +1,94 @@
+-- How many jobs stand where, and for how long the longest waiting of the ready ones is due: for dashboards and scalers.
+--   ready      due, and nobody runs them (their queue may be busy)
+--   scheduled  due later
+--   running    claimed
+--   failed     out of attempts
+-- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so.
+-- The sample does not show a few jobs among millions; oldest_ready is exact all the same.
+create or replace function {{.schema}}.queue_depth(
+  pages bigint default 1000
+)
+  returns table (
+    ready        bigint,
+    scheduled    bigint,
+    running      bigint,
+    failed       bigint,
+    oldest_ready interval,
+    is_estimate  boolean
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  share real := {{.schema}}._gw_share_seen('_private_jobs', queue_depth.pages);
+begin
+  return query
+  with seen as (
+    select count(*) filter (where j.is_available and j.run_at <= now()) as ready,
+           count(*) filter (where j.is_available and j.run_at > now()) as scheduled,
+           count(*) filter (where j.locked_at is not null) as running,
+           count(*) filter (where j.locked_at is null and not j.is_available) as failed
+      from {{.schema}}._private_jobs as j tablesample system (share)
+  )
+  select (s.ready * 100 / share)::bigint, (s.scheduled * 100 / share)::bigint, (s.running * 100 / share)::bigint,
+         (s.failed * 100 / share)::bigint, now() - {{.schema}}._gw_oldest_ready(), share < 100
+    from seen as s;
+end;
+$$;
+
+comment on function {{.schema}}.queue_depth(bigint) is
+  'How many jobs are ready, scheduled, running and failed for good, and for how long the longest waiting ready job is due (null if none is). Of a table with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+
+-- The earliest run_at of the ready jobs, null if none is ready; -infinity does not count. Within each priority the index has it in front, so this
+-- steps from priority to priority, a hundred at most, of the most urgent ones.
+create or replace function {{.schema}}._gw_oldest_ready()
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+  with recursive unqueued as (
+    (select j.priority, j.run_at, 1 as step
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is null and j.run_at > '-infinity'
+      order by j.priority, j.run_at
+      limit 1)
+    union all
+    select n.priority, n.run_at, u.step + 1
+      from unqueued as u
+     cross join lateral (
+            select j.priority, j.run_at
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is null and j.priority > u.priority
+                and j.run_at > '-infinity'
+             order by j.priority, j.run_at
+             limit 1) as n
+     where u.step < 100
+  ), queued as (
+    (select j.priority, j.run_at, 1 as step
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is not null and j.run_at > '-infinity'
+      order by j.priority, j.run_at
+      limit 1)
+    union all
+    select n.priority, n.run_at, q.step + 1
+      from queued as q
+     cross join lateral (
+            select j.priority, j.run_at
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is not null and j.priority > q.priority
+                and j.run_at > '-infinity'
+             order by j.priority, j.run_at
+             limit 1) as n
+     where q.step < 100
+  )
+  select min(o.run_at)
+    from (select u.run_at from unqueued as u union all select q.run_at from queued as q) as o
+   where o.run_at <= now()
+$$;
+
+comment on function {{.schema}}._gw_oldest_ready() is
+  'Internal: the earliest run_at of the ready jobs, null if none is ready; jobs that are due since ever do not count.';

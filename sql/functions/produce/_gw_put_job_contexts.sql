@@ -1,0 +1,28 @@
+-- Sends a context along with jobs that this transaction has added: names and values, such as a trace. It belongs to
+-- the revision of the job that is given beside its id, so that a later request under the job's key, with a context of
+-- its own or without, never inherits it. Of a job that is given twice the last revision counts.
+-- Locks: context rows by id, after the jobs themselves.
+create or replace function {{.schema}}._gw_put_job_contexts(
+  job_ids   bigint[],
+  revisions integer[],
+  context   json
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+as $$
+begin
+  insert into {{.schema}}._gw_job_context as c (job_id, revision, context)
+  select u.id, max(u.revision), _gw_put_job_contexts.context::jsonb
+    from unnest(job_ids, revisions) as u (id, revision)
+   group by u.id
+   order by u.id
+      on conflict on constraint _gw_job_context_pkey do update
+     set revision = excluded.revision, context = excluded.context
+   where c.revision <= excluded.revision;
+end;
+$$;
+
+comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is
+  'Internal: sends a context along with jobs that this transaction has added, each at the revision beside its id.';

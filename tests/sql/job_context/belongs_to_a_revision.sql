@@ -1,0 +1,39 @@
+-- A context is for the request that it came with: a job that is asked for again has another one, or none.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.context_of(job _private_jobs)
+  returns jsonb
+  language sql
+as $$
+  select c.context from _gw_job_contexts(array[job.id], array[job.revision]) as c where c.job_id = job.id
+$$;
+
+create temporary table added as select j.* from add_job('task', job_key => 'key') as j;
+select is_empty(
+  $$ select * from _gw_job_contexts((select array_agg(id) from added), (select array_agg(revision) from added)) $$,
+  'a job has none that was sent none');
+select _gw_put_job_contexts(array[id], array[revision], '{"trace": "one"}') from added;
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "one"}', 'it is found');
+select is((select payload::text from _private_jobs), '{}', 'and changes no payload');
+
+select add_job('task', job_key => 'key');
+select is((select pg_temp.context_of(j) from _private_jobs as j), null, 'it is not that of a later request without');
+select _gw_put_job_contexts(array[id], array[revision], '{"trace": "two"}') from _private_jobs;
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'which may have its own');
+select _gw_put_job_contexts(array[id], array[revision], '{"trace": "late"}') from added;
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'and the earlier one comes too late');
+
+select add_job('task', job_key => 'key');
+select add_job('task', job_key => 'other');
+select _gw_put_job_contexts(array[j.id, o.id, j.id], array[1, 0, 2], '{"trace": "many"}')
+  from _private_jobs as j, _private_jobs as o
+ where j.key = 'key' and o.key = 'other';
+select is(
+  (select count(*) from _private_jobs as j where pg_temp.context_of(j) = '{"trace": "many"}'),
+  2::bigint,
+  'jobs that many specs share have the context at their last revision');
+
+select * from finish();
+rollback;

@@ -1,0 +1,58 @@
+-- Contexts of jobs that are gone, whoever ended them, are removed as new ones come and by the sweep.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.add(jobs integer)
+  returns void
+  language sql
+as $$
+  select _gw_put_job_contexts(array_agg(j.id), array_agg(j.revision), '{"trace": "one"}')
+    from generate_series(1, jobs) as n
+   cross join lateral add_job('task', json_build_object('n', n)) as j
+$$;
+
+create function pg_temp.spent()
+  returns bigint
+  language sql
+as $$
+  select count(*) from _gw_job_context as c where not exists (select from _private_jobs as j where j.id = c.job_id)
+$$;
+
+select setval('_gw_job_context_cursor', 0);
+select pg_temp.add(10);
+delete from _private_jobs where id in (select id from _private_jobs order by id limit 5);
+select is(pg_temp.spent(), 5::bigint, 'a job that goes leaves its context');
+select pg_temp.add(1);
+select is(pg_temp.spent(), 2::bigint, 'the next one looks at four, of which it is one');
+select pg_temp.add(1);
+select is(pg_temp.spent(), 0::bigint, 'and goes on from there');
+select is((select count(*) from _gw_job_context), 7::bigint, 'jobs that wait keep theirs');
+
+-- A queue in use: contexts come one at a time, and each job goes at once, beside two hundred that wait.
+select pg_temp.add(200);
+create temporary table waiting as select id from _private_jobs;
+do $$
+begin
+  for n in 1 .. 1000 loop
+    perform pg_temp.add(1);
+    delete from graphile_worker._private_jobs as j where j.id = (select max(l.id) from graphile_worker._private_jobs as l);
+  end loop;
+end
+$$;
+select is(
+  (select count(*) from _gw_job_context join waiting on id = job_id), (select count(*) from waiting),
+  'those that wait still have theirs');
+select cmp_ok(pg_temp.spent(), '<=', (select count(*) from waiting), 'and the spent ones are never more than those');
+
+delete from _private_jobs;
+select stale_sweep();
+select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep removes what is left');
+
+select pg_temp.add(3);
+delete from _private_jobs;
+select is(_gw_drop_spent_contexts(2), 2::bigint, 'a look is as long as it may be');
+select is(_gw_drop_spent_contexts(2), 1::bigint, 'and says what went');
+
+select * from finish();
+rollback;

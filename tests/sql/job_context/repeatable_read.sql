@@ -1,0 +1,11 @@
+-- Above READ COMMITTED a row that somebody else removes at the same time would be an error, so nobody cleans up there.
+begin isolation level repeatable read;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select _gw_put_job_contexts(array[1], array[0], '{"trace": "one"}');
+select lives_ok($$ select _gw_put_job_contexts(array[2], array[0], '{"trace": "two"}') $$, 'a context is put');
+select results_eq($$ select job_id from _gw_job_context order by 1 $$, $$ values (1::bigint), (2) $$, 'nothing is removed');
+
+select * from finish();
+rollback;

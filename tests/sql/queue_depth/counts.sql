@@ -1,0 +1,32 @@
+-- queue_depth() says how many jobs stand where.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+select results_eq(
+  $$ select * from queue_depth() $$,
+  $$ values (0::bigint, 0::bigint, 0::bigint, 0::bigint, null::interval, false) $$, 'an empty queue');
+
+select add_job('task', priority => p) from generate_series(1, 3) as p;
+select add_job('task', queue_name => 'queue') from generate_series(1, 2);
+select add_job('task', run_at => now() + interval '1 hour') from generate_series(1, 4);
+select add_job('task', run_at => '-infinity');
+select add_job('running', queue_name => 'queue');
+select get_job('worker', '{running}');
+update _private_jobs set locked_by = 'worker', locked_at = now() where priority = 3;
+update _private_jobs set attempts = max_attempts where priority = 2;
+select results_eq(
+  $$ select ready, scheduled, running, failed, oldest_ready, is_estimate from queue_depth() $$,
+  $$ values (4::bigint, 4::bigint, 2::bigint, 1::bigint, interval '0', false) $$, 'each kind');
+
+update _private_jobs set run_at = now() - interval '1 minute' where priority = 1;
+select is((select oldest_ready from queue_depth()), interval '1 minute', 'the oldest may have any priority');
+update _private_jobs set run_at = now() - interval '2 minutes' where job_queue_id is not null and locked_at is null;
+select is((select oldest_ready from queue_depth()), interval '2 minutes', 'or wait in a named queue');
+update _private_jobs set run_at = now() - interval '3 minutes' where locked_at is not null or attempts >= max_attempts;
+select is((select oldest_ready from queue_depth()), interval '2 minutes', 'but not run, nor have failed');
+select add_job('task', run_at => now() - interval '4 minutes', priority => 2000);
+select is((select oldest_ready from queue_depth()), interval '4 minutes', 'nor does a scheduled job hide it');
+
+select * from finish();
+rollback;
