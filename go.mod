@@ -14,6 +14,7 @@ require (
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/otel/trace v1.47.0
+	github.com/titanous/json5 v1.0.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.48.0
 )

@@ -114,7 +114,9 @@ func sleepScenario(ctx context.Context, b *bench) error {
 		t.Add(c.name, found[c.name].seconds.Number())
 	}
 	b.Table(t)
-	b.result("10 000 jobs of 10 ms, 100 at once", found[ours.name].seconds.Number()+" s", fmt.Sprintf("at most %v s", most),
-		found[ours.name].seconds.AtMost(most*float64(l.jobs)/jobs))
+	budget := most * float64(l.jobs) / jobs
+	seconds := found[ours.name].seconds
+	b.result(fmt.Sprintf("%d jobs of %d ms, 100 at once", l.jobs, millis), seconds.Number()+" s", fmt.Sprintf("at most %.3g s", budget),
+		seconds.AtMost(budget))
 	return nil
 }

@@ -37,6 +37,7 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
+  gw-run cron check ./crontab
   gw-run demo`
 
 // run runs the command and returns its exit code.
@@ -79,7 +80,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand())
 	return cmd
 }
 

@@ -51,6 +51,25 @@
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
 
+-- For what is to run again and again.
+{{ template "cron/_gw_cron_parse.sql" . }}
+{{ template "cron/_gw_cron_days.sql" . }}
+{{ template "cron/_gw_zone_change.sql" . }}
+{{ template "cron/_gw_cron_runs.sql" . }}
+{{ template "cron/_gw_cron_is_due.sql" . }}
+{{ template "cron/_gw_check_zone.sql" . }}
+{{ template "cron/cron_matches.sql" . }}
+{{ template "cron/cron_next.sql" . }}
+{{ template "cron/cron_between.sql" . }}
+{{ template "cron/_gw_cron_items.sql" . }}
+{{ template "cron/_gw_check_crons.sql" . }}
+{{ template "cron/_gw_due_crons.sql" . }}
+{{ template "cron/_gw_lock_crons.sql" . }}
+{{ template "cron/_gw_cron_payload.sql" . }}
+{{ template "cron/run_cron.sql" . }}
+{{ template "cron/cron_schedule.sql" . }}
+{{ template "cron/cron_schedules.sql" . }}
+
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}

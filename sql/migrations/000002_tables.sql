@@ -39,7 +39,8 @@ create table {{.schema}}._gw_workers (
   pid          integer,
   version      text,
   tasks        text[]      not null default '{}',
-  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1)
+  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
+  crontab      text[]      not null default '{}'
 );
 
 -- Unlogged: to fall asleep must not wait for the disk. A crash empties it, and breaks every listening connection with it;
@@ -74,14 +75,45 @@ create table {{.schema}}._gw_installed (
   digest text not null
 );
 
+-- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. Bit n of a field stands for its value n; see _gw_cron_parse.
+create table {{.schema}}._gw_cron_patterns (
+  pattern  text    not null constraint _gw_cron_patterns_pkey primary key,
+  minutes  bigint  not null,
+  hours    bigint  not null,
+  dates    bigint  not null,
+  months   bigint  not null,
+  dows     bigint  not null,
+  by_clock boolean not null
+);
+
+create table {{.schema}}._gw_schedules (
+  identifier   text        not null constraint _gw_schedules_pkey primary key,
+  task         text        not null,
+  pattern      text        not null,
+  time_zone    text        not null default 'UTC',
+  payload      json,
+  fill         interval    not null default '0',
+  queue_name   text,
+  max_attempts integer,
+  priority     integer,
+  job_key      text,
+  job_key_mode text,
+  flags        text[],
+  paused       boolean     not null default false,
+  active_since timestamptz not null default now(),
+  last_job_id  bigint
+);
+
 insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity');
 
-alter table {{.schema}}._gw_settings    enable row level security;
-alter table {{.schema}}._gw_workers     enable row level security;
-alter table {{.schema}}._gw_sleepers    enable row level security;
-alter table {{.schema}}._gw_turns       enable row level security;
-alter table {{.schema}}._gw_job_context enable row level security;
-alter table {{.schema}}._gw_installed   enable row level security;
+alter table {{.schema}}._gw_settings      enable row level security;
+alter table {{.schema}}._gw_workers       enable row level security;
+alter table {{.schema}}._gw_sleepers      enable row level security;
+alter table {{.schema}}._gw_turns         enable row level security;
+alter table {{.schema}}._gw_job_context   enable row level security;
+alter table {{.schema}}._gw_installed     enable row level security;
+alter table {{.schema}}._gw_cron_patterns enable row level security;
+alter table {{.schema}}._gw_schedules     enable row level security;
 
 comment on index {{.schema}}._gw_queued_jobs is 'The order of the jobs in named queues.';
 comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
@@ -100,6 +132,7 @@ comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
 comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
 comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
 comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
+comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
 
 comment on table {{.schema}}._gw_sleepers is 'Workers that wait to be told of jobs; see fall_asleep().';
 comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
@@ -119,3 +152,29 @@ comment on sequence {{.schema}}._gw_job_context_cursor is 'The job after which t
 comment on table {{.schema}}._gw_installed is 'Functions and triggers as the migrations made them, for doctor() to compare with.';
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of what it says.';
+
+comment on table {{.schema}}._gw_cron_patterns is 'Cron patterns as they are matched, from when each was first met.';
+comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';
+comment on column {{.schema}}._gw_cron_patterns.minutes is 'Bits 0 to 59: the minutes of the hour.';
+comment on column {{.schema}}._gw_cron_patterns.hours is 'Bits 0 to 23: the hours of the day.';
+comment on column {{.schema}}._gw_cron_patterns.dates is 'Bits 1 to 31: the days of the month; none if days of week alone decide.';
+comment on column {{.schema}}._gw_cron_patterns.months is 'Bits 1 to 12: the months.';
+comment on column {{.schema}}._gw_cron_patterns.dows is 'Bits 0 to 6: the days of week from Sunday on; none unless they decide.';
+comment on column {{.schema}}._gw_cron_patterns.by_clock is 'Whether the hours are appointments: a list of single hours.';
+
+comment on table {{.schema}}._gw_schedules is 'Recurring jobs that cron_schedule() has set up; when they last ran is in _private_known_crontabs.';
+comment on column {{.schema}}._gw_schedules.identifier is 'The recurring job.';
+comment on column {{.schema}}._gw_schedules.task is 'The task that runs its jobs.';
+comment on column {{.schema}}._gw_schedules.pattern is 'When it runs, in five fields.';
+comment on column {{.schema}}._gw_schedules.time_zone is 'The zone by whose clock it runs.';
+comment on column {{.schema}}._gw_schedules.payload is 'The payload of its jobs, but for _cron.';
+comment on column {{.schema}}._gw_schedules.fill is 'For how long back a worker that starts makes up for missed runs.';
+comment on column {{.schema}}._gw_schedules.queue_name is 'The named queue of its jobs, if they are in one.';
+comment on column {{.schema}}._gw_schedules.max_attempts is 'After how many attempts a failing job of it has failed for good; null: the default.';
+comment on column {{.schema}}._gw_schedules.priority is 'The priority of its jobs; null: the default.';
+comment on column {{.schema}}._gw_schedules.job_key is 'The job_key of its jobs, if they have one.';
+comment on column {{.schema}}._gw_schedules.job_key_mode is 'What becomes of a job that waits under that key; null: the default.';
+comment on column {{.schema}}._gw_schedules.flags is 'The flags of its jobs.';
+comment on column {{.schema}}._gw_schedules.paused is 'Whether it does not run until cron_resume().';
+comment on column {{.schema}}._gw_schedules.active_since is 'Since when it is what it is: no run before is made up for.';
+comment on column {{.schema}}._gw_schedules.last_job_id is 'The job of its last run.';

@@ -1,42 +1,20 @@
 -- What takes gw out of a schema that it has adopted. Run it in one transaction after a file with Graphile Worker's own
 -- functions, which take the place of those we share. docs/adopt.md shows all of it.
 
--- All that is named _gw_: triggers, tables, an index, functions.
-do $$
-declare
-  command text;
-begin
-  for command in
-    select format('drop trigger %I on %s', g.tgname, g.tgrelid::regclass)
-      from pg_trigger as g
-      join pg_class as c on c.oid = g.tgrelid
-     where c.relnamespace = 'graphile_worker'::regnamespace and g.tgname like '\_gw\_%'
-  loop
-    execute command;
-  end loop;
-  for command in
-    select format('drop %s %s', case c.relkind when 'r' then 'table' else 'index' end, c.oid::regclass)
-      from pg_class as c
-     where c.relnamespace = 'graphile_worker'::regnamespace and c.relname like '\_gw\_%'
-       and (c.relkind = 'r' or c.oid in (select i.indexrelid from pg_index as i
-                                          where i.indrelid = 'graphile_worker._private_jobs'::regclass
-                                             or i.indrelid = 'graphile_worker._private_job_queues'::regclass))
-    union all
-    select format('drop function %s', p.oid::regprocedure)
-      from pg_proc as p
-     where p.pronamespace = 'graphile_worker'::regnamespace and p.proname like '\_gw\_%'
-  loop
-    execute command;
-  end loop;
-end
-$$;
-
--- The functions that Graphile Worker does not have.
+-- The view and the functions that Graphile Worker does not have.
+drop view graphile_worker.cron_schedules;
 drop function
   graphile_worker.backoff,
   graphile_worker.cleanup,
   graphile_worker.complete_job,
   graphile_worker.complete_job_batch,
+  graphile_worker.cron_between,
+  graphile_worker.cron_matches,
+  graphile_worker.cron_next,
+  graphile_worker.cron_pause,
+  graphile_worker.cron_resume,
+  graphile_worker.cron_schedule,
+  graphile_worker.cron_unschedule,
   graphile_worker.deregister_worker,
   graphile_worker.doctor,
   graphile_worker.fail_job,
@@ -52,11 +30,45 @@ drop function
   graphile_worker.reset_stale_locks,
   graphile_worker.return_job,
   graphile_worker.return_job_batch,
+  graphile_worker.run_cron,
   graphile_worker.set_setting,
   graphile_worker.setting,
   graphile_worker.stale_sweep,
   graphile_worker.still_in_flight,
   graphile_worker.wake_up;
+
+-- All that is named _gw_: triggers, functions, tables, an index.
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('drop trigger %I on %s', g.tgname, g.tgrelid::regclass)
+      from pg_trigger as g
+      join pg_class as c on c.oid = g.tgrelid
+     where c.relnamespace = 'graphile_worker'::regnamespace and g.tgname like '\_gw\_%'
+  loop
+    execute command;
+  end loop;
+  for command in
+    select format('drop function %s', p.oid::regprocedure)
+      from pg_proc as p
+     where p.pronamespace = 'graphile_worker'::regnamespace and p.proname like '\_gw\_%'
+  loop
+    execute command;
+  end loop;
+  for command in
+    select format('drop %s %s', case c.relkind when 'r' then 'table' else 'index' end, c.oid::regclass)
+      from pg_class as c
+     where c.relnamespace = 'graphile_worker'::regnamespace and c.relname like '\_gw\_%'
+       and (c.relkind = 'r' or c.oid in (select i.indexrelid from pg_index as i
+                                          where i.indrelid = 'graphile_worker._private_jobs'::regclass
+                                             or i.indrelid = 'graphile_worker._private_job_queues'::regclass))
+  loop
+    execute command;
+  end loop;
+end
+$$;
 
 -- Jobs that were replaced while they ran, and must not run again, have one attempt too many for Graphile Worker's clean-up.
 update graphile_worker._private_jobs

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/pkg/crontab"
+)
+
+const cronCheckHelp = `Reads a crontab as a worker would, and prints each item with its next five runs, in UTC and in its time zone.
+
+What is wrong goes to stderr, each problem as FILE:LINE:COLUMN and a message, and the exit code is 1 then: a worker refuses
+a crontab that has any. What Graphile Worker for Node.js could not read is a warning.
+
+When an item runs is up to the database, which has to have the queue; nothing is written there. Without a database the
+items are printed without their runs, and nobody knows whether their time zones exist.`
+
+// cronCheck is a run of `gw-run cron check`.
+type cronCheck struct {
+	path        string
+	schema      string
+	db          *pgx.Conn // nil without a database
+	out, errOut io.Writer
+	problems    int
+}
+
+func newCronCheckCommand(getenv func(string) string) *cobra.Command {
+	var to database
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Check a crontab, and show when its items run next",
+		Long:  cronCheckHelp,
+		Args:  oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := &cronCheck{path: args[0], schema: to.schema, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+			return c.run(cmd.Context(), to, getenv)
+		},
+	}
+	to.addFlags(cmd.Flags(), getenv)
+	return cmd
+}
+
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("cron check takes one file, not %d", len(args))}
+	}
+	return nil
+}
+
+// run checks the file, on the database if one is given.
+func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) string) error {
+	text, err := os.ReadFile(c.path)
+	if err != nil {
+		return fmt.Errorf("read crontab: %w", err)
+	}
+	err = to.complete(getenv)
+	switch {
+	case errors.Is(err, cli.ErrNoConnection):
+		fmt.Fprintln(c.errOut, "gw-run: no database given: next runs are not shown, time zones not checked")
+	case err != nil:
+		return usageError{err}
+	default:
+		config, err := to.pool()
+		if err != nil {
+			return err
+		}
+		if c.db, err = pgx.ConnectConfig(ctx, config.ConnConfig); err != nil {
+			return fmt.Errorf("connect: %w", err)
+		}
+		defer c.db.Close(context.WithoutCancel(ctx))
+	}
+	return c.check(ctx, string(text))
+}
+
+// check prints what it finds in the text of a crontab. It returns an error if a worker would refuse it.
+func (c *cronCheck) check(ctx context.Context, text string) error {
+	report := crontab.Check(text)
+	for _, item := range report.Items {
+		if err := c.show(ctx, item); err != nil {
+			return err
+		}
+	}
+	for _, warning := range report.Warnings {
+		fmt.Fprintf(c.errOut, "%s:%d:%d: warning: %s\n", c.path, warning.Line, warning.Column, warning.Message)
+	}
+	for _, problem := range report.Problems {
+		c.complain(problem)
+	}
+	if c.problems > 0 {
+		return fmt.Errorf("problems in %s: %d; a worker refuses all of it", c.path, c.problems)
+	}
+	_, err := fmt.Fprintf(c.out, "%s is right: %d items.\n", c.path, len(report.Items))
+	return err
+}
+
+func (c *cronCheck) complain(problem crontab.Problem) {
+	c.problems++
+	fmt.Fprintf(c.errOut, "%s:%s\n", c.path, problem)
+}
+
+// show prints an item and when it runs.
+func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
+	if _, err := io.WriteString(c.out, describe(item)); err != nil {
+		return err
+	}
+	if c.db == nil {
+		return nil
+	}
+	runs, err := c.nextRuns(ctx, item)
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) && strings.HasPrefix(refusal.Code, "GWR") {
+		c.complain(crontab.Problem{Line: item.Line, Column: 1, Message: refusal.Message})
+		return nil
+	}
+	if refusal != nil && (refusal.Code == "3F000" || refusal.Code == "42883") { // there is no such schema, or function
+		return fmt.Errorf("ask for the next runs: %w; gw-migrate installs and upgrades the queue", err)
+	}
+	if err != nil {
+		return fmt.Errorf("ask for the next runs: %w", err)
+	}
+	if len(runs) == 0 {
+		runs = []string{"never runs"}
+	}
+	_, err = fmt.Fprintf(c.out, "  %s\n", strings.Join(runs, "\n  "))
+	return err
+}
+
+// nextRuns returns the next five times that an item runs, as text.
+func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, error) {
+	next := pgx.Identifier{c.schema, "cron_next"}.Sanitize()
+	zone := item.TimeZone
+	if zone == "" {
+		zone = "UTC"
+	}
+	rows, err := c.db.Query(ctx, `
+		with recursive runs (number, run) as (
+		  select 1, `+next+`($1::text, now(), $2::text)
+		  union all
+		  select r.number + 1, `+next+`($1::text, r.run, $2::text) from runs as r where r.run is not null and r.number < 5
+		)
+		select to_char(r.run at time zone 'UTC', $3::text) || ' UTC'
+		       || case when $2::text <> 'UTC' then ', ' || to_char(r.run at time zone $2::text, $3::text) || ' ' || $2::text else '' end
+		  from runs as r
+		 where r.run is not null
+		 order by r.number`, item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI")
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// describe returns what is known about an item without a database, one line or more.
+func describe(item crontab.Item) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d: %s %s", item.Line, item.Pattern, item.Task)
+	say := func(name string, value any, isGiven bool) {
+		if isGiven {
+			fmt.Fprintf(&b, " %s=%v", name, value)
+		}
+	}
+	say("id", item.Identifier, item.Identifier != item.Task)
+	say("tz", item.TimeZone, item.TimeZone != "")
+	say("fill", item.Fill, item.Fill != 0)
+	say("max", item.MaxAttempts, item.MaxAttempts != 0)
+	say("queue", item.QueueName, item.QueueName != "")
+	say("priority", item.Priority, item.Priority != 0)
+	say("jobKey", strconv.Quote(item.JobKey), item.JobKey != "")
+	say("jobKeyMode", item.JobKeyMode, item.JobKeyMode != "")
+	if item.Payload != nil {
+		fmt.Fprintf(&b, " %s", item.Payload)
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,18 @@
+package crontab
+
+import (
+	"math"
+	"time"
+)
+
+// What the database can take. Graphile Worker reads more from a crontab, and then schedules nothing at all when such an
+// item is due.
+const (
+	maxNameLength    = 128 // of tasks, queues and identifiers
+	maxPatternLength = 1000
+	maxJobKeyLength  = 512
+	maxMaxAttempts   = math.MaxInt16
+	minPriority      = math.MinInt16
+	maxPriority      = math.MaxInt16
+	maxFill          = math.MaxInt32 * time.Second // before PostgreSQL 15, an interval can be given no more seconds
+)

@@ -1,0 +1,155 @@
+package crontab
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// option is what may stand between the task and the payload, as in ?id=nightly&max=3.
+type option struct {
+	pattern *regexp.Regexp
+	// set puts a value that matches the pattern into the item. It returns false if the database would not take it.
+	set func(item *Item, value string) bool
+}
+
+var optionsByName = map[string]option{
+	"id":         {regexp.MustCompile(`^[_a-zA-Z][-_a-zA-Z0-9]*$`), setIdentifier},
+	"fill":       {regexp.MustCompile(`^(?:[0-9]+[smhdw])+$`), setFill},
+	"max":        {regexp.MustCompile(`^[0-9]+$`), setMaxAttempts},
+	"queue":      {regexp.MustCompile(`^[-a-zA-Z0-9_:]+$`), setQueueName},
+	"jobKey":     {regexp.MustCompile(`^` + dot + `*$`), setJobKey},
+	"jobKeyMode": {regexp.MustCompile(`^(?:replace|preserve_run_at)$`), setJobKeyMode},
+	"priority":   {regexp.MustCompile(`^-?[0-9]+$`), setPriority},
+	"tz":         {regexp.MustCompile(`^[a-zA-Z][-+_/a-zA-Z0-9 ]*$`), setTimeZone},
+}
+
+// otherSpellings are those of graphile_worker_rs, the port to Rust.
+var otherSpellings = map[string]string{"job_key": "jobKey", "job_key_mode": "jobKeyMode"}
+
+// parseOptions reads the options between two offsets, and returns the offset of the identifier, 0 if there is none.
+func (l *line) parseOptions(item *Item, start, end int) (identifierAt int) {
+	seen := make(map[string]bool)
+	for text := range strings.SplitSeq(l.text[start:end], "&") {
+		given := splitOption(text, start)
+		start += len(text) + len("&")
+		if text == "" {
+			continue
+		}
+		if given.name == "tz" || given.name != given.key {
+			l.warn(given.at, "Graphile Worker for Node.js does not know the option '%s' and refuses the whole crontab.", given.key)
+		}
+		if given.name == "id" {
+			item.Identifier, identifierAt = "", given.valueAt
+		}
+		if seen[given.name] {
+			l.problem(given.at, "Options on line %d of crontab contains invalid value for '%s', did you specify it more than once?",
+				l.number, given.key)
+		} else {
+			l.parseOption(item, given)
+		}
+		seen[given.name] = true
+	}
+	if item.JobKey != "" && item.JobKeyMode == "" {
+		item.JobKeyMode = Replace
+	}
+	return identifierAt
+}
+
+// parseOption puts what an option says into the item.
+func (l *line) parseOption(item *Item, given givenOption) {
+	option, isKnown := optionsByName[given.name]
+	if !isKnown {
+		l.problem(given.at, "Options on line %d of crontab contains unsupported key '%s'; supported keys are: "+
+			"'id', 'fill', 'max', 'queue', 'jobKey', 'jobKeyMode', 'priority'.", l.number, given.key)
+		return
+	}
+	if !option.pattern.MatchString(given.value) || !option.set(item, given.value) {
+		l.problem(given.valueAt, "Options on line %d of crontab contains invalid value for '%s', "+
+			"value '%s' is not compatible with this option.", l.number, given.key, given.value)
+	}
+}
+
+// givenOption is an option as a line has it.
+type givenOption struct {
+	key, value  string
+	name        string // the key, in our spelling
+	at, valueAt int    // offsets in the line
+}
+
+func splitOption(text string, at int) givenOption {
+	key, value, hasValue := strings.Cut(text, "=")
+	given := givenOption{key: unescape(key), value: unescape(value), at: at, valueAt: at + len(key)}
+	if hasValue {
+		given.valueAt += len("=")
+	}
+	given.name = given.key
+	if name, isOther := otherSpellings[given.key]; isOther {
+		given.name = name
+	}
+	return given
+}
+
+// unescape decodes a key or a value as JavaScript's module querystring does: a + is a space, and a % that begins nothing
+// stands for itself. The result may be no UTF-8.
+func unescape(text string) string {
+	text = strings.ReplaceAll(text, "+", " ")
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if code, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(code))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+func setIdentifier(item *Item, value string) bool {
+	item.Identifier = value
+	return len(value) <= maxNameLength
+}
+
+func setFill(item *Item, value string) (ok bool) {
+	item.Fill, ok = parsePeriod(value)
+	return ok
+}
+
+func setMaxAttempts(item *Item, value string) bool {
+	attempts, err := strconv.Atoi(value)
+	item.MaxAttempts = attempts
+	return err == nil && attempts >= 1 && attempts <= maxMaxAttempts
+}
+
+func setQueueName(item *Item, value string) bool {
+	item.QueueName = value
+	return len(value) <= maxNameLength
+}
+
+func setJobKey(item *Item, value string) bool {
+	item.JobKey = value
+	return value != "" && isText(value, maxJobKeyLength)
+}
+
+func setJobKeyMode(item *Item, value string) bool {
+	item.JobKeyMode = JobKeyMode(value)
+	return true
+}
+
+func setPriority(item *Item, value string) bool {
+	priority, err := strconv.ParseInt(value, 10, 16)
+	item.Priority = int(priority)
+	return err == nil
+}
+
+// setTimeZone takes back that a + became a space, for Etc/GMT+1: no time zone has a space in its name.
+func setTimeZone(item *Item, value string) bool {
+	item.TimeZone = strings.ReplaceAll(value, " ", "+")
+	return true
+}

@@ -1,0 +1,104 @@
+package crontab
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Load reads the crontab file at path. The error is an [*Error] with the path before it if the file can be read but not
+// understood, and matches [io/fs.ErrNotExist] if there is none.
+func Load(path string) ([]Item, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read crontab: %w", err)
+	}
+	items, err := Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read crontab %s: %w", path, err)
+	}
+	return items, nil
+}
+
+// Parse reads the text of a crontab and returns its items in their order. If anything is wrong there are no items, and
+// the error is an [*Error] with all that is.
+func Parse(text string) ([]Item, error) {
+	report := Check(text)
+	if len(report.Problems) > 0 {
+		return nil, &Error{report.Problems}
+	}
+	return report.Items, nil
+}
+
+// Report is what [Check] finds in a crontab.
+type Report struct {
+	// Items are the lines that could be read, in their order. They are of use only if there are no Problems.
+	Items []Item
+	// Problems are the reasons why [Parse] refuses the crontab, sorted by line.
+	Problems []Problem
+	// Warnings are the places that Graphile Worker's own worker, the one for Node.js, could not read.
+	Warnings []Problem
+}
+
+// Check reads the text of a crontab as [Parse] does, and returns what can be read beside what cannot.
+func Check(text string) Report {
+	var report Report
+	identifiers := make(map[string]bool)
+	for i, raw := range strings.Split(text, "\n") {
+		l, isBlank := newLine(i+1, raw)
+		if isBlank {
+			continue
+		}
+		item, identifierAt := l.parse()
+		if identifiers[item.Identifier] {
+			l.problem(identifierAt, "Invalid crontab; duplicate identifiers found: '%s' - please use '?id=...' to specify "+
+				"unique identifiers for your cron items", item.Identifier)
+		}
+		identifiers[item.Identifier] = item.Identifier != ""
+		report.Problems = append(report.Problems, l.problems...)
+		report.Warnings = append(report.Warnings, l.warnings...)
+		if len(l.problems) == 0 {
+			report.Items = append(report.Items, item)
+		}
+	}
+	return report
+}
+
+// line is a line of a crontab that says something.
+type line struct {
+	number   int
+	text     string // without the space around it
+	indent   int    // how many characters that space has at its begin
+	problems []Problem
+	warnings []Problem
+}
+
+// newLine returns the line, and whether it is blank or a comment.
+func newLine(number int, raw string) (l line, isBlank bool) {
+	text := strings.TrimLeftFunc(raw, isSpace)
+	l = line{number: number, indent: utf8.RuneCountInString(raw[:len(raw)-len(text)])}
+	l.text = strings.TrimRightFunc(text, isSpace)
+	return l, l.text == "" || strings.HasPrefix(l.text, "#")
+}
+
+// isSpace reports whether JavaScript takes r for white space: it knows the byte order mark for one, but not U+0085.
+func isSpace(r rune) bool {
+	return unicode.Is(unicode.Z, r) || slices.Contains([]rune("\t\n\v\f\r\uFEFF"), r)
+}
+
+// problem adds a problem at an offset into the line's text, in bytes.
+func (l *line) problem(offset int, format string, args ...any) {
+	message := string([]rune(fmt.Sprintf(format, args...))) // each byte that is not UTF-8 becomes U+FFFD
+	l.problems = append(l.problems, Problem{l.number, l.column(offset), message})
+}
+
+func (l *line) warn(offset int, format string, args ...any) {
+	l.warnings = append(l.warnings, Problem{l.number, l.column(offset), fmt.Sprintf(format, args...)})
+}
+
+func (l *line) column(offset int) int {
+	return l.indent + utf8.RuneCountInString(l.text[:offset]) + 1
+}

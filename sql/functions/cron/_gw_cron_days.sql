@@ -1,0 +1,58 @@
+-- Whether a day matches a pattern. One expression, so that callers inline it.
+create or replace function {{.schema}}._gw_cron_matches_day(
+  parsed {{.schema}}._gw_cron_patterns,
+  day    date
+)
+  returns boolean
+  language sql
+  immutable
+as $$
+  select (parsed.months >> extract(month from day)::integer)
+         & ((parsed.dates >> extract(day from day)::integer) | (parsed.dows >> extract(dow from day)::integer)) & 1 = 1
+$$;
+
+comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is
+  'Internal: whether a day matches a cron pattern.';
+
+-- The first day that matches, from one to another; null if none does. Goes month by month: a few dozen steps bring it to
+-- the next leap year.
+create or replace function {{.schema}}._gw_cron_next_day(
+  parsed {{.schema}}._gw_cron_patterns,
+  since  date,
+  until  date
+)
+  returns date
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  year  integer := extract(year from since);
+  month integer := extract(month from since);
+  first date;
+  days  bigint;
+begin
+  loop
+    if parsed.months >> month & 1 = 1 then
+      first := make_date(year, month, 1);
+      exit when first > until;
+      -- The days of week, seven times over, become days of this month.
+      days := parsed.dates | (parsed.dows * 4432676798593 >> extract(dow from first)::integer << 1);
+      for day in greatest(since - first, 0) + 1 .. extract(day from first + interval '1 month' - interval '1 day')::integer loop
+        if days >> day & 1 = 1 then
+          return case when first + day - 1 <= until then first + day - 1 end;
+        end if;
+      end loop;
+    end if;
+    month := month % 12 + 1;
+    if month = 1 then
+      year := year + 1;
+      exit when year > extract(year from until);
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_cron_next_day({{.schema}}._gw_cron_patterns, date, date) is
+  'Internal: the first day from since to until that matches a cron pattern; null if none does.';

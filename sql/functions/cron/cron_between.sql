@@ -1,0 +1,26 @@
+-- When a pattern runs after since, up to and with until, by the clock of a zone, in order.
+-- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone), GWRBT (a bound that is infinite).
+create or replace function {{.schema}}.cron_between(
+  pattern   text,
+  since     timestamptz,
+  until     timestamptz,
+  time_zone text default 'UTC'
+)
+  returns setof timestamptz
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  parsed constant {{.schema}}._gw_cron_patterns := {{.schema}}._gw_cron_parse(pattern, 'cron_between call');
+begin
+  perform {{.schema}}._gw_check_zone(time_zone);
+  if not (isfinite(since) and isfinite(until)) then
+    raise exception 'since and until must be finite, not % and %.', since, until using errcode = 'GWRBT';
+  end if;
+  return query select r.run from {{.schema}}._gw_cron_runs(parsed, since, until, time_zone) as r (run);
+end;
+$$;
+
+comment on function {{.schema}}.cron_between(text, timestamptz, timestamptz, text) is
+  'When a cron pattern runs after since, up to and with until, in order.';

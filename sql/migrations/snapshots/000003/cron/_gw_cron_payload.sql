@@ -1,0 +1,27 @@
+-- The payload of a recurring job with its run in it, as _cron; everything else stays as it was written.
+create or replace function {{.schema}}._gw_cron_payload(
+  payload    json,
+  run        timestamptz,
+  backfilled boolean
+)
+  returns json
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cron constant text := '"_cron":{"ts":"' || to_char(run at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                        || '","backfilled":' || backfilled || '}';
+begin
+  if payload is null then
+    return ('{' || cron || '}')::json;
+  end if;
+  return (select ('{' || coalesce(string_agg(to_json(p.key) || ':' || p.value, ',' order by p.number) || ',', '')
+                  || cron || '}')::json
+            from json_each(payload) with ordinality as p (key, value, number)
+           where p.key <> '_cron');
+end;
+$$;
+
+comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is
+  'Internal: the payload of a recurring job with its run in it.';

@@ -1,0 +1,42 @@
+-- The runs of recurring jobs that are due, by the number of the entry. One that was known when nobody looked after it,
+-- since being null, makes up for what its fill covers; else all after since is due.
+create or replace function {{.schema}}._gw_due_crons(
+  entries {{.schema}}._gw_schedules[],
+  since   timestamptz,
+  handled timestamptz,
+  now     timestamptz
+)
+  returns table (number bigint, run timestamptz)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Bounds are exclusive; a microsecond before a time includes it.
+  return query
+  select e.ordinality, r.run
+    from unnest(entries) with ordinality as e
+    join {{.schema}}._gw_cron_patterns as p on p.pattern = e.pattern
+    left join {{.schema}}._private_known_crontabs as k on k.identifier = e.identifier
+   cross join lateral (
+           select greatest(
+                    case when _gw_due_crons.since is not null then _gw_due_crons.since
+                         when k.identifier is null then handled
+                         else greatest(_gw_due_crons.now - extract(epoch from e.fill) * interval '1 second',
+                                       k.known_since) - interval '1 microsecond' end,
+                    e.active_since - interval '1 microsecond',
+                    k.last_execution) as since) as w
+   cross join lateral (
+           -- Most often it is about one minute.
+           select handled as run
+            where w.since between handled - interval '1 minute' and handled - interval '1 microsecond'
+              and {{.schema}}._gw_cron_is_due(p, handled, e.time_zone)
+           union all
+           select m.run
+             from {{.schema}}._gw_cron_runs(p, w.since, handled, e.time_zone) as m (run)
+            where w.since < handled - interval '1 minute') as r;
+end;
+$$;
+
+comment on function {{.schema}}._gw_due_crons({{.schema}}._gw_schedules[], timestamptz, timestamptz, timestamptz) is
+  'Internal: the runs of recurring jobs that are due, by the number of the entry.';

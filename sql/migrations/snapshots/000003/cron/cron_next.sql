@@ -1,0 +1,22 @@
+-- When a pattern runs next after a time, by the clock of a zone; null if it never does.
+-- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
+create or replace function {{.schema}}.cron_next(
+  pattern   text,
+  after     timestamptz,
+  time_zone text default 'UTC'
+)
+  returns timestamptz
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  parsed constant {{.schema}}._gw_cron_patterns := {{.schema}}._gw_cron_parse(pattern, 'cron_next call');
+begin
+  perform {{.schema}}._gw_check_zone(time_zone);
+  return {{.schema}}._gw_cron_next(parsed, after, time_zone);
+end;
+$$;
+
+comment on function {{.schema}}.cron_next(text, timestamptz, text) is
+  'When a cron pattern runs next after a time; null if it never does.';

@@ -1,0 +1,251 @@
+package cron_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// TestDaysOfTicksScheduleEachMinuteOnce lives through days of a test clock with workers that all have the same items. One
+// stays up, though its connection breaks again and again; others die in the middle of ticks and start anew; one schedules
+// as Node does. Once all of them are down for hours.
+func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	start := time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC) // a day before the clocks change in Berlin
+	down, up := start.Add(30*time.Hour), start.Add(35*time.Hour+20*time.Second)
+	end := start.Add(50 * time.Hour)
+	items := []item{
+		newItem("minutely", "* * * * *", "", 12*time.Hour),
+		newItem("unfilled", "* * * * *", "", 0),
+		newItem("short", "*/5 * * * *", "", time.Hour),
+		newItem("night", "30 2 * * *", "Europe/Berlin", 12*time.Hour),
+		newItem("hourly", "0 * * * *", "Europe/Berlin", 12*time.Hour),
+		newItem("workday", "15 9-17 * * 1-5", "America/New_York", 24*time.Hour),
+		newItem("sunday", "*/7 1,12,13 * * 7", "", 0),
+	}
+	s := &simulation{t: t, pool: pool, items: items, due: map[time.Time][]item{}, random: rand.New(rand.NewPCG(7, 8))}
+	for _, item := range items {
+		for _, at := range item.between(t, pool, start, end) {
+			s.due[at.UTC()] = append(s.due[at.UTC()], item)
+		}
+	}
+	s.workers = []worker{
+		&ticker{simulation: s, staysUp: true}, &ticker{simulation: s}, &ticker{simulation: s}, &nodeLike{simulation: s},
+	}
+	lastBefore := s.live(start, down)
+	for _, w := range s.workers {
+		w.die()
+	}
+	last := s.live(up, end)
+
+	got, runs := added(t, pool), 0
+	for _, item := range items {
+		backfilledFrom := up.Add(-time.Duration(item.Fill) * time.Second)
+		for _, at := range item.between(t, pool, start, last) {
+			missed := at.After(lastBefore) && !at.After(up)
+			covered := item.Fill > 0 && !at.Before(backfilledFrom)
+			regular, backfilled := run{item.Identifier, at, false}.String(), run{item.Identifier, at, true}.String()
+			switch {
+			case missed && (got[regular] != 0 || (got[backfilled] == 1) != covered):
+				t.Errorf("%s, missed: is there %d times, %d times backfilled", regular, got[regular], got[backfilled])
+			case !missed && got[regular]+got[backfilled] != 1:
+				// Who dies and is the first to come back backfills.
+				t.Errorf("%s: is there %d times, %d times backfilled", regular, got[regular], got[backfilled])
+			}
+			runs++
+			delete(got, regular)
+			delete(got, backfilled)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		t.Errorf("%s should not be there", key)
+	}
+	if s.broken < 100 || s.died < 100 {
+		t.Errorf("%d calls were broken and %d workers died; want more than 100 each", s.broken, s.died)
+	}
+	if runs < 5000 {
+		t.Errorf("only %d runs", runs)
+	}
+}
+
+// A simulation has a clock that goes on when all workers have had their tick.
+type simulation struct {
+	t       *testing.T
+	pool    *pgxpool.Pool
+	items   []item
+	due     map[time.Time][]item
+	workers []worker
+
+	mu     sync.Mutex // guards what follows
+	random *rand.Rand
+	broken int
+	died   int
+}
+
+type worker interface {
+	// tick returns when the worker has done what it has to by that time.
+	tick(now time.Time)
+	// die makes the worker forget what it has done.
+	die()
+}
+
+// live moves the clock by a minute or a few, and returns when the last ticks were. Those that died start in the minute in which they did, so that the one that
+// stays up is never behind one that starts.
+func (s *simulation) live(from, until time.Time) (last time.Time) {
+	for now := from; now.Before(until); now = now.Add(time.Duration(1+max(0, s.intN(8)-3)) * time.Minute) {
+		var ticks sync.WaitGroup
+		for _, w := range s.workers {
+			ticks.Go(func() { w.tick(now) })
+		}
+		ticks.Wait()
+		if s.t.Failed() {
+			s.t.FailNow()
+		}
+		last = now
+	}
+	return last
+}
+
+func (s *simulation) intN(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.IntN(n)
+}
+
+func (s *simulation) count(counter *int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*counter++
+}
+
+// A ticker calls run_cron, as a worker does.
+type ticker struct {
+	*simulation
+	staysUp bool
+	conn    *pgx.Conn
+	since   *time.Time
+}
+
+func (w *ticker) die() { w.since = nil }
+
+func (w *ticker) tick(now time.Time) {
+	items := itemsJSON(w.t, w.items)
+	for {
+		if w.conn == nil || w.conn.IsClosed() {
+			conn, err := pgx.ConnectConfig(w.t.Context(), w.pool.Config().ConnConfig)
+			if err != nil {
+				w.t.Errorf("connect: %v", err)
+				return
+			}
+			w.conn = conn
+			w.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		}
+		broken := w.breakSometimes()
+		a, err := tick(w.t.Context(), w.conn, items, w.since, now)
+		<-broken
+		if err != nil {
+			var pgErr *pgconn.PgError
+			if errors.As(err, &pgErr) && pgErr.Code != "57P01" {
+				w.t.Errorf("tick at %v: %v", now, err)
+				return
+			}
+			w.count(&w.broken)
+			_ = w.conn.Close(w.t.Context())
+			if !w.staysUp {
+				w.count(&w.died)
+				w.since = nil
+			}
+			continue
+		}
+		first := w.since == nil
+		w.since = &a.Handled
+		if first && now.Truncate(time.Minute).After(a.Handled) {
+			continue
+		}
+		return
+	}
+}
+
+// breakSometimes ends the connection's backend soon, or cuts the connection, while the backend carries on and nobody
+// hears from it. The channel is closed when that has happened, or will not.
+func (w *ticker) breakSometimes() <-chan struct{} {
+	done := make(chan struct{})
+	kind, conn := w.intN(12), w.conn
+	wait := time.Duration(w.intN(6000)) * time.Microsecond
+	go func() {
+		defer close(done)
+		switch kind {
+		case 0:
+			time.Sleep(wait) // not for something to happen: to strike somewhere in the call
+			_, _ = w.pool.Exec(w.t.Context(), "select pg_terminate_backend($1)", conn.PgConn().PID())
+		case 1:
+			time.Sleep(wait)
+			_ = conn.PgConn().Conn().Close()
+		}
+	}()
+	return done
+}
+
+// A nodeLike worker schedules by the statement of Graphile Worker, for one minute at a time and in the order of the items.
+// It starts where the clock is, and does not backfill.
+type nodeLike struct {
+	*simulation
+	next time.Time
+}
+
+func (w *nodeLike) die() { w.next = time.Time{} }
+
+func (w *nodeLike) tick(now time.Time) {
+	if w.next.IsZero() {
+		w.next = now.Truncate(time.Minute).Add(time.Minute)
+	}
+	for ; !w.next.After(now); w.next = w.next.Add(time.Minute) {
+		var specs []map[string]any
+		for _, item := range w.due[w.next] {
+			if item.TimeZone != "" {
+				continue // Graphile Worker knows no zones
+			}
+			specs = append(specs, map[string]any{"identifier": item.Identifier, "job": map[string]any{
+				"task": "note", "runAt": w.next, "payload": map[string]any{
+					"id": item.Identifier, "_cron": map[string]any{"ts": w.next, "backfilled": false}}}})
+		}
+		if specs == nil {
+			continue
+		}
+		if _, err := w.pool.Exec(w.t.Context(), nodeSchedules, specs, w.next); err != nil {
+			w.t.Errorf("schedule as Node: %v", err)
+		}
+	}
+}
+
+// nodeSchedules does what graphile-worker 0.18 does for the items that are due at $2: a row that is not newer is locked
+// and moved on, and whoever did that adds the job.
+const nodeSchedules = `
+	with specs as (
+	  select e.index, e.json ->> 'identifier' as identifier, e.json -> 'job' as job
+	    from json_array_elements($1::json) with ordinality as e (json, index)
+	), locks as (
+	  insert into graphile_worker._private_known_crontabs as k (identifier, known_since, last_execution)
+	  select s.identifier, $2::timestamptz, $2::timestamptz from specs as s
+	      on conflict (identifier) do update set last_execution = excluded.last_execution
+	   where k.last_execution is null or k.last_execution < excluded.last_execution
+	  returning k.identifier
+	)
+	select graphile_worker.add_job(
+	         s.job ->> 'task', s.job -> 'payload', s.job ->> 'queueName', coalesce((s.job ->> 'runAt')::timestamptz, now()),
+	         (s.job ->> 'maxAttempts')::smallint, s.job ->> 'jobKey', (s.job ->> 'priority')::smallint, null,
+	         s.job ->> 'jobKeyMode')
+	  from specs as s
+	  join locks as l on l.identifier = s.identifier
+	 order by s.index`
