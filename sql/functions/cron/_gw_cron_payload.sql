@@ -1,19 +1,26 @@
--- The payload of a recurring job with its run in it, as _cron; everything else stays as it was written. One expression, so
--- that callers inline it.
+-- The payload of a recurring job with its run in it, as _cron; everything else stays as it was written.
 create or replace function {{.schema}}._gw_cron_payload(
   payload    json,
   run        timestamptz,
   backfilled boolean
 )
   returns json
-  language sql
+  language plpgsql
   stable
+  set search_path = pg_catalog, pg_temp
 as $$
-  select ('{' || coalesce((select pg_catalog.string_agg(pg_catalog.to_json(p.key) || ':' || p.value || ',', '' order by p.number)
-                             from pg_catalog.json_each(payload) with ordinality as p (key, value, number)
-                            where p.key <> '_cron'), '')
-          || '"_cron":{"ts":"' || pg_catalog.to_char(run at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-          || '","backfilled":' || backfilled || '}}')::json
+declare
+  cron constant text := '"_cron":{"ts":"' || to_char(run at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                        || '","backfilled":' || backfilled || '}';
+begin
+  if payload is null then
+    return ('{' || cron || '}')::json;
+  end if;
+  return (select ('{' || coalesce(string_agg(to_json(p.key) || ':' || p.value, ',' order by p.number) || ',', '')
+                  || cron || '}')::json
+            from json_each(payload) with ordinality as p (key, value, number)
+           where p.key <> '_cron');
+end;
 $$;
 
 comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is

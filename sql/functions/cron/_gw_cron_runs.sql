@@ -27,7 +27,7 @@ declare
   here     timestamp;
   there    timestamp;
   beyond   timestamp;
-  reached  timestamp := '-infinity'; -- all local time before it has been, or has been skipped
+  reached  timestamp := timestamp '-infinity'; -- all local time before it has been, or has been skipped
   day      date;
   next_day date;
   first    integer; -- minute of the day
@@ -100,12 +100,16 @@ create or replace function {{.schema}}._gw_cron_next(
   time_zone text
 )
   returns timestamptz
-  language sql
+  language plpgsql
   stable
+  set search_path = pg_catalog, pg_temp
 as $$
-  select r.run
-    from {{.schema}}._gw_cron_runs(parsed, after, after + interval '78900 hours', time_zone, 1) as r (run)
-   where isfinite(after)
+begin
+  if not isfinite(after) then
+    return null;
+  end if;
+  return (select r.run from {{.schema}}._gw_cron_runs(parsed, after, after + interval '78900 hours', time_zone, 1) as r (run));
+end;
 $$;
 
 comment on function {{.schema}}._gw_cron_next({{.schema}}._gw_cron_patterns, timestamptz, text) is

@@ -21,7 +21,7 @@ begin
    cross join lateral (
            select greatest(
                     case when _gw_due_crons.since is not null then _gw_due_crons.since
-                         when k.identifier is null or e.fill = interval '0' then handled
+                         when k.identifier is null then handled
                          else greatest(_gw_due_crons.now - extract(epoch from e.fill) * interval '1 second',
                                        k.known_since) - interval '1 microsecond' end,
                     e.active_since - interval '1 microsecond',

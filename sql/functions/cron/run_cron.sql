@@ -26,7 +26,7 @@ declare
   job_ids bigint[];      -- and the jobs that were added
   due     text[];
   missing text[];
-  locked  text[] := '{}';
+  locked  text[] := array[]::text[];
   entry   record;
   job     {{.schema}}._private_jobs;
 begin

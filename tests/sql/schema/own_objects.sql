@@ -11,7 +11,7 @@ select results_eq(
         and c.relname not like '\_gw\_%'
       order by c.relname $$,
   $$ values ('_private_job_queues'::name), ('_private_jobs'), ('_private_known_crontabs'), ('_private_tasks'),
-            ('job_spec'), ('jobs'), ('migrations') $$,
+            ('cron_schedules'), ('job_spec'), ('jobs'), ('migrations') $$,
   'every table, view and type that is not Graphile Worker''s starts with _gw_');
 
 select results_eq(
@@ -20,11 +20,12 @@ select results_eq(
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
       order by 1 $$,
   $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
-            ('complete_jobs'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
+            ('complete_jobs'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
+            ('cron_schedule'), ('cron_unschedule'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
             ('force_unlock_workers'),
             ('get_job'), ('get_job_batch'), ('heartbeat'), ('next_run_at'), ('permanently_fail_jobs'),
             ('queue_depth'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'),
-            ('return_job'), ('return_job_batch'), ('set_setting'), ('setting'), ('stale_sweep'),
+            ('return_job'), ('return_job_batch'), ('run_cron'), ('set_setting'), ('setting'), ('stale_sweep'),
             ('still_in_flight'), ('wake_up') $$,
   'every function that is not part of the API starts with _gw_');
 

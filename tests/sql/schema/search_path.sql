@@ -12,7 +12,7 @@ select results_eq(
       where p.pronamespace = 'graphile_worker'::regnamespace
         and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
       order by 1 $$,
-  $$ values ('_gw_cursor_scope'::name, 'sql'::name), ('_gw_index_reads', 'sql'), ('_gw_is_held', 'sql'),
+  $$ values ('_gw_cron_matches_day'::name, 'sql'::name), ('_gw_cursor_scope', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_held', 'sql'),
             ('_gw_job_is_refused', 'sql'), ('_gw_known_settings', 'sql'), ('_gw_lease', 'sql'),
             ('_gw_locked_at', 'sql'), ('_gw_merged_payload', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_suits', 'sql'),
             ('backoff', 'sql') $$,

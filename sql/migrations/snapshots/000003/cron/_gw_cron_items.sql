@@ -10,7 +10,8 @@ create or replace function {{.schema}}._gw_cron_items(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  known_keys constant text[] := '{identifier,task,pattern,time_zone,payload,fill,queue_name,max_attempts,priority,job_key,job_key_mode,flags}';
+  known_keys  constant text[] := array['identifier', 'task', 'pattern', 'time_zone', 'payload', 'fill', 'queue_name',
+                                       'max_attempts', 'priority', 'job_key', 'job_key_mode', 'flags'];
   unknown_key text;
 begin
   if json_typeof(items) is distinct from 'array'

@@ -1,0 +1,36 @@
+-- When a zone's clock is changed, appointments are kept once, and real time goes on.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+-- In Berlin, 2 to 3 is skipped on 29 March 2026, and comes twice on 25 October.
+select results_eq(
+  $$ select cron_between('30 2 * * *', '2026-03-28 00:00Z', '2026-03-31 00:00Z', 'Europe/Berlin') $$,
+  $$ values ('2026-03-28 01:30Z'::timestamptz), ('2026-03-29 01:00Z'), ('2026-03-30 00:30Z') $$,
+  'an appointment that is skipped is kept after the gap');
+select results_eq(
+  $$ select cron_between('0,20,40 2,3 * * *', '2026-03-29 00:00Z', '2026-03-29 12:00Z', 'Europe/Berlin') $$,
+  $$ values ('2026-03-29 01:00Z'::timestamptz), ('2026-03-29 01:20Z'), ('2026-03-29 01:40Z') $$,
+  'and all of them once, with one that is there anyway');
+select results_eq(
+  $$ select cron_between('30 2 * * *', '2026-10-24 12:00Z', '2026-10-26 12:00Z', 'Europe/Berlin') $$,
+  $$ values ('2026-10-25 00:30Z'::timestamptz), ('2026-10-26 01:30Z') $$,
+  'one that comes twice is kept at the first');
+select results_eq(
+  $$ select cron_between('30 1-3 * * *', '2026-10-24 12:00Z', '2026-10-25 12:00Z', 'Europe/Berlin') $$,
+  $$ values ('2026-10-24 23:30Z'::timestamptz), ('2026-10-25 00:30Z'), ('2026-10-25 01:30Z'), ('2026-10-25 02:30Z') $$,
+  'a range runs in both passes');
+select results_eq(
+  $$ select cron_between('30 1-3 * * *', '2026-03-28 12:00Z', '2026-03-29 12:00Z', 'Europe/Berlin') $$,
+  $$ values ('2026-03-29 00:30Z'::timestamptz), ('2026-03-29 01:30Z') $$,
+  'and not in a gap');
+select results_eq(
+  $$ select count(*), count(distinct cron_matches('* * * * *', m, 'Australia/Lord_Howe'))
+       from generate_series('2026-04-04 12:00Z'::timestamptz, '2026-04-05 12:00Z', '1 minute') as m $$,
+  $$ values (1441::bigint, 1::bigint) $$,
+  'every minute is every minute');
+select throws_ok($$ select cron_matches('* * * * *', now(), 'Mars/Olympus') $$, 'GWRTZ',
+                 'Time zone ''Mars/Olympus'' is not known to the server.', 'a zone must exist');
+
+select * from finish();
+rollback;

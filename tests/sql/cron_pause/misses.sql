@@ -1,0 +1,30 @@
+-- A paused schedule does not run, and what it missed is not made up for.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.runs(since text, now text)
+  returns text
+  language sql
+as $$
+  select string_agg(substr(s ->> 'ts', 12, 5), ', ')
+    from run_cron('[]', ('2026-01-01 ' || since || 'Z')::timestamptz, ('2026-01-01 ' || now || 'Z')::timestamptz) as r
+   cross join lateral json_array_elements(r.scheduled) as s
+$$;
+
+select cron_schedule('s', '* * * * *', 't', fill => '1 day');
+update _gw_schedules set active_since = '2026-01-01 12:00Z';
+update _private_known_crontabs set known_since = '2026-01-01 12:00Z';
+select is(pg_temp.runs('12:00', '12:02'), '12:01, 12:02', 'before');
+select ok(cron_pause('s'), 'pause it');
+select is(pg_temp.runs('12:02', '12:04'), null, 'meanwhile');
+select is(cron_schedule('s', '* * * * *', 't', fill => '1 day'), null, 'setting it up again does not resume it');
+select ok(cron_resume('s'), 'resume it');
+select is((select active_since from _gw_schedules), now(), 'from now on');
+update _gw_schedules set active_since = '2026-01-01 12:04:30Z';
+select cron_resume('s');
+select is(pg_temp.runs(null, '12:06:10'), '12:05, 12:06', 'a worker that starts backfills what came after, even if it is resumed once more');
+select ok(not cron_pause('none') and not cron_resume('none'), 'one that is not there');
+
+select * from finish();
+rollback;

@@ -1,0 +1,24 @@
+-- A schedule that is given another pattern or zone starts anew; the same call again changes nothing.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select cron_schedule('s', '0 8 * * *', 'task');
+update _gw_schedules set active_since = '2026-01-01 00:00Z';
+select cron_schedule('s', '0 8 * * *', 'other', '{"a": 1}', fill => '2 days');
+select results_eq(
+  $$ select active_since, task, payload::text, fill from _gw_schedules $$,
+  $$ values ('2026-01-01 00:00Z'::timestamptz, 'other', '{"a": 1}', interval '2 days') $$,
+  'the rest may change');
+select cron_schedule('s', '0 9 * * *', 'other');
+select results_eq(
+  $$ select active_since, pattern, payload::text, fill from _gw_schedules $$,
+  $$ values (now(), '0 9 * * *', null, interval '0') $$,
+  'a new pattern counts from now on, and what is left out is the default');
+update _gw_schedules set active_since = '2026-01-01 00:00Z';
+select is(cron_schedule('s', '0 9 * * *', 'other', time_zone => 'Asia/Tokyo'), cron_next('0 0 * * *', now()), 'and so does a new zone');
+select is((select active_since from _gw_schedules), now(), 'from now on');
+select is((select count(*) from _gw_schedules), 1::bigint, 'it is still one');
+
+select * from finish();
+rollback;

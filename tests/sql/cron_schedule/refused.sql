@@ -1,0 +1,24 @@
+-- What could not run is not set up, and neither is what a worker has in its crontab.
+begin;
+select plan(11);
+set local search_path = graphile_worker, public;
+
+select throws_ok($$ select cron_schedule('s', '60 * * * *', 't') $$, 'GWRPT',
+                 'Too large value ''60'' in minutes range in cron_schedule call: expected values in the range 0-59.', 'a pattern');
+select throws_ok($$ select cron_schedule('s', null, 't') $$, 'GWRPT', 'Invalid cron pattern ''null'' in cron_schedule call', 'no pattern');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't', time_zone => 'Nowhere') $$, 'GWRTZ', 'Time zone ''Nowhere'' is not known to the server.', 'a zone');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't', time_zone => null) $$, 'GWRTZ', 'Time zone ''null'' is not known to the server.', 'no zone');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't', '[]') $$, 'GWRIT', 'Payload in cron_schedule call must be an object.', 'a payload');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't', fill => '-1 second') $$, 'GWRIT', 'Fill in cron_schedule call must not be negative.', 'a fill');
+select throws_ok($$ select cron_schedule(null, '* * * * *', 't') $$, 'GWRIT', 'Identifier in cron_schedule call must be 1 to 128 characters long.', 'no identifier');
+select throws_ok($$ select cron_schedule('s', '* * * * *', null) $$, 'GWBNI', 'Task identifier must not be null.', 'no task');
+
+select register_worker('w');
+select run_cron('[{"task": "s", "pattern": "* * * * *"}]', worker_id => 'w');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't') $$, 'GWRID', 'Identifier ''s'' is in the crontab of worker ''w''.', 'another one''s');
+select deregister_worker('w');
+select lives_ok($$ select cron_schedule('s', '* * * * *', 't') $$, 'until that worker is gone');
+select is((select count(*) from _gw_schedules), 1::bigint, 'nothing else was set up');
+
+select * from finish();
+rollback;

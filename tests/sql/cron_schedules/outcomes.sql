@@ -1,0 +1,42 @@
+-- The view says when a schedule runs next, when it last ran, and what became of that.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.outcome()
+  returns text
+  language sql
+as $$
+  select last_outcome from cron_schedules where identifier = 's'
+$$;
+
+select cron_schedule('s', '30 2 * * *', 't', time_zone => 'Europe/Berlin', max_attempts => 2);
+select results_eq(
+  $$ select next_run, last_run, last_job_id, last_outcome, task_identifier, time_zone from cron_schedules $$,
+  $$ values (cron_next('30 2 * * *', now(), 'Europe/Berlin'), null::timestamptz, null::bigint, null::text, 't', 'Europe/Berlin') $$,
+  'before its first run');
+update _gw_schedules set active_since = '2026-01-01 00:00Z';
+select run_cron('[]', '2026-01-01 00:00Z', '2026-01-02 12:00Z');
+select results_eq(
+  $$ select last_run, last_job_id, last_outcome from cron_schedules $$,
+  $$ select '2026-01-02 01:30Z'::timestamptz, max(id), 'waiting' from jobs $$,
+  'after two');
+select from complete_jobs(array(select min(id) from jobs));
+select from get_job('w');
+select is(pg_temp.outcome(), 'running', 'while it runs');
+select fail_job('w', (select id from jobs), 'oh');
+select is(pg_temp.outcome(), 'retrying', 'when it failed');
+update _private_jobs set run_at = now();
+select from get_job('w');
+select fail_job('w', (select id from jobs), 'oh');
+select is(pg_temp.outcome(), 'failed', 'when it failed for good');
+select from complete_jobs(array(select id from jobs));
+select is(pg_temp.outcome(), 'unknown', 'when it has no row');
+select cron_pause('s');
+select is((select next_run from cron_schedules), null, 'a paused one does not run');
+select cron_resume('s');
+update _gw_schedules set time_zone = 'Gone/Gone';
+select is((select next_run from cron_schedules), null, 'nor does one without a zone');
+
+select * from finish();
+rollback;
