@@ -16,19 +16,20 @@ import (
 
 // options are the settings of a worker.
 type options struct {
-	database   database
-	schemaOnly bool
-	once       bool
-	noMigrate  bool
-	noPrepare  bool
-	jobs       int
-	poolSize   int
-	poll       pollInterval
-	grace      time.Duration
-	tasks      string
-	logFormat  string
-	logLevel   string
-	quiet      bool
+	database    database
+	schemaOnly  bool
+	once        bool
+	noMigrate   bool
+	noPrepare   bool
+	jobs        int
+	poolSize    int
+	poll        pollInterval
+	grace       time.Duration
+	tasks       string
+	crontabPath string
+	logFormat   string
+	logLevel    string
+	quiet       bool
 
 	level slog.Level // logLevel, after complete
 }
@@ -54,6 +55,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
 	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
+	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
