@@ -102,6 +102,10 @@ func (c *cron) step(ctx context.Context) (delay time.Duration, err error) {
 			emit(c.events, CronScheduled{Jobs: done.jobs})
 		}
 	}
+	select {
+	case <-c.changed: // before the look, so that what comes after it is seen
+	default:
+	}
 	if offered := c.offered.Load(); offered != c.used {
 		return c.begin(ctx, offered)
 	}
