@@ -16,21 +16,22 @@ import (
 
 // options are the settings of a worker.
 type options struct {
-	database   database
-	schemaOnly bool
-	once       bool
-	noMigrate  bool
-	noPrepare  bool
-	jobs       int
-	poolSize   int
-	poll       pollInterval
-	listen     string
-	pollOnly   bool
-	grace      time.Duration
-	tasks      string
-	logFormat  string
-	logLevel   string
-	quiet      bool
+	database    database
+	schemaOnly  bool
+	once        bool
+	noMigrate   bool
+	noPrepare   bool
+	jobs        int
+	poolSize    int
+	poll        pollInterval
+	listen      string
+	pollOnly    bool
+	grace       time.Duration
+	tasks       string
+	crontabPath string
+	logFormat   string
+	logLevel    string
+	quiet       bool
 
 	level slog.Level // logLevel, after complete
 }
@@ -58,6 +59,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen-connection", "", "`database`: the same one, past the pooler that --connection goes through")
 	flags.BoolVar(&o.pollOnly, "poll-only", false, "do not listen for new jobs, only look at each poll interval")
 	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
+	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/pkg/crontab"
 )
 
 // Config says how a worker works. Its zero value is a good start: one job at a time, from the schema graphile_worker.
@@ -50,6 +52,12 @@ type Config struct {
 	// claimed meanwhile; its context ends after 30 s. When it allows more than before, jobs that wait are found at the next
 	// claim, after PollInterval at the latest. Default: none.
 	ForbiddenFlagsFunc func(context.Context) ([]string, error)
+
+	// Cron are recurring jobs, whose jobs the worker adds when they are due: [crontab.Item] values, [crontab.Text] and
+	// [crontab.File] in any mix, or none. Of all workers that have the same, Graphile Worker's too, one adds each job.
+	// Whatever it has itself, each worker also looks after the schedules that the SQL function cron_schedule has set up.
+	// RunOnce looks after none. [Worker.SetCron] replaces them. Default: none.
+	Cron []crontab.Source
 
 	// Middleware is put around the handler of each task, the first outermost. Default: none.
 	Middleware []Middleware
