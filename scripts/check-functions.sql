@@ -15,10 +15,12 @@ select
   c.query
   from pg_proc f
   join pg_language l on l.oid = f.prolang and l.lanname = 'plpgsql'
-  left join (select distinct g.tgfoid, g.tgrelid from pg_trigger g) t on t.tgfoid = f.oid
+  left join (select distinct g.tgfoid, g.tgrelid, g.tgoldtable, g.tgnewtable from pg_trigger g) t on t.tgfoid = f.oid
  cross join lateral plpgsql_check_function_tb(
     f.oid,
     relid             => coalesce(t.tgrelid, 0),
+    oldtable          => t.tgoldtable,
+    newtable          => t.tgnewtable,
     fatal_errors      => false,
     extra_warnings    => true,
     security_warnings => true

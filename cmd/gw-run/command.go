@@ -20,7 +20,11 @@ everything else, and to see what that would do, there is gw-migrate.
 
 Stopping: SIGINT, SIGTERM, SIGUSR2, SIGABRT, or nobody reading the output any more. No job is started from then on;
 running jobs may finish for the time of --grace, then they get SIGTERM, 5 seconds later SIGKILL, and go back to the
-queue with the attempt not counted. A second signal ends the grace time at once. SIGHUP does nothing.
+queue with the attempt not counted. A second signal ends the grace time at once.
+
+Recurring jobs come from a crontab, by default the file "crontab" beside the folder of tasks, and from schedules in the
+database. SIGHUP reads the crontab again; if it is wrong, that is logged and the one before stays. With --once there are
+none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
 
 Environment, each weaker than its flag:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
@@ -37,6 +41,7 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
+  gw-run --crontab ./crontab
   gw-run cron check ./crontab
   gw-run demo`
 

@@ -9,6 +9,6 @@ func newCronCommand(getenv func(string) string) *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCronCheckCommand(getenv))
+	cmd.AddCommand(newCronCheckCommand(getenv), newCronListCommand(getenv))
 	return cmd
 }

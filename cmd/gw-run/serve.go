@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -24,15 +27,32 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	listenConfig, err := o.listenConfig()
+	if err != nil {
+		return err
+	}
+	ctx, hard, release := stops.begin(ctx)
+	defer release()
+	hangups := make(chan os.Signal, 1)
+	notifyHangup(hangups)
+	defer func() {
+		signal.Stop(hangups)
+		close(hangups)
+	}()
+
 	var tasks map[string]string
+	var cron []crontab.Source
 	if !o.schemaOnly {
 		if tasks, err = findTasks(o.tasks, log); err != nil {
 			return err
 		}
 	}
-
-	ctx, hard, release := stops.begin(ctx)
-	defer release()
+	file := o.crontab(log)
+	if !o.schemaOnly && !o.once {
+		if cron, err = file.read(); err != nil {
+			return err
+		}
+	}
 	if err := prepareSchema(ctx, config.ConnConfig, o, log); err != nil {
 		return stoppedOr(ctx, err)
 	}
@@ -50,15 +70,21 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		Schema:       o.database.schema,
 		Concurrency:  o.jobs,
 		PollInterval: time.Duration(o.poll),
+		PollOnly:     o.pollOnly,
+		ListenConfig: listenConfig,
 		Grace:        graceOrNone(o.grace),
 		Logger:       log,
 		QuietSuccess: o.quiet,
+		Cron:         cron,
 	})
 	if err != nil {
 		return err
 	}
 	for identifier, path := range tasks {
 		worker.Handle(identifier, task.Executable{Path: path}.Run)
+	}
+	if !o.once {
+		go file.readAgain(hangups, worker)
 	}
 	defer context.AfterFunc(ctx, func() { log.Info("stop asked for", "reason", context.Cause(ctx)) })()
 	return work(ctx, hard, worker, o.once)

@@ -46,7 +46,7 @@ func (s *shutdown) begin(ctx context.Context, more ...os.Signal) (gentle, hard c
 	hard, endHard := context.WithCancel(ctx)
 
 	// Caught rather than ignored, because children would inherit that. SIGPIPE must not kill us, so that writing fails;
-	// SIGHUP is kept for reading configuration again.
+	// SIGHUP asks a worker to read its crontab again, and must not kill what has none.
 	overlooked := make(chan os.Signal, 1)
 	signal.Notify(overlooked, overlookedSignals()...)
 	signal.Notify(s.signals, append(stopSignals(), more...)...)

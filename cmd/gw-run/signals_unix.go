@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 )
 
@@ -12,6 +13,9 @@ func stopSignals() []os.Signal {
 }
 
 func overlookedSignals() []os.Signal { return []os.Signal{syscall.SIGPIPE, syscall.SIGHUP} }
+
+// notifyHangup passes on SIGHUP, which asks to read the configuration again.
+func notifyHangup(hangups chan<- os.Signal) { signal.Notify(hangups, syscall.SIGHUP) }
 
 // hangup is the signal of a terminal that was closed.
 func hangup() []os.Signal { return []os.Signal{syscall.SIGHUP} }

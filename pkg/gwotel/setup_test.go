@@ -75,7 +75,7 @@ func (q *traced) span(name string) sdk.ReadOnlySpan {
 func attributesOf(span sdk.ReadOnlySpan) map[attribute.Key]string {
 	attributes := make(map[attribute.Key]string)
 	for _, a := range span.Attributes() {
-		attributes[a.Key] = a.Value.Emit()
+		attributes[a.Key] = a.Value.String()
 	}
 	return attributes
 }

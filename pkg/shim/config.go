@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/pkg/crontab"
 )
 
 // Config says how a worker works. Its zero value is a good start: one job at a time, from the schema graphile_worker.
@@ -18,7 +20,7 @@ type Config struct {
 	Schema string
 
 	// Concurrency is the number of handlers that run at once. Default: 1. Raise it until the machine, or whatever the
-	// handlers wait for, is busy; handlers that use the pool need about one connection each.
+	// handlers wait for, is busy. The worker has its own few connections, however many handlers there are.
 	Concurrency int
 
 	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to.
@@ -50,6 +52,12 @@ type Config struct {
 	// claimed meanwhile; its context ends after 30 s. When it allows more than before, jobs that wait are found at the next
 	// claim, after PollInterval at the latest. Default: none.
 	ForbiddenFlagsFunc func(context.Context) ([]string, error)
+
+	// Cron are recurring jobs, whose jobs the worker adds when they are due: [crontab.Item] values, [crontab.Text] and
+	// [crontab.File] in any mix, or none. Of all workers that have the same, Graphile Worker's too, one adds each job.
+	// Whatever it has itself, each worker also looks after the schedules that the SQL function cron_schedule has set up.
+	// RunOnce looks after none. [Worker.SetCron] replaces them. Default: none.
+	Cron []crontab.Source
 
 	// Middleware is put around the handler of each task, the first outermost. Default: none.
 	Middleware []Middleware

@@ -2,8 +2,11 @@ package shim_test
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/pkg/shim"
@@ -44,6 +47,77 @@ func TestHandlersThatHoldEveryConnectionOfThePoolKeepNothingElseWaiting(t *testi
 	}
 	q.exec(`update graphile_worker._gw_workers set last_seen_at = 'epoch'`)
 	q.await(`select last_seen_at > 'epoch' from graphile_worker._gw_workers`)
+	close(release)
+	w.stop()
+}
+
+func TestHundredsOfHandlersNeedNoConnectionsOfTheirOwn(t *testing.T) {
+	const concurrency = 300
+	q := newQueue(t)
+	config := q.pool.Config()
+	config.ConnConfig.RuntimeParams["application_name"] = "many"
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	w := q.workerOn(pool, shim.Config{Concurrency: concurrency})
+	running, release := make(chan struct{}, concurrency), make(chan struct{})
+	w.Handle("long", func(context.Context, *shim.Job) error {
+		running <- struct{}{}
+		<-release
+		return nil
+	})
+	q.add("long", concurrency)
+	w.start()
+	for range concurrency {
+		receive(t, running)
+	}
+	if n := value[int](q, `select count(*) from pg_stat_activity where application_name = 'many' and datname = current_database()`); n > 4 {
+		t.Errorf("the worker has %d connections", n)
+	}
+	close(release)
+	w.stop()
+}
+
+func TestWhatHasNotStartedIsReturnedOnTheNextConnectionWhenThisOneIsLost(t *testing.T) {
+	q := newQueue(t)
+	config := q.pool.Config()
+	config.ConnConfig.RuntimeParams["application_name"] = "cut"
+	var cut atomic.Bool
+	config.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
+		if cut.Load() {
+			return errors.New("no way through")
+		}
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	w := q.workerOn(pool, shim.Config{})
+	const total, blocking = 300, 150
+	release := make(chan struct{})
+	ran := 0
+	w.Handle("short", func(ctx context.Context, _ *shim.Job) error {
+		if ran++; ran != blocking {
+			return nil
+		}
+		cut.Store(true)
+		_, err := q.pool.Exec(ctx, `
+			select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut' and datname = current_database()`)
+		<-release
+		return err
+	})
+	q.add("short", total)
+	w.start()
+	w.logs.await(t, "WARN cannot write outcomes, will try again")
+	if n := value[int](q, `select count(*) from graphile_worker.jobs where locked_at is not null`); n < 2 {
+		t.Fatalf("the worker holds %d jobs, nothing is to be returned", n)
+	}
+	cut.Store(false)
+	q.await(`select count(*) <= 1 from graphile_worker.jobs where locked_at is not null`)
 	close(release)
 	w.stop()
 }

@@ -135,7 +135,8 @@ type CronBackfilled struct{ Jobs []CronJob }
 // CronScheduled tells that a tick of cron has added jobs.
 type CronScheduled struct{ Jobs []CronJob }
 
-// CronFailed tells that a tick of cron failed. The worker tries again and misses no minute.
+// CronFailed tells that a tick of cron failed, which is tried again and costs no minute; or that the database refused the
+// items of [Worker.SetCron], and those before stay.
 type CronFailed struct{ Err error }
 
 // CronJob is a job that cron has added.

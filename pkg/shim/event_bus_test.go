@@ -48,3 +48,22 @@ func TestAHookHoldsNoMoreEventsThanItMay(t *testing.T) {
 		<-idle
 	}
 }
+
+func TestASubscriptionMayBeClosedWhileEventsCome(t *testing.T) {
+	w := &Worker{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2000 {
+			w.Subscribe(1).Close()
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			emit(&w.events, StopRequested{})
+		}
+	}
+}

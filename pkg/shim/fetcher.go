@@ -41,8 +41,9 @@ type fetcher struct {
 	look     bool // there may be something to claim
 	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
 	poll     *time.Timer
-	stale    *time.Timer // when to see whether jobs have waited too long
-	watched  bool        // stale runs
+	stale    *time.Timer      // when to see whether jobs have waited too long
+	watched  bool             // stale runs
+	paused   <-chan time.Time // the end of the pause after a claim that failed, nil without
 }
 
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
@@ -64,7 +65,7 @@ func (f *fetcher) run(stop context.Context) {
 		}
 		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
 		switch {
-		case f.look && limit > 0:
+		case f.look && limit > 0 && f.paused == nil:
 			err := f.claim(stop, limit)
 			if err == nil {
 				retry.reset()
@@ -75,7 +76,7 @@ func (f *fetcher) run(stop context.Context) {
 				return
 			}
 			f.logger.Warn("cannot claim jobs, will try again", "error", err)
-			retry.wait(stop)
+			f.paused = time.After(retry.next())
 		case f.once && !f.look && f.held == 0:
 			return
 		default:
@@ -151,8 +152,11 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true
+		f.paused = nil // the database is there again
 	case <-f.poll.C:
 		f.look = true
+	case <-f.paused:
+		f.paused = nil
 	case <-f.backlog.slack:
 	case s := <-f.settled:
 		f.noteSettled(s)

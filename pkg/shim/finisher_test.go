@@ -3,7 +3,9 @@ package shim_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -44,4 +46,44 @@ func TestQuietSuccessDropsOnlySuccesses(t *testing.T) {
 	if lines, _ := w.logs.find("job completed"); lines != nil {
 		t.Errorf("logged %q", lines)
 	}
+}
+
+func TestWhileTheDatabaseTakesNoOutcomesAWorkerHoldsSoManyJobsAndNoMore(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`alter function graphile_worker.complete_job_batch rename to complete_at_once;
+	        create function graphile_worker.complete_job_batch(worker_id text, job_ids bigint[], leases bigint[]) returns setof bigint
+	          language sql as $$ select pg_advisory_xact_lock_shared(2);
+	                             select graphile_worker.complete_at_once(worker_id, job_ids, leases) $$`)
+	slow, err := q.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = slow.Rollback(context.Background()) }()
+	if _, err := slow.Exec(t.Context(), `select pg_advisory_xact_lock(2)`); err != nil {
+		t.Fatal(err)
+	}
+	const most = 10 + 1000 + 2000 // those that run, that wait for it, and that wait to be written
+	w := q.worker(shim.Config{Concurrency: 10, QuietSuccess: true})
+	var started atomic.Int64
+	w.Handle("short", func(context.Context, *shim.Job) error {
+		started.Add(1)
+		return nil
+	})
+	q.exec(`select count(*) from graphile_worker.add_jobs(array(
+		select row('short', '{}', null, now(), null, null, null, null)::graphile_worker.job_spec
+		  from generate_series(1, 2 * $1::integer)))`, most)
+	w.start()
+	const held = `select count(*) from graphile_worker.jobs where locked_at is not null`
+	q.await(`select (`+held+`) >= $1::integer`, most)
+	since := value[time.Time](q, `select clock_timestamp()`)
+	q.exec(`notify "jobs:insert"`)
+	q.await(`select clock_timestamp() > $1::timestamptz + interval '1 second'`, since)
+	if n := value[int](q, held); n != most || started.Load() > most {
+		t.Errorf("%d jobs are held and %d have started, want %d", n, started.Load(), most)
+	}
+	if err := slow.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+	w.stop()
 }

@@ -31,6 +31,21 @@ func TestHooksHaveSeenEverythingInOrderWhenTheRunIsOver(t *testing.T) {
 	}
 }
 
+func TestARunEndsWhenItsHooksHaveSeenTheLastEvent(t *testing.T) {
+	q := newQueue(t)
+	w := q.worker(shim.Config{})
+	seen := false
+	shim.On(w.Worker, func(shim.WorkerStopped) {
+		q.exec(`select pg_sleep(0.1)`)
+		seen = true
+	})
+	w.Handle("task", func(context.Context, *shim.Job) error { return nil })
+	runOnce(t, w)
+	if !seen {
+		t.Error("the hook came too late")
+	}
+}
+
 func TestASlowHookKeepsBackNeitherJobsNorOtherHooks(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})

@@ -74,13 +74,22 @@ func TestWhatAContextHoldsIsSentBesideTheJob(t *testing.T) {
 	})
 }
 
-func TestNothingIsSentWithoutAPropagator(t *testing.T) {
+func TestNothingIsSentOrReadWithoutAPropagator(t *testing.T) {
 	q := newQueue(t)
 	ctx := withLetter(t.Context(), "x")
 	one(t)(q.client().Add(ctx, "a", nil, nil))
 	many(t)(q.client().AddMany(ctx, []shim.JobSpec{{Task: "b"}}))
 	if got := value[string](q, sent); got != "" {
 		t.Errorf("beside the jobs lies %s", got)
+	}
+	q.exec(`drop function graphile_worker._gw_job_contexts(bigint[], integer[])`)
+	w := q.worker(shim.Config{})
+	w.Handle("a", func(context.Context, *shim.Job) error { return nil })
+	if err := w.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if warnings, _ := w.logs.find("WARN"); len(warnings) > 0 || q.jobs() != 1 {
+		t.Errorf("%d jobs are left, and the worker says %q", q.jobs(), warnings)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// callTimeout bounds every call of the database, the wait for a connection included.
+// callTimeout bounds every call of the database but ticks of cron, the wait for a connection included.
 const callTimeout = 30 * time.Second
 
 // queries are the calls of the SQL core. Every parameter is cast and JSON goes as a string, so that they mean the same
@@ -28,7 +28,12 @@ type queries struct {
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
 // is tried again on the same one.
 func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	return q.callWithin(ctx, callTimeout, fn)
+}
+
+// callWithin is call for what may take longer.
+func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func(context.Context, *pgx.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		err := fn(ctx, conn.Conn())

@@ -133,6 +133,10 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { listener.run(claiming) })
 	}
 
+	if !s.once {
+		background.Go(func() { s.newCron(stop).run(claiming) })
+	}
+
 	fetcher := s.newFetcher(tasks, stop)
 	finisher := &finisher{
 		queries:  s.queries,
@@ -176,6 +180,18 @@ func (s *session) run(ctx context.Context) error {
 		emit(s.events, ShutdownFailed{Err: err})
 	}
 	return err
+}
+
+func (s *session) newCron(fail func(error)) *cron {
+	return &cron{
+		queries: s.queries,
+		offered: &s.worker.cronItems,
+		changed: s.worker.cronChanged,
+		logger:  s.logger,
+		events:  s.events,
+		fail:    fail,
+		clock:   s.worker.cronClock,
+	}
 }
 
 // listens reports whether the worker is told of jobs.

@@ -19,7 +19,11 @@ import (
 // patience is how long a test waits for what must happen.
 const patience = 30 * time.Second
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	if !shim.RunAsCronProcess() {
+		pgtest.Main(m)
+	}
+}
 
 // queue is a database of the test's own.
 type queue struct {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -43,29 +44,36 @@ type Worker struct {
 
 	events eventBus
 
+	cronItems   atomic.Pointer[cronItems]
+	cronChanged signal
+	cronClock   cronClock // the database's, except in a test
+
 	mu      sync.Mutex
 	tasks   map[string]task
 	misuse  []error       // wrong registrations, reported by Run
 	running chan struct{} // closed when the present run ends, nil between runs
 }
 
-// New makes a worker on a pool, which stays the caller's to close. It does not touch the database; its errors name the
-// fields of cfg that cannot be.
+// New makes a worker on a pool, which stays the caller's to close. It reads the crontabs of cfg and does not touch the
+// database; its errors name the fields of cfg that cannot be.
 func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 	if pool == nil {
 		return nil, errors.New("make worker: no pool")
 	}
 	cfg, err := cfg.completed()
-	if err != nil {
+	items, cronErr := collectCron(cfg.Cron)
+	if err := errors.Join(err, cronErr); err != nil {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
 	w := &Worker{
-		pool:     pool,
-		cfg:      cfg,
-		stopping: make(chan struct{}),
-		killing:  make(chan struct{}),
-		tasks:    make(map[string]task),
+		pool:        pool,
+		cfg:         cfg,
+		stopping:    make(chan struct{}),
+		killing:     make(chan struct{}),
+		tasks:       make(map[string]task),
+		cronChanged: newSignal(),
 	}
+	w.cronItems.Store(items)
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	w.kill = sync.OnceFunc(func() { close(w.killing) })
 	return w, nil

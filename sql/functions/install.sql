@@ -69,6 +69,7 @@
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "cron/cron_schedules.sql" . }}
+{{ template "cron/recurring_jobs.sql" . }}
 
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}

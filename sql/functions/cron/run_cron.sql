@@ -107,7 +107,8 @@ begin
      where s.identifier = m.identifier;
   end if;
   scheduled := coalesce((
-    select json_agg(json_build_object('identifier', e.identifier, 'job_id', r.job_id, 'ts', r.run, 'backfilled', since is null)
+    select json_agg(json_build_object('identifier', e.identifier, 'task', e.task, 'job_id', r.job_id, 'ts', r.run,
+                                      'backfilled', since is null)
                     order by r.position)
       from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
       join unnest(entries) with ordinality as e on e.ordinality = r.number), '[]');
@@ -116,4 +117,4 @@ end;
 $$;
 
 comment on function {{.schema}}.run_cron(json, timestamptz, timestamptz, text) is
-  'One tick of a worker: adds the jobs that are due of recurring jobs, those of its items and of all schedules, and returns one row. items: a JSON array of objects of identifier (the task if omitted), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null when it has just started, to make new items known and to backfill known ones. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: what to give as since next time. delay: when to call again. scheduled: an array of objects of identifier, job_id, ts, backfilled. problems: an array of objects of identifier, problem, of what does not run; null if there are none.';
+  'One tick of a worker: adds the jobs that are due of recurring jobs, those of its items and of all schedules, and returns one row. items: a JSON array of objects of identifier (the task if omitted), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null when it has just started, to make new items known and to backfill known ones. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: what to give as since next time. delay: when to call again. scheduled: an array of objects of identifier, task, job_id, ts, backfilled. problems: an array of objects of identifier, problem, of what does not run; null if there are none.';

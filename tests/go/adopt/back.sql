@@ -1,8 +1,8 @@
 -- What takes gw out of a schema that it has adopted. Run it in one transaction after a file with Graphile Worker's own
 -- functions, which take the place of those we share. docs/adopt.md shows all of it.
 
--- The view and the functions that Graphile Worker does not have.
-drop view graphile_worker.cron_schedules;
+-- The views and the functions that Graphile Worker does not have.
+drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop function
   graphile_worker.backoff,
   graphile_worker.cleanup,

@@ -11,7 +11,8 @@ select results_eq(
         and c.relname not like '\_gw\_%'
       order by c.relname $$,
   $$ values ('_private_job_queues'::name), ('_private_jobs'), ('_private_known_crontabs'), ('_private_tasks'),
-            ('cron_schedules'), ('job_spec'), ('jobs'), ('migrations') $$,
+            ('cron_schedules'), ('job_spec'), ('jobs'), ('migrations'),
+            ('recurring_jobs') $$,
   'every table, view and type that is not Graphile Worker''s starts with _gw_');
 
 select results_eq(

@@ -1,0 +1,401 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/crontab"
+)
+
+// noon is when the time of most of these tests begins: half a minute after, so that its minute has passed.
+var noon = time.Date(2026, 6, 16, 12, 0, 0, 0, time.UTC)
+
+// manualClock is a time that a test sets while the loop waits for its next tick.
+type manualClock struct {
+	t     *testing.T
+	at    chan time.Time     // holds the time
+	waits chan time.Duration // for how long the loop waits
+	wake  chan time.Time
+}
+
+func newManualClock(t *testing.T, at time.Time) *manualClock {
+	c := &manualClock{t: t, at: make(chan time.Time, 1), waits: make(chan time.Duration, 1000), wake: make(chan time.Time)}
+	c.at <- at
+	return c
+}
+
+func (c *manualClock) now() *time.Time {
+	at := <-c.at
+	c.at <- at
+	return &at
+}
+
+func (c *manualClock) after(d time.Duration) <-chan time.Time {
+	c.waits <- d
+	return c.wake
+}
+
+// asleep waits until the loop waits, and returns for how long.
+func (c *manualClock) asleep() time.Duration {
+	c.t.Helper()
+	select {
+	case d := <-c.waits:
+		return d
+	case <-time.After(30 * time.Second):
+		c.t.Fatal("the loop does not come to wait")
+		panic("unreachable")
+	}
+}
+
+func (c *manualClock) set(at time.Time) {
+	<-c.at
+	c.at <- at
+}
+
+// wakeAt wakes the loop, which waits, at a time, and returns for how long it waits again.
+func (c *manualClock) wakeAt(at time.Time) time.Duration {
+	c.t.Helper()
+	c.rouseAt(at)
+	return c.asleep()
+}
+
+// rouseAt wakes the loop and does not wait until it waits again.
+func (c *manualClock) rouseAt(at time.Time) {
+	c.t.Helper()
+	c.set(at)
+	select {
+	case c.wake <- at:
+	case <-time.After(30 * time.Second):
+		c.t.Fatal("the loop does not wait")
+	}
+}
+
+// ticking is a worker whose cron runs by a clock that the test sets.
+type ticking struct {
+	*Worker
+	t     *testing.T
+	pool  *pgxpool.Pool
+	clock *manualClock
+	logs  *strings.Builder
+	sub   *Subscription
+	ended chan error
+}
+
+// newTicking makes a worker in a database of its own, where the time is half a minute past noon.
+func newTicking(t *testing.T, sources ...crontab.Source) *ticking {
+	t.Helper()
+	t.Parallel()
+	return newTickingOn(t, pgtest.Pool(t, pgtest.Database(t)), noon.Add(30*time.Second), sources...)
+}
+
+func newTickingOn(t *testing.T, pool *pgxpool.Pool, at time.Time, sources ...crontab.Source) *ticking {
+	t.Helper()
+	w := &ticking{t: t, pool: pool, clock: newManualClock(t, at), logs: &strings.Builder{}, ended: make(chan error, 1)}
+	var err error
+	w.Worker, err = New(pool, Config{
+		Cron: sources, PollInterval: time.Hour, PollOnly: true, Logger: slog.New(slog.NewTextHandler(w.logs, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cronClock = cronClock{now: w.clock.now, after: w.clock.after}
+	w.Handle("unused", func(context.Context, *Job) error { return nil })
+	w.sub = w.Subscribe(10000)
+	t.Cleanup(w.sub.Close)
+	return w
+}
+
+// start runs the worker until the test ends at the latest.
+func (w *ticking) start() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.ended <- w.Run(context.Background())
+	}()
+	w.t.Cleanup(func() {
+		w.Kill()
+		<-done
+	})
+}
+
+// stop stops the worker, and returns what it has logged.
+func (w *ticking) stop() string {
+	w.t.Helper()
+	if err := w.Stop(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.logs.String()
+}
+
+// wantRuns compares the runs that there are jobs for: their tasks with the minutes after noon.
+func (w *ticking) wantRuns(want ...string) {
+	w.t.Helper()
+	got := pgtest.Value[[]string](w.t, w.pool, `
+		select array(select j.task_identifier || ' ' || extract(epoch from j.run_at - $1)::int / 60
+		               from graphile_worker.jobs as j
+		              order by j.task_identifier, j.run_at)`, noon)
+	if !slices.Equal(got, want) {
+		w.t.Errorf("there are the runs %q, want %q", got, want)
+	}
+}
+
+// await reads events until one is of type E.
+func await[E Event](w *ticking) E {
+	w.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		select {
+		case event := <-w.sub.Events():
+			if e, ok := event.(E); ok {
+				return e
+			}
+		case <-deadline:
+			w.t.Fatalf("there is no %T", *new(E))
+		}
+	}
+}
+
+func (w *ticking) exec(sql string, args ...any) {
+	w.t.Helper()
+	pgtest.Exec(w.t, w.pool, sql, args...)
+}
+
+// everyMinute is the crontab of tasks that run every minute.
+func everyMinute(tasks ...string) crontab.Text {
+	var text strings.Builder
+	for _, task := range tasks {
+		fmt.Fprintf(&text, "* * * * * %s\n", task)
+	}
+	return crontab.Text(text.String())
+}
+
+func TestCronTakesAnyMixOfSources(t *testing.T) {
+	item, err := crontab.HourlyAt("built", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newTicking(t, item, everyMinute("written"))
+	w.start()
+	w.clock.asleep()
+	w.clock.wakeAt(noon.Add(61 * time.Second))
+	w.wantRuns("built 1", "written 1")
+}
+
+func TestTicksGoOnFromTheLastMinute(t *testing.T) {
+	w := newTicking(t, everyMinute("a"))
+	w.start()
+	if got := w.clock.asleep(); got != 30*time.Second {
+		t.Errorf("half a minute after noon it waits for %s", got)
+	}
+	w.wantRuns()
+	if got := w.clock.wakeAt(noon.Add(59 * time.Second)); got != time.Second {
+		t.Errorf("woken a second early it waits for %s", got)
+	}
+	w.wantRuns()
+	if got := w.clock.wakeAt(noon.Add(time.Minute)); got != time.Minute {
+		t.Errorf("on the minute it waits for %s", got)
+	}
+	w.wantRuns("a 1")
+	if got := w.clock.wakeAt(noon.Add(4*time.Minute + 50*time.Second)); got != 10*time.Second {
+		t.Errorf("late, it waits for %s", got)
+	}
+	w.wantRuns("a 1", "a 2", "a 3", "a 4")
+	w.clock.wakeAt(noon.Add(2 * time.Minute))
+	w.clock.wakeAt(noon.Add(5 * time.Minute))
+	w.wantRuns("a 1", "a 2", "a 3", "a 4", "a 5")
+}
+
+func TestNoMinuteIsLostWhileTheDatabaseFails(t *testing.T) {
+	w := newTicking(t, everyMinute("a"))
+	w.start()
+	w.clock.asleep()
+	w.exec(`alter function graphile_worker.run_cron rename to gone`)
+	w.clock.rouseAt(noon.Add(time.Minute))
+	await[CronFailed](w)
+	w.clock.set(noon.Add(3 * time.Minute))
+	if failed := await[CronFailed](w); !strings.Contains(failed.Err.Error(), "run_cron") {
+		t.Errorf("the failure is %v", failed.Err)
+	}
+	w.exec(`alter function graphile_worker.gone rename to run_cron`)
+	w.clock.asleep()
+	w.wantRuns("a 1", "a 2", "a 3")
+}
+
+func TestAWorkerThatStartsBackfillsAndSaysWhatItAdds(t *testing.T) {
+	w := newTicking(t, crontab.Text("* * * * * a ?fill=1h\n"))
+	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`, noon.Add(-90*time.Second))
+	w.exec(`select graphile_worker.cron_schedule('s', '* * * * *', 'b')`)
+	w.exec(`update graphile_worker._gw_schedules set active_since = $1`, noon)
+	w.start()
+	w.clock.asleep()
+	w.wantRuns("a -1", "a 0")
+	if starting := await[CronStarting](w); starting.Items != 1 {
+		t.Errorf("%d items, want 1", starting.Items)
+	}
+	w.clock.wakeAt(noon.Add(time.Minute))
+
+	wantJobs := func(jobs []CronJob, want ...string) {
+		t.Helper()
+		var got []string
+		for _, job := range jobs {
+			got = append(got, fmt.Sprintf("%s %s %d", job.Identifier, job.Task, job.At.Sub(noon)/time.Minute))
+			if pgtest.Value[string](t, w.pool, `select task_identifier from graphile_worker.jobs where id = $1`, job.JobID) != job.Task {
+				t.Errorf("job %d is not of task %s", job.JobID, job.Task)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the event has %q, want %q", got, want)
+		}
+	}
+	wantJobs(await[CronBackfilled](w).Jobs, "a a -1", "a a 0")
+	wantJobs(await[CronScheduled](w).Jobs, "a a 1", "s b 1")
+}
+
+func TestAWorkerWithoutItemsRunsTheSchedulesOfTheDatabase(t *testing.T) {
+	w := newTicking(t)
+	w.start()
+	w.clock.asleep()
+	w.exec(`select graphile_worker.cron_schedule('s', '*/2 * * * *', 'a')`)
+	w.exec(`update graphile_worker._gw_schedules set active_since = $1`, noon)
+	w.clock.wakeAt(noon.Add(4 * time.Minute))
+	w.wantRuns("a 2", "a 4")
+}
+
+func TestRunOnceRunsNoCron(t *testing.T) {
+	w := newTicking(t, crontab.Text("* * * * * a ?fill=1h\n"))
+	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`, noon.Add(-time.Hour))
+	if err := w.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.wantRuns()
+	w.sub.Close()
+	for event := range w.sub.Events() {
+		if _, ok := event.(CronStarting); ok {
+			t.Error("it looked after cron")
+		}
+	}
+}
+
+func TestItemsThatCannotBeAreRefused(t *testing.T) {
+	for name, source := range map[string]crontab.Source{
+		"text": crontab.Text("* * * * a"), "file": crontab.File(t.TempDir() + "/crontab"), "nothing": nil, "twice": everyMinute("a", "a"),
+	} {
+		if _, err := New(&pgxpool.Pool{}, Config{Cron: []crontab.Source{source}}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestAWorkerWhoseItemsTheDatabaseRefusesLeaves(t *testing.T) {
+	w := newTicking(t, crontab.Text("* * * * * a ?tz=Europe/Atlantis\n"))
+	w.start()
+	select {
+	case err := <-w.ended:
+		if err == nil || sqlState(err) != "GWRTZ" {
+			t.Errorf("it returned %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it did not leave")
+	}
+}
+
+func TestItemsAreReplacedWhileTheWorkerRuns(t *testing.T) {
+	w := newTicking(t, everyMinute("kept", "old"))
+	w.start()
+	w.clock.asleep()
+	w.clock.wakeAt(noon.Add(time.Minute))
+	await[CronStarting](w)
+	if err := w.SetCron(everyMinute("kept"), everyMinute("new")); err != nil {
+		t.Fatal(err)
+	}
+	await[CronStarting](w)
+	w.clock.asleep()
+	if !pgtest.Value[bool](t, w.pool, `select crontab = '{kept,new}' from graphile_worker._gw_workers`) {
+		t.Error("the database does not know what the worker has")
+	}
+	w.clock.wakeAt(noon.Add(3 * time.Minute))
+	w.wantRuns("kept 1", "kept 2", "kept 3", "new 2", "new 3", "old 1")
+}
+
+func TestItemsThatAreReplacedDuringAnOutageRunUntilItsEnd(t *testing.T) {
+	w := newTicking(t, everyMinute("old"))
+	w.start()
+	w.clock.asleep()
+	w.exec(`alter function graphile_worker.run_cron rename to gone`)
+	w.clock.rouseAt(noon.Add(time.Minute))
+	await[CronFailed](w)
+	if err := w.SetCron(everyMinute("new")); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.set(noon.Add(2 * time.Minute))
+	w.exec(`alter function graphile_worker.gone rename to run_cron`)
+	w.clock.asleep()
+	w.clock.wakeAt(noon.Add(3 * time.Minute))
+	w.wantRuns("new 3", "old 1", "old 2")
+}
+
+func TestItemsThatAreRefusedLaterLeaveThoseBeforeInPlace(t *testing.T) {
+	w := newTicking(t, everyMinute("a"))
+	w.start()
+	w.clock.asleep()
+	if err := w.SetCron(crontab.Text("* * * *")); err == nil {
+		t.Error("a crontab that is none was taken")
+	}
+	if err := w.SetCron(everyMinute("b"), crontab.Text("* * * * * c ?tz=Europe/Atlantis\n")); err != nil {
+		t.Fatal(err)
+	}
+	if failed := await[CronFailed](w); sqlState(failed.Err) != "GWRTZ" {
+		t.Errorf("the failure is %v", failed.Err)
+	}
+	w.clock.asleep()
+	w.clock.wakeAt(noon.Add(time.Minute))
+	w.wantRuns("a 1")
+	if logs := w.stop(); !strings.Contains(logs, `level=ERROR msg="new recurring jobs are refused, keeps those before"`) {
+		t.Errorf("the log is\n%s", logs)
+	}
+}
+
+func TestAClashWithAScheduleIsLoggedOnce(t *testing.T) {
+	w := newTicking(t, everyMinute("a", "b"))
+	w.exec(`select graphile_worker.cron_schedule('b', '*/2 * * * *', 'scheduled')`)
+	w.exec(`update graphile_worker._gw_schedules set active_since = $1`, noon)
+	w.start()
+	w.clock.asleep()
+	w.clock.wakeAt(noon.Add(time.Minute))
+	w.clock.wakeAt(noon.Add(2 * time.Minute))
+	w.wantRuns("a 1", "a 2", "scheduled 2")
+	logs := w.stop()
+	if n := strings.Count(logs, `level=ERROR msg="recurring job does not run"`); n != 1 || !strings.Contains(logs, "identifier=b") {
+		t.Errorf("%d times in the log:\n%s", n, logs)
+	}
+}
+
+func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
+	w := newTicking(t)
+	c := newSession(w.Worker, nil, false).newCron(nil)
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for _, want := range []time.Duration{2 * callTimeout, 4 * callTimeout} {
+		if _, err := c.tick(late, w.cronItems.Load(), nil); !errors.Is(err, context.DeadlineExceeded) || c.timeout != want {
+			t.Errorf("after %v the next tick may take %s, want %s", err, c.timeout, want)
+		}
+	}
+	for range 10 {
+		_, _ = c.tick(late, w.cronItems.Load(), nil)
+	}
+	if c.timeout != longestTick {
+		t.Errorf("it may take %s", c.timeout)
+	}
+	if _, err := c.tick(t.Context(), w.cronItems.Load(), nil); err != nil || c.timeout != callTimeout {
+		t.Errorf("after success, %v, it may take %s", err, c.timeout)
+	}
+}

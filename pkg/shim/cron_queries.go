@@ -1,0 +1,66 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/pkg/crontab"
+)
+
+// ticked is what a tick did: the last minute that was handled, which the next tick goes on from, and when that is due.
+type ticked struct {
+	handled  time.Time
+	delay    time.Duration
+	jobs     []CronJob
+	problems []cronProblem
+}
+
+// cronProblem is why a recurring job does not run.
+type cronProblem struct{ Identifier, Problem string }
+
+// runCron is one tick: it adds what is due after since. Without since, the worker begins with these items. A nil now is
+// the database's.
+func (q *queries) runCron(
+	ctx context.Context, timeout time.Duration, items []crontab.Item, since, now *time.Time,
+) (done ticked, err error) {
+	if items == nil {
+		items = []crontab.Item{} // null is no list
+	}
+	list, err := encodePayload(items)
+	if err != nil {
+		return done, fmt.Errorf("encode recurring jobs: %w", err)
+	}
+	var delay float64
+	var scheduled, problems []byte
+	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, q.text(`
+			select r.handled, extract(epoch from r.delay)::float8, r.scheduled::text, r.problems::text
+			  from S.run_cron($1::json, $2::timestamptz, coalesce($3::timestamptz, now()), $4::text) as r`),
+			*list, since, now, q.workerID).Scan(&done.handled, &delay, &scheduled, &problems)
+	})
+	if err != nil {
+		return done, fmt.Errorf("run cron: %w", err)
+	}
+	done.delay = time.Duration(delay * float64(time.Second))
+	var jobs []struct {
+		Identifier, Task string
+		JobID            int64     `json:"job_id"`
+		At               time.Time `json:"ts"`
+	}
+	if err := json.Unmarshal(scheduled, &jobs); err != nil {
+		return done, fmt.Errorf("read scheduled jobs: %w", err)
+	}
+	for _, job := range jobs {
+		done.jobs = append(done.jobs, CronJob{Identifier: job.Identifier, Task: job.Task, JobID: job.JobID, At: job.At})
+	}
+	if problems != nil {
+		if err := json.Unmarshal(problems, &done.problems); err != nil {
+			return done, fmt.Errorf("read problems of recurring jobs: %w", err)
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,192 @@
+package gwrun
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// queueBeside makes a folder of tasks with a crontab beside it, and returns the paths of both. There is no crontab without
+// a text.
+func queueBeside(t *testing.T, crontab string) (folder, path string) {
+	t.Helper()
+	dir := t.TempDir()
+	folder, path = filepath.Join(dir, "tasks"), filepath.Join(dir, "crontab")
+	if err := os.Rename(tasks(t, map[string]string{"a": "exit 0"}), folder); err != nil {
+		t.Fatal(err)
+	}
+	if crontab != "" {
+		writeFile(t, path, crontab)
+	}
+	return folder, path
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hasCrontab is whether the one worker that is registered has the crontab of these identifiers.
+const hasCrontab = `select coalesce(array_agg(w.crontab::text) = array[$1::text], false) from graphile_worker._gw_workers as w`
+
+func TestTheCrontabBesideTheTasksIsUsed(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	folder, _ := queueBeside(t, "* * * * * b ?fill=1h {n: 1}\n")
+	pgtest.Exec(t, pool, `
+		insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('b', now() - interval '90 seconds')`)
+	p := work(t, databaseURL, folder+"/")
+	pgtest.Await(t, pool, `select count(*) > 0 and bool_and(j.payload ->> 'n' = '1' and (j.payload #>> '{_cron,backfilled}')::boolean)
+		from graphile_worker._private_jobs as j`)
+	pgtest.Await(t, pool, hasCrontab, "{b}")
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+}
+
+func TestACrontabIsReadAgainOnHangup(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	folder, _ := queueBeside(t, "")
+	path := filepath.Join(t.TempDir(), "jobs.crontab")
+	writeFile(t, path, "* * * * * a\n")
+	p := work(t, databaseURL, folder, "--crontab", path)
+	pgtest.Await(t, pool, hasCrontab, "{a}")
+
+	writeFile(t, path, "* * * * * b\n* * * * c\n")
+	p.signal(syscall.SIGHUP)
+	if line := p.waitLog("cannot use the crontab, keeps the one before"); line.Level != "ERROR" {
+		t.Errorf("a wrong crontab is logged as %s", line.Level)
+	}
+	writeFile(t, path, "* * * * * b ?tz=Europe/Atlantis\n")
+	p.signal(syscall.SIGHUP)
+	if line := p.waitLog("new recurring jobs are refused, keeps those before"); line.Level != "ERROR" {
+		t.Errorf("one that the database refuses is logged as %s", line.Level)
+	}
+	if !pgtest.Value[bool](t, pool, hasCrontab, "{a}") {
+		t.Error("it does not have the crontab from before any more")
+	}
+
+	writeFile(t, path, "* * * * * b\n")
+	p.signal(syscall.SIGHUP)
+	pgtest.Await(t, pool, hasCrontab, "{b}")
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+}
+
+func TestACrontabIsMissedOnlyIfItWasAskedFor(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	folder, path := queueBeside(t, "")
+	p := work(t, databaseURL, folder)
+	p.waitLog("no crontab")
+	p.waitLog("worker started")
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+
+	p = work(t, databaseURL, folder, "--crontab", path)
+	p.wantExit(1)
+	if want := "read crontab: open " + path; !strings.Contains(p.stderr.String(), want) {
+		t.Errorf("stderr has no %q", want)
+	}
+}
+
+func TestAWrongCrontabKeepsAWorkerFromStarting(t *testing.T) {
+	folder, path := queueBeside(t, "60 * * * * a\n* * * * b\n")
+	p := work(t, "postgres:///unused", folder)
+	p.wantExit(1)
+	for _, want := range []string{"read crontab " + path + ": 1:1: Too large value '60'", "\n2:", "gw-run cron check"} {
+		if !strings.Contains(p.stderr.String(), want) {
+			t.Errorf("stderr has no %q", want)
+		}
+	}
+
+	folder, _ = queueBeside(t, "* * * * * a ?tz=Europe/Atlantis\n")
+	p = work(t, pgtest.Database(t), folder)
+	p.wantExit(1)
+	if want := "Time zone 'Europe/Atlantis' is not known"; !strings.Contains(p.stderr.String(), want) {
+		t.Errorf("stderr has no %q", want)
+	}
+}
+
+func TestOnceRunsNoCron(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	folder, path := queueBeside(t, "* * * * * a ?fill=1h\n")
+	pgtest.Exec(t, pool, `
+		insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', now() - interval '90 seconds')`)
+	work(t, databaseURL, folder, "--once", "--crontab", path).wantExit(0)
+	if !pgtest.Value[bool](t, pool, `select last_execution is null from graphile_worker._private_known_crontabs`) {
+		t.Error("cron has run")
+	}
+}
+
+// listCron runs gw-run cron list.
+func listCron(t *testing.T, databaseURL string) (output string, err error) {
+	t.Helper()
+	cmd := exec.Command(program("gw-run"), "cron", "list", "-c", databaseURL)
+	cmd.Env = environment(nil)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	for _, statement := range []string{
+		`select graphile_worker.register_worker('v'), graphile_worker.register_worker('w')`,
+		`select graphile_worker.run_cron(
+		   '[{"task": "both", "pattern": "* * * * *"}, {"task": "one", "pattern": "* * * * *"}]', worker_id => 'v')`,
+		`select graphile_worker.run_cron('[{"task": "both", "pattern": "* * * * *"}]', worker_id => 'w')`,
+		`insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+		 values ('gone', now(), '2026-06-16 08:10Z')`,
+		`select graphile_worker.cron_schedule('nightly', '30 2 1 1 *', 'clean', time_zone => 'Asia/Tokyo')`,
+		`select graphile_worker.cron_schedule('off', '0 0 * * *', 'clean')`,
+		`select graphile_worker.cron_pause('off')`,
+		`update graphile_worker._gw_schedules set last_job_id = 1 where identifier = 'nightly'`,
+	} {
+		pgtest.Exec(t, pool, statement)
+	}
+	next := pgtest.Value[string](t, pool, `
+		select to_char(next_run at time zone 'UTC', 'YYYY-MM-DD HH24:MI') from graphile_worker.cron_schedules where identifier = 'nightly'`)
+	want := [][]string{
+		{"IDENTIFIER", "SOURCE", "TASK", "PATTERN", "ZONE", "NEXT RUN", "LAST RUN", "LAST OUTCOME"},
+		{"both", "crontab of 2 workers", "-", "-", "-", "-", "-", "-"},
+		{"gone", "crontab of none", "-", "-", "-", "-", "2026-06-16 08:10", "-"},
+		{"nightly", "schedule", "clean", "30 2 1 1 *", "Asia/Tokyo", next, "-", "unknown"},
+		{"off", "schedule", "clean", "0 0 * * *", "UTC", "paused", "-", "-"},
+		{"one", "crontab of 1 worker", "-", "-", "-", "-", "-", "-"},
+	}
+	output, err := listCron(t, databaseURL)
+	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
+	if err != nil || len(lines) != len(want) {
+		t.Fatalf("%v, %d lines, want %d:\n%s", err, len(lines), len(want), output)
+	}
+	for i, line := range lines {
+		if got := strings.Join(cells(line), "|"); got != strings.Join(want[i], "|") {
+			t.Errorf("line %d is\n%s, want\n%s", i+1, got, strings.Join(want[i], "|"))
+		}
+	}
+}
+
+// cells returns what stands in the columns of a line, which two spaces divide at least.
+func cells(line string) (cells []string) {
+	for cell := range strings.SplitSeq(line, "  ") {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+func TestNothingIsListedWhereThereIsNoQueue(t *testing.T) {
+	output, err := listCron(t, pgtest.EmptyDatabase(t))
+	if err == nil || !strings.Contains(output, "gw-migrate installs and upgrades the queue") {
+		t.Errorf("got the error %v and\n%s", err, output)
+	}
+}
