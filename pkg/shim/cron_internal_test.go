@@ -381,7 +381,9 @@ func TestAClashWithAScheduleIsLoggedOnce(t *testing.T) {
 
 func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
 	w := newTicking(t)
-	c := newSession(w.Worker, nil, false).newCron(nil)
+	s := newSession(w.Worker, nil, false)
+	s.queries.pool = w.pool
+	c := s.newCron(nil)
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for _, want := range []time.Duration{2 * callTimeout, 4 * callTimeout} {

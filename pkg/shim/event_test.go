@@ -175,7 +175,7 @@ func TestAnInterruptedJobAndOneThatNeverStartedAreReportedAsReturned(t *testing.
 	if len(interrupted) != 1 || !errors.Is(interrupted[0].Err, context.Canceled) {
 		t.Errorf("interrupted: %+v", interrupted)
 	}
-	got := kinds(all, "Sweep", "Claim", "Executor", "Listen", "Job")
+	got := kinds(all, "Sweep", "Claim", "Executor", "Listen", "Job", "Cron")
 	want := []string{"WorkerStarted", "StopRequested", "ShutdownStarted", "ShutdownForced", "ShutdownFailed", "WorkerStopped"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events are %q, want %q", got, want)
