@@ -32,6 +32,8 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		"pool too small":       {[]string{"-m", "1"}, database, "--max-pool-size is 1, must be at least 2"},
 		"contradiction":        {[]string{"--schema-only", "--once"}, database, "exclude each other"},
 		"another":              {[]string{"--schema-only", "--no-migrate"}, database, "exclude each other"},
+		"how to be told":       {[]string{"--poll-only", "--listen-connection", "app"}, database, "exclude each other"},
+		"no such listener":     {[]string{"--listen-connection", "http://x"}, database, "--listen-connection"},
 		"poll interval":        {[]string{"--poll-interval", "soon"}, database, "a positive number of milliseconds, or a time like 2s"},
 		"poll interval 0":      {[]string{"--poll-interval", "0"}, database, "a positive number of milliseconds"},
 		"grace":                {[]string{"--grace", "-1s"}, database, "--grace is -1s, must not be negative"},

@@ -27,6 +27,10 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	listenConfig, err := o.listenConfig()
+	if err != nil {
+		return err
+	}
 	ctx, hard, release := stops.begin(ctx)
 	defer release()
 	hangups := make(chan os.Signal, 1)
@@ -66,6 +70,8 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		Schema:       o.database.schema,
 		Concurrency:  o.jobs,
 		PollInterval: time.Duration(o.poll),
+		PollOnly:     o.pollOnly,
+		ListenConfig: listenConfig,
 		Grace:        graceOrNone(o.grace),
 		Logger:       log,
 		QuietSuccess: o.quiet,

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -112,10 +113,15 @@ func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, definitions []def
 	return append(objects, overloads...), nil
 }
 
-// readDefinitions returns a function's body or a trigger's definition for each, nil for what is not there.
+// readDefinitions returns a function's body or a trigger's definition for each, nil for what is not there. A function that
+// takes rows of a table of ours is not there without the table; before PostgreSQL 16 it is an error to look for it.
 func (m *Migrator) readDefinitions(ctx context.Context, tx pgx.Tx, definitions []definition) ([]*string, error) {
+	rowOf := regexp.MustCompile(`[(, ](` + regexp.QuoteMeta(m.quoted()) + `\._gw_\w+)`)
 	var functions, tables, triggers []string
 	for _, d := range definitions {
+		if match := rowOf.FindStringSubmatch(d.function); match != nil {
+			d.table = match[1]
+		}
 		functions = append(functions, d.function)
 		tables = append(tables, d.table)
 		triggers = append(triggers, d.trigger)
@@ -124,7 +130,9 @@ func (m *Migrator) readDefinitions(ctx context.Context, tx pgx.Tx, definitions [
 		select case when d.function <> '' then p.prosrc
 		            else pg_get_triggerdef(g.oid) || case when g.tgenabled in ('O', 'A') then '' else ' disabled' end end
 		  from unnest($1::text[], $2::text[], $3::text[]) with ordinality as d (function, "table", name, number)
-		  left join pg_proc as p on p.oid = to_regprocedure(nullif(d.function, ''))
+		  left join pg_proc as p
+		    on p.oid = case when d.function <> '' and (d."table" = '' or to_regclass(d."table") is not null)
+		                    then to_regprocedure(d.function) end
 		  left join pg_trigger as g on g.tgrelid = to_regclass(nullif(d."table", '')) and g.tgname = d.name
 		 order by d.number`, functions, tables, triggers)
 	if err != nil {

@@ -20,7 +20,7 @@ type Config struct {
 	Schema string
 
 	// Concurrency is the number of handlers that run at once. Default: 1. Raise it until the machine, or whatever the
-	// handlers wait for, is busy; handlers that use the pool need about one connection each.
+	// handlers wait for, is busy. The worker has its own few connections, however many handlers there are.
 	Concurrency int
 
 	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to.

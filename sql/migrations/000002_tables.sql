@@ -101,6 +101,7 @@ create table {{.schema}}._gw_schedules (
   flags        text[],
   paused       boolean     not null default false,
   active_since timestamptz not null default now(),
+  last_run     timestamptz,
   last_job_id  bigint
 );
 
@@ -162,7 +163,7 @@ comment on column {{.schema}}._gw_cron_patterns.months is 'Bits 1 to 12: the mon
 comment on column {{.schema}}._gw_cron_patterns.dows is 'Bits 0 to 6: the days of week from Sunday on; none unless they decide.';
 comment on column {{.schema}}._gw_cron_patterns.by_clock is 'Whether the hours are appointments: a list of single hours.';
 
-comment on table {{.schema}}._gw_schedules is 'Recurring jobs that cron_schedule() has set up; when they last ran is in _private_known_crontabs.';
+comment on table {{.schema}}._gw_schedules is 'Recurring jobs that cron_schedule() has set up; beside their rows in _private_known_crontabs, which decide what has run.';
 comment on column {{.schema}}._gw_schedules.identifier is 'The recurring job.';
 comment on column {{.schema}}._gw_schedules.task is 'The task that runs its jobs.';
 comment on column {{.schema}}._gw_schedules.pattern is 'When it runs, in five fields.';
@@ -177,4 +178,5 @@ comment on column {{.schema}}._gw_schedules.job_key_mode is 'What becomes of a j
 comment on column {{.schema}}._gw_schedules.flags is 'The flags of its jobs.';
 comment on column {{.schema}}._gw_schedules.paused is 'Whether it does not run until cron_resume().';
 comment on column {{.schema}}._gw_schedules.active_since is 'Since when it is what it is: no run before is made up for.';
+comment on column {{.schema}}._gw_schedules.last_run is 'The last minute for which it has added a job.';
 comment on column {{.schema}}._gw_schedules.last_job_id is 'The job of its last run.';

@@ -1,5 +1,32 @@
--- The recurring jobs of the database, for reading; without their payloads.
--- A job that is done leaves no row, and neither does one that was removed: its outcome is not known.
+-- What became of a job. One that is done leaves no row, and neither does one that was removed: its outcome is not known.
+-- With the owner's rights, as the view that asks it: whoever may read that may know.
+create or replace function {{.schema}}._gw_job_outcome(
+  job_id bigint
+)
+  returns text
+  language plpgsql
+  stable
+  strict
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (select case when j.locked_at is not null then 'running'
+                 when j.attempts >= j.max_attempts then 'failed'
+                 when j.last_error is not null then 'retrying'
+                 else 'waiting' end
+       from {{.schema}}._private_jobs as j
+      where j.id = job_id),
+    'unknown');
+end;
+$$;
+
+comment on function {{.schema}}._gw_job_outcome(bigint) is
+  'Internal: what became of a job: waiting, running, retrying, failed, or unknown when it has no row.';
+
+-- The recurring jobs of the database, for reading; without their payloads. It depends on no table of Graphile Worker's, whose
+-- migrations could not change one that a view depends on.
 create or replace view {{.schema}}.cron_schedules as
 select s.identifier,
        s.task as task_identifier,
@@ -8,14 +35,9 @@ select s.identifier,
        s.paused,
        case when not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
             then {{.schema}}.cron_next(s.pattern, now(), s.time_zone) end as next_run,
-       k.last_execution as last_run,
+       s.last_run,
        s.last_job_id,
-       case when s.last_job_id is null then null
-            when j.id is null then 'unknown'
-            when j.locked_at is not null then 'running'
-            when j.attempts >= j.max_attempts then 'failed'
-            when j.last_error is not null then 'retrying'
-            else 'waiting' end as last_outcome,
+       {{.schema}}._gw_job_outcome(s.last_job_id) as last_outcome,
        s.fill,
        s.queue_name,
        s.max_attempts,
@@ -23,9 +45,7 @@ select s.identifier,
        s.job_key,
        s.job_key_mode,
        s.flags
-  from {{.schema}}._gw_schedules as s
-  left join {{.schema}}._private_known_crontabs as k on k.identifier = s.identifier
-  left join {{.schema}}._private_jobs as j on j.id = s.last_job_id;
+  from {{.schema}}._gw_schedules as s;
 
 comment on view {{.schema}}.cron_schedules is 'The recurring jobs that cron_schedule() has set up, for reading; without their payloads.';
 comment on column {{.schema}}.cron_schedules.identifier is 'The recurring job.';

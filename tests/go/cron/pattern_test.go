@@ -43,7 +43,7 @@ func parse(text, source string) (pattern, error) {
 	p := pattern{text: text}
 	fields := fiveFields.FindStringSubmatch(text)
 	if fields == nil {
-		return p, fmt.Errorf("Invalid cron pattern '%s' in %s", text, source) //nolint:staticcheck // Graphile Worker's words
+		return p, fmt.Errorf("Invalid cron pattern '%s' in %s", text, source)
 	}
 	for i, field := range fields[1:] {
 		p.fields[i] = map[int]bool{}
@@ -64,9 +64,9 @@ func (p pattern) add(field int, part, place string) error {
 		case field == 4 && value == 7:
 			value = 0
 		case value >= higher:
-			return fmt.Errorf("Too large value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1) //nolint:staticcheck
+			return fmt.Errorf("Too large value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1)
 		case value < lowest:
-			return fmt.Errorf("Too small value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1) //nolint:staticcheck
+			return fmt.Errorf("Too small value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1)
 		}
 		p.fields[field][value] = true
 		return nil
@@ -77,7 +77,7 @@ func (p pattern) add(field int, part, place string) error {
 	if bounds := span.FindStringSubmatch(part); bounds != nil {
 		from, to := integer(bounds[1]), integer(bounds[2])
 		if to <= from {
-			return fmt.Errorf("Invalid range '%s' in %s: destination is not larger than source", part, place) //nolint:staticcheck
+			return fmt.Errorf("Invalid range '%s' in %s: destination is not larger than source", part, place)
 		}
 		for value := from; value <= to; value++ {
 			if err := put(value); err != nil {
@@ -92,14 +92,14 @@ func (p pattern) add(field int, part, place string) error {
 			step = integer(divisor[1])
 		}
 		if step == 0 {
-			return fmt.Errorf("Invalid wildcard expression '%s' in %s: divisor '%s' expected to be greater than zero", part, place, divisor[1]) //nolint:staticcheck
+			return fmt.Errorf("Invalid wildcard expression '%s' in %s: divisor '%s' expected to be greater than zero", part, place, divisor[1])
 		}
 		for value := lowest; value < higher; value += step {
 			p.fields[field][value] = true
 		}
 		return nil
 	}
-	return fmt.Errorf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part, place) //nolint:staticcheck
+	return fmt.Errorf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part, place)
 }
 
 // integer reads digits. Numbers beyond a billion are all alike here.

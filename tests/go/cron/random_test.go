@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var patterns = flag.Int("cron.patterns", 1000, "how many random patterns to match over days")
+var patterns = flag.Int("cron.patterns", 2000, "how many random patterns to match over days")
 
 const (
 	batch = 100

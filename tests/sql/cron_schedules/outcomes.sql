@@ -1,6 +1,6 @@
 -- The view says when a schedule runs next, when it last ran, and what became of that.
 begin;
-select plan(8);
+select plan(9);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.outcome()
@@ -30,6 +30,12 @@ update _private_jobs set run_at = now();
 select from get_job('w');
 select fail_job('w', (select id from jobs), 'oh');
 select is(pg_temp.outcome(), 'failed', 'when it failed for good');
+create role gw_test_reader;
+grant usage on schema graphile_worker to gw_test_reader;
+grant select on cron_schedules to gw_test_reader;
+set local role gw_test_reader;
+select is((select last_outcome from cron_schedules), 'failed', 'for whoever was granted the view, too');
+reset role;
 select from complete_jobs(array(select id from jobs));
 select is(pg_temp.outcome(), 'unknown', 'when it has no row');
 select cron_pause('s');

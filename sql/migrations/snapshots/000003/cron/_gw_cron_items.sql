@@ -32,7 +32,7 @@ begin
   return array(
     select (coalesce(i.identifier, i.task), i.task, i.pattern, coalesce(i.time_zone, 'UTC'),
             case when json_typeof(i.payload) <> 'null' then i.payload end, coalesce(i.fill, '0'), i.queue_name, i.max_attempts,
-            i.priority, i.job_key, i.job_key_mode, i.flags, false, '-infinity', null)::{{.schema}}._gw_schedules
+            i.priority, i.job_key, i.job_key_mode, i.flags, false, '-infinity', null, null)::{{.schema}}._gw_schedules
       from json_populate_recordset(null::{{.schema}}._gw_schedules, items) as i);
 end;
 $$;

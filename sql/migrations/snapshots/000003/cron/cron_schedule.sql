@@ -26,7 +26,7 @@ as $$
 declare
   entry constant {{.schema}}._gw_schedules :=
     (identifier, task, pattern, time_zone, payload, coalesce(fill, '0'), queue_name, max_attempts, priority, job_key,
-     job_key_mode, flags, false, now(), null);
+     job_key_mode, flags, false, now(), null, null);
   owner      text;
   was_paused boolean;
 begin

@@ -56,9 +56,9 @@ begin
 
   -- A look says what to lock; the look that finds all of it locked is the one that counts.
   loop
-    entries := array(select o
-                       from unnest(own) as o
-                      where not exists (select from {{.schema}}._gw_schedules as s where s.identifier = o.identifier))
+    -- Not in, not an anti-join: the items keep their order.
+    entries := array(select o from unnest(own) as o
+                      where o.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s))
                || array(select s
                           from {{.schema}}._gw_schedules as s
                          where not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
@@ -99,9 +99,9 @@ begin
              group by e.identifier) as m
      where k.identifier = m.identifier;
     update {{.schema}}._gw_schedules as s
-       set last_job_id = m.job_id
-      from (select distinct on (e.identifier) e.identifier, r.job_id
-              from unnest(numbers, job_ids) with ordinality as r (number, job_id, position)
+       set last_run = m.run, last_job_id = m.job_id
+      from (select distinct on (e.identifier) e.identifier, r.run, r.job_id
+              from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
               join unnest(entries) with ordinality as e on e.ordinality = r.number
              order by e.identifier, r.position desc) as m
      where s.identifier = m.identifier;

@@ -1,0 +1,57 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
+	config, err := pgxpool.ParseConfig("postgres:///nowhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.BeforeConnect = func(context.Context, *pgx.ConnConfig) error { return errors.New("no way through") }
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+
+	queries := &queries{pool: pool, schema: "graphile_worker"}
+	backlog, outcomes := newBacklog(1), make(chan outcome, 10)
+	backlog.pace = *learned(1, time.Millisecond) // so that it would claim
+	backlog.add([]*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}, false)
+	backlog.next()
+	f := &fetcher{
+		queries:      queries,
+		pollInterval: time.Hour,
+		logger:       slog.New(slog.DiscardHandler),
+		fail:         func(err error) { t.Error(err) },
+		backlog:      backlog,
+		outcomes:     outcomes,
+		sleep:        newSleep(queries, time.Hour, false),
+		held:         2,
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.run(ctx)
+	}()
+	select {
+	case o := <-outcomes:
+		if o.job.ID != 2 || o.verdict != returned {
+			t.Errorf("job %d has verdict %d", o.job.ID, o.verdict)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the job that waits was not returned")
+	}
+	cancel()
+	<-ended
+}

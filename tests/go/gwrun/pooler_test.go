@@ -1,0 +1,34 @@
+package gwrun
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/pgtest/pgbouncer"
+)
+
+func TestBehindAPoolerInTransactionModeAWorkerNeedsToBeToldHowToListen(t *testing.T) {
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	pooled := pgbouncer.Start(t, databaseURL) + "/transaction?sslmode=disable"
+	folder := tasks(t, map[string]string{"short": "exit 0"})
+	for name, options := range map[string][]string{
+		"a direct connection": {"--listen-connection", databaseURL, "--poll-interval", "1h"},
+		"polling":             {"--poll-only", "--poll-interval", "20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := work(t, pooled, folder, append(options, "--no-migrate", "--no-prepared-statements")...)
+			p.waitLog("worker started")
+			for range 2 {
+				addJob(t, pool, "short", "{}")
+				pgtest.Await(t, pool, queueIsEmpty)
+			}
+		})
+	}
+	p := work(t, pooled, folder, "--no-migrate", "--no-prepared-statements")
+	p.wantExit(1)
+	if stderr := p.stderr.String(); !strings.Contains(stderr, "--listen-connection") {
+		t.Errorf("it does not say what to set:\n%s", stderr)
+	}
+}

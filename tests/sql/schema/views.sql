@@ -1,0 +1,24 @@
+-- Our views depend on no table or view of Graphile Worker's, whose migrations could not change or drop it then.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select results_eq(
+  $$ select c.relname from pg_class as c
+      where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'v' order by 1 $$,
+  $$ values ('cron_schedules'::name), ('jobs'), ('recurring_jobs') $$,
+  'Graphile Worker''s view is jobs');
+select is_empty(
+  $$ select r.ev_class::regclass, d.refobjid::regclass
+       from pg_depend as d
+       join pg_rewrite as r on r.oid = d.objid
+       join pg_class as v on v.oid = r.ev_class and v.relname in ('cron_schedules', 'recurring_jobs')
+       join pg_class as c on c.oid = d.refobjid
+      where d.classid = 'pg_rewrite'::regclass
+        and d.refclassid = 'pg_class'::regclass
+        and c.oid <> v.oid
+        and c.relname not like '\_gw\_%' $$,
+  'ours are views of what is ours');
+
+select * from finish();
+rollback;
