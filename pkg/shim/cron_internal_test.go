@@ -326,6 +326,31 @@ func TestItemsAreReplacedWhileTheWorkerRuns(t *testing.T) {
 	w.wantRuns("kept 1", "kept 2", "kept 3", "new 2", "new 3", "old 1")
 }
 
+func TestAMinuteThatBeginsWhileItemsAreReplacedIsRun(t *testing.T) {
+	w := newTicking(t, everyMinute("kept"))
+	session := newSession(w.Worker, nil, false)
+	session.queries.pool = w.pool
+	c := session.newCron(nil)
+	// The start, the last tick before the others, the start with the others, and the next tick.
+	times := []time.Time{noon.Add(30 * time.Second), noon.Add(59 * time.Second), noon.Add(61 * time.Second), noon.Add(62 * time.Second)}
+	c.clock.now = func() *time.Time {
+		at := times[0]
+		times = times[1:]
+		return &at
+	}
+	for step := range 3 {
+		if step == 1 {
+			if err := w.SetCron(everyMinute("kept", "new")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantRuns("kept 1", "new 1")
+}
+
 func TestItemsThatAreReplacedDuringAnOutageRunUntilItsEnd(t *testing.T) {
 	w := newTicking(t, everyMinute("old"))
 	w.start()
@@ -381,7 +406,9 @@ func TestAClashWithAScheduleIsLoggedOnce(t *testing.T) {
 
 func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
 	w := newTicking(t)
-	c := newSession(w.Worker, nil, false).newCron(nil)
+	s := newSession(w.Worker, nil, false)
+	s.queries.pool = w.pool
+	c := s.newCron(nil)
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for _, want := range []time.Duration{2 * callTimeout, 4 * callTimeout} {

@@ -52,6 +52,6 @@
 // # Connections
 //
 // A worker holds one connection of its own for LISTEN, outside the pool, and uses the pool for one statement at a time
-// when it claims, when it reports and when it sends its heartbeat: allow three connections beside those that handlers
-// use. A client needs one for each call at a time.
+// when it claims, when it reports, when it sends its heartbeat and when it looks after recurring jobs: allow four
+// connections beside those that handlers use. A client needs one for each call at a time.
 package shim
