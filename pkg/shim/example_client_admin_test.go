@@ -7,7 +7,6 @@ import (
 	"log"
 	"time"
 
-
 	"github.com/gwsql/gw/pkg/shim"
 )
 
