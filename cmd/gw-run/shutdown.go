@@ -46,7 +46,8 @@ func (s *shutdown) begin(ctx context.Context, more ...os.Signal) (gentle, hard c
 	hard, endHard := context.WithCancel(ctx)
 
 	// Caught rather than ignored, because children would inherit that. SIGPIPE must not kill us, so that writing fails;
-	// SIGHUP asks a worker to read its crontab again, and must not kill what has none.
+	// SIGHUP asks a worker to read its crontab again, and must not kill what has none. They stay caught after release, for
+	// there may be a last error to tell.
 	overlooked := make(chan os.Signal, 1)
 	signal.Notify(overlooked, overlookedSignals()...)
 	signal.Notify(s.signals, append(stopSignals(), more...)...)
@@ -69,7 +70,6 @@ func (s *shutdown) begin(ctx context.Context, more ...os.Signal) (gentle, hard c
 	}()
 	return gentle, hard, func() {
 		signal.Stop(s.signals)
-		signal.Stop(overlooked)
 		close(done)
 		endGentle(nil)
 		endHard()

@@ -23,8 +23,8 @@ type claimed struct {
 // The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
 // now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
 //
-// Outcomes are not part of the exchange. Claim and completion on two connections keep two cores of the server busy; one
-// after the other in one exchange they do half as many jobs, and an outcome refused would undo the claim.
+// Outcomes are not part of the exchange. On two connections claim and completion keep two cores of the server busy, where
+// in one exchange their times would add up; and an outcome refused would undo the claim.
 func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}

@@ -33,19 +33,22 @@ func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
 	return w, started
 }
 
-// look makes the worker look for jobs, and waits until it has.
+// claimSeen is whether the last thing that some connection did was to claim, since $1.
+const claimSeen = `exists (select from pg_stat_activity
+	where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`
+
+// look makes the worker look for jobs, and waits until it has. It goes on asking, for what the worker does next may cover
+// the claim up.
 func (q *queue) look() {
 	q.t.Helper()
-	since := value[time.Time](q, `select clock_timestamp()`)
-	q.exec(`notify "jobs:insert"`)
-	q.awaitClaim(since)
+	q.await(`select case when `+claimSeen+` then true else pg_notify('jobs:insert', '') is null end`,
+		value[time.Time](q, `select clock_timestamp()`))
 }
 
 // awaitClaim waits until a claim is over that began since.
 func (q *queue) awaitClaim(since time.Time) {
 	q.t.Helper()
-	q.await(`select exists (select from pg_stat_activity
-		where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`, since)
+	q.await(`select `+claimSeen, since)
 }
 
 // commitAcrossSleep adds a job in a transaction that begins before the worker falls asleep and is three seconds old when

@@ -1,5 +1,4 @@
 -- What became of a job. One that is done leaves no row, and neither does one that was removed: its outcome is not known.
--- With the owner's rights, as the view that asks it: whoever may read that may know.
 create or replace function {{.schema}}._gw_job_outcome(
   job_id bigint
 )
@@ -7,7 +6,6 @@ create or replace function {{.schema}}._gw_job_outcome(
   language plpgsql
   stable
   strict
-  security definer
   set search_path = pg_catalog, pg_temp
 as $$
 begin

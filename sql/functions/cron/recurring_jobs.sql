@@ -1,10 +1,9 @@
--- The recurring jobs that workers know, with the owner's rights, as the view that asks it. A view that depended on the
--- table itself would keep Graphile Worker's migrations from changing it.
+-- The recurring jobs that workers know. A view that depended on the table itself would keep Graphile Worker's migrations
+-- from changing it. Who reads the view needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
   returns table (identifier text, known_since timestamptz, last_execution timestamptz)
   language plpgsql
   stable
-  security definer
   set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -21,6 +21,7 @@ import (
 // stays up, though its connection breaks again and again; others die in the middle of ticks and start anew; one schedules
 // as Node does. Once all of them are down for hours.
 func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	start := time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC) // a day before the clocks change in Berlin
 	down, up := start.Add(30*time.Hour), start.Add(35*time.Hour+20*time.Second)

@@ -14,6 +14,10 @@ import (
 // TestANodeWorkerAndOursShareACrontab takes two minutes. In the first one ours come late, so that Node is first; then Node
 // is killed.
 func TestANodeWorkerAndOursShareACrontab(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two minutes of what Node does the same on each version of PostgreSQL")
+	}
+	t.Parallel()
 	database := pgtest.Database(t)
 	pool := pgtest.Pool(t, database)
 	crontab := filepath.Join(t.TempDir(), "crontab")

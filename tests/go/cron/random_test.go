@@ -25,9 +25,14 @@ var epoch = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // TestRandomPatternsMatchOnRandomDays asks for the minutes of whole days.
 func TestRandomPatternsMatchOnRandomDays(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	for range *patterns / batch {
+	count := *patterns
+	if testing.Short() {
+		count = min(count, 200)
+	}
+	for range count / batch {
 		var texts []string
 		var days []time.Time
 		for range batch {
@@ -73,6 +78,7 @@ func TestRandomPatternsMatchOnRandomDays(t *testing.T) {
 
 // TestSparsePatternsMatchOverTwentyYears follows a pattern from run to run, and lists them all at once.
 func TestSparsePatternsMatchOverTwentyYears(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	texts := []string{"0 0 29 2 *", "7 5 31 * *", "0 0 29 2 1", "0 12 30 2 *", "0 0 31 4,6,9,11 *", "1 1 31 12 *"}

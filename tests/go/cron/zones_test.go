@@ -31,6 +31,7 @@ type stretch struct {
 
 // TestAllZonesOverTheirChangesOfAYear takes local time from the database and all else from itself.
 func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	// One zone stands for those that change alike.
 	zones := pgtest.Value[[]string](t, pool, `
@@ -54,6 +55,7 @@ func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
 
 // TestOddChangesOfZones takes the ones that are like no other.
 func TestOddChangesOfZones(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	for _, odd := range []struct{ zone, since, until, what string }{
 		{"Australia/Lord_Howe", "2025-01-01", "2026-01-01", "half an hour"},

@@ -71,6 +71,7 @@ func TestAWorkerWhoseOutputNobodyReadsStops(t *testing.T) {
 	p := prepare(t, nil, "-c", databaseURL, "--tasks", tasks(t, map[string]string{"a": "cat > /dev/null; echo x"}))
 	p.cmd.Stderr = writer
 	p.start()
+	pgtest.Await(t, pool, "select exists (select from graphile_worker._gw_workers)")
 	if err := errors.Join(writer.Close(), reader.Close()); err != nil {
 		t.Fatal(err)
 	}

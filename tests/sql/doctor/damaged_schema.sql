@@ -4,7 +4,7 @@ select plan(3);
 set local search_path = graphile_worker, public;
 
 insert into _gw_settings (name, value) values ('old_snapshot_after', 'soon');
-drop table _gw_workers;
+drop table _gw_workers cascade;
 insert into _private_job_queues (queue_name, locked_at, locked_by) values ('queue', now(), 'worker');
 
 select set_eq(
