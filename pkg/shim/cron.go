@@ -71,9 +71,6 @@ func (c *cron) run(ctx context.Context) {
 
 // wait waits until the next tick is due or the items are others; it returns false if ctx ended first.
 func (c *cron) wait(ctx context.Context, delay time.Duration) bool {
-	if delay <= 0 {
-		return ctx.Err() == nil
-	}
 	after := c.clock.after
 	if after == nil {
 		after = time.After
