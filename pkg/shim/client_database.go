@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // DB is what a [Client] needs of pgx: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx have it, in any query mode.
@@ -28,37 +30,27 @@ type database interface {
 type pgxDatabase struct{ db DB }
 
 func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
-	rows, err := d.db.Query(ctx, sql, args...)
+	found, err := d.db.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	defer found.Close()
+	return rows.Each(found, fn)
 }
 
 type sqlDatabase struct{ db SQLDB }
 
 func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
-	rows, err := d.db.QueryContext(ctx, sql, args...)
+	found, err := d.db.QueryContext(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if closeErr := rows.Close(); err == nil {
+		if closeErr := found.Close(); err == nil {
 			err = closeErr
 		}
 	}()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return rows.Each(found, fn)
 }
 
 // inSchema puts the quoted schema where sql says S.

@@ -3,6 +3,7 @@ package shimtest
 import (
 	"context"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -17,17 +18,12 @@ type pgxReader struct{ db shim.DB }
 func (r pgxReader) client(cfg shim.ClientConfig) *shim.Client { return shim.NewClient(r.db, cfg) }
 
 func (r pgxReader) each(ctx context.Context, fn func(scan func(...any) error) error, sql string) error {
-	rows, err := r.db.Query(ctx, sql)
+	found, err := r.db.Query(ctx, sql)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	defer found.Close()
+	return rows.Each(found, fn)
 }
 
 type sqlReader struct{ db shim.SQLDB }
@@ -35,15 +31,10 @@ type sqlReader struct{ db shim.SQLDB }
 func (r sqlReader) client(cfg shim.ClientConfig) *shim.Client { return shim.NewSQLClient(r.db, cfg) }
 
 func (r sqlReader) each(ctx context.Context, fn func(scan func(...any) error) error, sql string) error {
-	rows, err := r.db.QueryContext(ctx, sql)
+	found, err := r.db.QueryContext(ctx, sql)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	defer found.Close()
+	return rows.Each(found, fn)
 }
