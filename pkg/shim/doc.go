@@ -51,7 +51,7 @@
 //
 // # Connections
 //
-// A worker holds one connection of its own for LISTEN, outside the pool, and uses the pool for one statement at a time
-// when it claims, when it reports, when it sends its heartbeat and when it looks after recurring jobs: allow four
-// connections beside those that handlers use. A client needs one for each call at a time.
+// The pool is left to handlers. A worker has connections of its own beside it, made like the pool's: one for LISTEN, and
+// up to four by which it claims, reports, sends its heartbeat and looks after recurring jobs; never more than the pool may
+// have, and one while it is idle. A client needs one of its pool for each call at a time.
 package shim

@@ -75,7 +75,8 @@ create table {{.schema}}._gw_installed (
   digest text not null
 );
 
--- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. Bit n of a field stands for its value n; see _gw_cron_parse.
+-- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. Bit n of a field stands for
+-- its value n; see _gw_cron_parse.
 create table {{.schema}}._gw_cron_patterns (
   pattern  text    not null constraint _gw_cron_patterns_pkey primary key,
   minutes  bigint  not null,

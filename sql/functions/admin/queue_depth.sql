@@ -40,8 +40,8 @@ $$;
 comment on function {{.schema}}.queue_depth(bigint) is
   'How many jobs are ready, scheduled, running and failed for good, and for how long the longest waiting ready job is due (null if none is). Of a table with more than so many pages it looks at a sample of as many, and is_estimate is true.';
 
--- The earliest run_at of the ready jobs, null if none is ready; -infinity does not count. Within each priority the index has it in front, so this
--- steps from priority to priority, a hundred at most, of the most urgent ones.
+-- The earliest run_at of the ready jobs, null if none is ready; -infinity does not count. Within each priority the index
+-- has it in front, so this steps from priority to priority, a hundred at most, of the most urgent ones.
 create or replace function {{.schema}}._gw_oldest_ready()
   returns timestamptz
   language sql
@@ -63,7 +63,7 @@ as $$
             select j.priority, j.run_at
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id is null and j.priority > u.priority
-                and j.run_at > '-infinity'
+               and j.run_at > '-infinity'
              order by j.priority, j.run_at
              limit 1) as n
      where u.step < 100
@@ -80,7 +80,7 @@ as $$
             select j.priority, j.run_at
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id is not null and j.priority > q.priority
-                and j.run_at > '-infinity'
+               and j.run_at > '-infinity'
              order by j.priority, j.run_at
              limit 1) as n
      where q.step < 100

@@ -23,8 +23,8 @@ $$;
 comment on function {{.schema}}._gw_job_outcome(bigint) is
   'Internal: what became of a job: waiting, running, retrying, failed, or unknown when it has no row.';
 
--- The recurring jobs of the database, for reading; without their payloads. It depends on no table of Graphile Worker's, whose
--- migrations could not change one that a view depends on.
+-- The recurring jobs of the database, for reading; without their payloads. It depends on no table of Graphile Worker's,
+-- whose migrations could not change one that a view depends on.
 create or replace view {{.schema}}.cron_schedules as
 select s.identifier,
        s.task as task_identifier,
