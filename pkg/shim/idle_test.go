@@ -19,6 +19,7 @@ type counter struct {
 
 	mu     sync.Mutex
 	claims int
+	ticks  int
 	others []string
 }
 
@@ -30,6 +31,8 @@ func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 		c.beats <- struct{}{}
 	case strings.Contains(data.SQL, ".get_job_batch("):
 		c.claims++
+	case strings.Contains(data.SQL, ".run_cron("):
+		c.ticks++
 	default:
 		c.others = append(c.others, data.SQL)
 	}
@@ -39,15 +42,15 @@ func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // takeCounts returns what was asked since the last time.
-func (c *counter) takeCounts() (claims int, others []string) {
+func (c *counter) takeCounts() (claims, ticks int, others []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	claims, others = c.claims, c.others
-	c.claims, c.others = 0, nil
-	return claims, others
+	claims, ticks, others = c.claims, c.ticks, c.others
+	c.claims, c.ticks, c.others = 0, 0, nil
+	return claims, ticks, others
 }
 
-func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollAndABeat(t *testing.T) {
+func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testing.T) {
 	for _, mode := range []string{"always", "idle"} {
 		t.Run(mode, func(t *testing.T) {
 			q := newQueue(t)
@@ -70,9 +73,12 @@ func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollAndABeat(t *testing.T) {
 			calls.takeCounts()
 			began := time.Now()
 			receive(t, calls.beats)
-			claims, others := calls.takeCounts()
-			if polls := int(time.Since(began)/poll) + 1; claims < 2 || claims > polls || others != nil {
-				t.Errorf("in the time of %d polls and a beat there were %d claims, and %q", polls, claims, others)
+			claims, ticks, others := calls.takeCounts()
+			polls := int(time.Since(began)/poll) + 1
+			minutes := int(time.Since(began)/time.Minute) + 1
+			if claims < 2 || claims > polls || ticks > minutes || others != nil {
+				t.Errorf("in the time of %d polls and a beat there were %d claims, %d cron ticks, and %q",
+					polls, claims, ticks, others)
 			}
 			q.await(`select count(*) = 2 and bool_or(query like 'listen %')
 			           from pg_stat_activity where application_name = 'idle' and datname = current_database()`)
