@@ -424,6 +424,9 @@ func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error %v, want one with %q", err, c.want)
 				}
+				if name == "307 for ever" && server.count() != 6 {
+					t.Errorf("%d requests, want the first and five redirects", server.count())
+				}
 				if strings.HasSuffix(server.requests[len(server.requests)-1].URL.Path, "/end") {
 					t.Error("it was followed")
 				}
