@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // executor runs handlers, one after the other. A worker has as many as its concurrency.
 type executor struct {
-	tasks    map[string]task
+	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
 	outcomes chan<- outcome
 	running  *running
@@ -36,11 +37,12 @@ func (e *executor) run() {
 		}
 	}()
 	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
-		if !e.begin(job) {
+		task, served := e.tasks.Load().byName[job.TaskIdentifier]
+		if !served || !e.begin(job) {
 			e.report(outcome{job: job, verdict: returned})
 			continue
 		}
-		e.execute(job)
+		e.execute(job, task)
 		if e.isLeft {
 			return
 		}
@@ -60,8 +62,7 @@ func (e *executor) begin(job *Job) bool {
 	return true
 }
 
-func (e *executor) execute(job *Job) {
-	task := e.tasks[job.TaskIdentifier]
+func (e *executor) execute(job *Job, task task) {
 	base := &handlerContext{Context: e.handling, job: job}
 	e.running.enter(job, base.end, e.started)
 	var ctx context.Context = base
@@ -104,7 +105,7 @@ func (e *executor) finish(task task, cause, err error) {
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
-	e.backlog.finished(o.duration)
+	e.backlog.finished(o.job, o.duration)
 }
 
 // abandon leaves a handler behind that still runs, and returns its job. No other one starts.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,7 @@ type settlement struct {
 // fetcher claims jobs and hands them to the executors. Nothing else claims.
 type fetcher struct {
 	queries      *queries
-	tasks        []string
+	tasks        *atomic.Pointer[taskSet]
 	pollInterval time.Duration
 	once         bool // leave when nothing is runnable
 	forbidden    forbiddenFlags
@@ -32,6 +33,7 @@ type fetcher struct {
 
 	wake     signal // look for jobs
 	listens  signal // likewise, and the server may have forgotten that we sleep
+	changed  signal // likewise, because the tasks are others
 	settled  <-chan settlement
 	backlog  *backlog
 	outcomes chan<- outcome
@@ -39,6 +41,8 @@ type fetcher struct {
 	sleep    *sleep
 	held     int  // jobs claimed whose outcomes are not settled
 	look     bool // there may be something to claim
+	leftOut  bool // but not in this claim, as a task had no room
+	skips    bool // the next claim may leave out tasks that have a limit
 	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
 	poll     *time.Timer
 	stale    *time.Timer      // when to see whether jobs have waited too long
@@ -60,6 +64,7 @@ func (f *fetcher) run(stop context.Context) {
 	var retry backoff
 	for stop.Err() == nil {
 		f.takeNotes()
+		f.look = f.backlog.reopened() || f.look
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
@@ -77,7 +82,7 @@ func (f *fetcher) run(stop context.Context) {
 			}
 			f.logger.Warn("cannot claim jobs, will try again", "error", err)
 			f.paused = time.After(retry.next())
-		case f.once && !f.look && f.held == 0:
+		case f.once && !f.look && !f.leftOut && f.held == 0:
 			return
 		default:
 			f.wait(stop)
@@ -94,23 +99,36 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		}
 		f.orphaned = false
 	}
+	set := f.tasks.Load()
+	ask := f.plan(set, limit)
+	if len(ask.tasks) == 0 { // until one of them has room
+		f.look = false
+		return nil
+	}
 	started := time.Now()
-	emit(f.events, ClaimStarted{Limit: limit})
+	emit(f.events, ClaimStarted{Limit: ask.limit})
 	forbidden, err := f.forbidden.ask(stop)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
 	}
-	sent := time.Now()
-	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
+	sent, lasting := time.Now(), f.sleep.lasting
+	if !ask.whole {
+		lasting = 0 // it is no reason to fall asleep that there are none
+	}
+	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
 		return err
 	}
+	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
+		if !ask.whole {
+			return nil
+		}
 		delay := f.pollInterval
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
@@ -124,7 +142,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
 	f.held += len(answer.jobs)
-	filled := len(answer.jobs) == limit
+	filled := len(answer.jobs) == ask.limit
 	f.backlog.add(answer.jobs, filled)
 	if !f.watched {
 		f.watched = true
@@ -149,6 +167,8 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-ended:
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
+		f.look = true
+	case <-f.changed:
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true

@@ -1,0 +1,95 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Task is how a task is served, for [Worker.SetTasks].
+type Task struct {
+	Name    string
+	Handler Handler
+	Options []TaskOption
+}
+
+// SetTasks replaces everything that was registered by Handle or by an earlier SetTasks. Its error tells all that is wrong
+// with the new ones; those before stay then. There must be one at least.
+//
+// A worker that runs takes them over at once: a handler that runs goes on, the next job of its task meets the new one. Jobs
+// that are claimed for a task that is gone are returned to the queue, their attempts not counted.
+func (w *Worker) SetTasks(tasks ...Task) error {
+	set := &taskSet{}
+	var problems []error
+	for _, t := range tasks {
+		next, err := set.with(t, w.cfg)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		set = next
+	}
+	if len(tasks) == 0 {
+		problems = append(problems, errNoHandler)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("set tasks: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.misuse = nil
+	w.tasks.Store(set)
+	w.tasksChanged.set()
+	w.tasksUnknown.set()
+	return nil
+}
+
+var errNoHandler = errors.New("no handler is registered")
+
+// taskSet are the tasks that a worker serves. It is replaced, never changed.
+type taskSet struct {
+	byName    map[string]task
+	names     []string // sorted
+	unlimited []string // those without a limit of their own, sorted
+}
+
+// with returns the set with one task more.
+func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
+	_, registered := s.byName[t.Name]
+	switch {
+	case t.Name == "":
+		return nil, errors.New("a handler has an empty task name")
+	case t.Handler == nil:
+		return nil, fmt.Errorf("the handler of task %q is nil", t.Name)
+	case registered:
+		return nil, fmt.Errorf("task %q has two handlers", t.Name)
+	}
+	wrapped, err := t.Handler.wrapped(cfg.Middleware)
+	if err != nil {
+		return nil, fmt.Errorf("task %q: %w", t.Name, err)
+	}
+	added := task{handler: wrapped}
+	for _, option := range t.Options {
+		if err := option(&added); err != nil {
+			return nil, fmt.Errorf("task %q: %w", t.Name, err)
+		}
+	}
+	if added.limit >= cfg.Concurrency {
+		added.limit = 0
+	}
+	byName := make(map[string]task, len(s.byName)+1)
+	maps.Copy(byName, s.byName)
+	byName[t.Name] = added
+	return newTaskSet(byName), nil
+}
+
+func newTaskSet(byName map[string]task) *taskSet {
+	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
+	for _, name := range s.names {
+		if byName[name].limit == 0 {
+			s.unlimited = append(s.unlimited, name)
+		}
+	}
+	return s
+}
