@@ -72,6 +72,11 @@ func (o *options) checkConfig(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	services := o.newServices(log)
+	defer services.end()
+	if _, err := services.prepare(tasks); err != nil {
+		return err
+	}
 	cron, err := o.crontab(log).read()
 	if err != nil {
 		return err

@@ -156,7 +156,6 @@ tasks:
   a: {timeout: 5s}
   b: {persistent: [sh, -c, exit]}
   c: {http: "https://u:${SECRET}@example.com/{task}"}
-  d: {sql: app.d}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
 	env := map[string]string{"SECRET": "s3cret"}
@@ -166,9 +165,8 @@ tasks:
 		{"a", "file", dir + "/tasks/a"},
 		{"b", "persistent", "SH -c exit"},
 		{"c", "http", "https://u:xxxxx@example.com/%7Btask%7D"},
-		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
-		{path + " is right: 5 tasks, 0 recurring jobs."},
+		{path + " is right: 4 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if code != exitOK || stderr != "" || len(lines) != len(want) {
@@ -192,6 +190,7 @@ func TestConfigCheckTellsWhatIsWrong(t *testing.T) {
 		"key":         {"job: 2\n", "gw.yaml:1:1: there is no key job; is jobs meant?"},
 		"range":       {"max_pool_size: 1\n", "gw.yaml:1:16: max_pool_size is 1, must be at least 2"},
 		"no such":     {"tasks:\n  gone: {timeout: 5s}\n", "gw.yaml:2:3: nothing serves task gone: there is no executable for it in "},
+		"kind":        {"tasks:\n  a: {http: \"http://h/{who}\"}\n", "gw.yaml:2:3: task a: "},
 		"crontab":     {"crontab: missing\n", "read crontab: open "},
 		"and no more": {"jobs: 2\n", ""},
 	} {

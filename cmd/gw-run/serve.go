@@ -90,7 +90,7 @@ func (o *options) load(log *slog.Logger) (*reloader, error) {
 		log:      log,
 		config:   o.config,
 		finder:   o.taskFinder(log),
-		services: newServices(o.jobs, log),
+		services: o.newServices(log),
 		crontab:  o.crontab(log),
 		file:     o.file,
 	}

@@ -25,6 +25,7 @@ type service struct {
 
 // services are what serves the tasks of a worker, by their names.
 type services struct {
+	schema   string
 	jobs     int // how many the worker runs at once
 	log      *slog.Logger
 	launcher *task.Launcher
@@ -32,8 +33,8 @@ type services struct {
 	closing  sync.WaitGroup
 }
 
-func newServices(jobs int, log *slog.Logger) *services {
-	return &services{jobs: jobs, log: log, launcher: task.NewLauncher()}
+func (o *options) newServices(log *slog.Logger) *services {
+	return &services{schema: o.database.schema, jobs: o.jobs, log: log, launcher: task.NewLauncher()}
 }
 
 // prepare makes services for tasks. A task that is what it was before keeps its service.
@@ -89,6 +90,19 @@ func (s *services) serve(t config.Task) (*service, error) {
 			Logger:    s.log,
 		})
 		made.run, made.close = program.Run, program.Close
+	case config.HTTP:
+		var err error
+		made.run, err = task.HTTP{
+			URL:          t.HTTP.URL,
+			Headers:      t.HTTP.Headers,
+			Secret:       t.HTTP.Secret,
+			Timeout:      t.Timeout,
+			Permanent4xx: t.HTTP.Permanent4xx,
+			CAFile:       t.HTTP.CAFile,
+			Schema:       s.schema,
+			Concurrency:  cmp.Or(t.Concurrency, s.jobs),
+		}.Handler()
+		return made, err
 	default:
 		return nil, fmt.Errorf("%s is not supported", t.Kind)
 	}

@@ -60,7 +60,7 @@ tasks:
     http: https://example.com/{task}?n=1
     headers: {Authorization: "Bearer ${SECRET}"}
     secret: ${SECRET}
-    fail_on_4xx: true
+    permanent_4xx: true
     ca_file: file.pem
     backoff: 5s
   call: {sql: app.tally, batch: 64, statement_timeout: 5s}
@@ -103,11 +103,11 @@ tasks:
 		"post": {
 			Kind: config.HTTP, Backoff: []time.Duration{5 * time.Second},
 			HTTP: config.Post{
-				URL:       "https://example.com/{task}?n=1",
-				Headers:   map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
-				Secret:    "s3$cret ${HOME}",
-				FailOn4xx: true,
-				CAFile:    filepath.Join(dir, "file.pem"),
+				URL:          "https://example.com/{task}?n=1",
+				Headers:      map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
+				Secret:       "s3$cret ${HOME}",
+				Permanent4xx: true,
+				CAFile:       filepath.Join(dir, "file.pem"),
 			},
 		},
 		"call": {Kind: config.SQL, SQL: config.Call{Function: "app.tally", Batch: 64, StatementTimeout: 5 * time.Second}},

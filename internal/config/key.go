@@ -59,7 +59,7 @@ func Top() []Key {
 // Common are the keys of every task.
 func Common() []Key {
 	return []Key{
-		{"timeout", Time, "4h; 30s with `http`", "How long one attempt may take.", ""},
+		{"timeout", Time, "4h; 1m with `http`", "How long one attempt may take.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
 	}
@@ -82,7 +82,7 @@ func Kinds() []Key {
 	return []Key{
 		{string(Exec), Command, "", "Starts a program for each job.", ""},
 		{string(Persistent), Command, "", "Keeps a program running that takes one job after the other.", ""},
-		{string(HTTP), Text, "", "Posts each job to this URL.", ""},
+		{string(HTTP), Text, "", "Posts each job to this URL. In its path and query `{task}` stands for the task, `{job_id}` for the job's id.", ""},
 		{string(SQL), Text, "", "Calls this function or procedure of the database, `schema.name`.", ""},
 	}
 }
@@ -106,7 +106,7 @@ func OfKind(kind Kind) []Key {
 		return []Key{
 			{"headers", Texts, "none", "Headers to send along.", ""},
 			{"secret", Text, "none", "The key of the signature in the header Gw-Signature.", ""},
-			{"fail_on_4xx", YesNo, "false", "Whether a job has failed for good when the answer is 4xx, other than 408, 425 and 429.", ""},
+			{"permanent_4xx", YesNo, "false", "Whether a job has failed for good when the answer is 4xx, other than 408, 425 and 429.", ""},
 			{"ca_file", Path, "those of the system", "The certificates of the authorities to trust, as PEM.", ""},
 		}
 	case SQL:

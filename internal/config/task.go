@@ -38,11 +38,11 @@ type Program struct {
 
 // Post is where the jobs of a task are posted to.
 type Post struct {
-	URL       string
-	Headers   map[string]string
-	Secret    string
-	FailOn4xx bool
-	CAFile    string
+	URL          string
+	Headers      map[string]string
+	Secret       string
+	Permanent4xx bool
+	CAFile       string
 }
 
 // Call is the function or procedure that serves a task.
@@ -149,8 +149,8 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		task.HTTP.Headers = r.texts(e)
 	case "secret":
 		task.HTTP.Secret = r.text(e)
-	case "fail_on_4xx":
-		task.HTTP.FailOn4xx = r.yes(e)
+	case "permanent_4xx":
+		task.HTTP.Permanent4xx = r.yes(e)
 	case "ca_file":
 		task.HTTP.CAFile = r.file(e, dir)
 	case "sql":

@@ -51,7 +51,7 @@ func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log 
 		c.close()
 		return nil, fmt.Errorf("start the task's program: %w", err)
 	}
-	c.answers = bufio.NewReaderSize(c.stdout, maxAnswer)
+	c.answers = bufio.NewReaderSize(c.stdout, maxReply)
 	go c.follow()
 	return c, nil
 }
@@ -135,18 +135,18 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 }
 
 // exchange sends the line and reads the answer.
-func (c *child) exchange(id int64) (answer, error) {
+func (c *child) exchange(id int64) (reply, error) {
 	if _, err := c.stdin.Write(c.line.Bytes()); err != nil {
-		return answer{}, errNoAnswer
+		return reply{}, errNoAnswer
 	}
 	line, err := c.answers.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return answer{}, fmt.Errorf("its answer is longer than %d bytes: %s", maxAnswer, excerpt(line))
+		return reply{}, fmt.Errorf("its answer is longer than %d bytes: %s", maxReply, excerpt(line))
 	case err != nil:
-		return answer{}, errNoAnswer
+		return reply{}, errNoAnswer
 	}
-	return readAnswer(line, id)
+	return readReply(line, id)
 }
 
 // errNoAnswer means that the child has closed its input or output, and most likely ended.

@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// maxAnswer is how long the line of an answer may be.
-const maxAnswer = 64 << 10
+// maxReply is how long the line of an answer may be.
+const maxReply = 64 << 10
 
 // request is what a persistent program is told about a job, as a line of JSON.
 type request struct {
@@ -53,8 +53,8 @@ func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
 	return nil
 }
 
-// answer is what a persistent program says of a job, as a line of JSON: either ok or an error.
-type answer struct {
+// reply is what a persistent program says of a job, as a line of JSON: either ok or an error.
+type reply struct {
 	ID        *int64   `json:"id"`
 	OK        bool     `json:"ok"`
 	Error     *string  `json:"error"`
@@ -62,20 +62,20 @@ type answer struct {
 	RetryIn   *float64 `json:"retry_in"` // seconds
 }
 
-// readAnswer returns what a line says of the job with this id. The error says why it is no answer.
-func readAnswer(line []byte, id int64) (answer, error) {
-	var a answer
-	switch err := json.Unmarshal(line, &a); {
+// readReply returns what a line says of the job with this id. The error says why it is no answer.
+func readReply(line []byte, id int64) (reply, error) {
+	var r reply
+	switch err := json.Unmarshal(line, &r); {
 	case err != nil:
-		return a, fmt.Errorf("its answer is not understood (%w): %s", err, excerpt(line))
-	case a.ID == nil:
-		return a, fmt.Errorf("its answer has no id: %s", excerpt(line))
-	case *a.ID != id:
-		return a, fmt.Errorf("it answered for job %d in place of job %d", *a.ID, id)
-	case a.OK == (a.Error != nil):
-		return a, fmt.Errorf("its answer has to have either ok or error: %s", excerpt(line))
+		return r, fmt.Errorf("its answer is not understood (%w): %s", err, excerpt(line))
+	case r.ID == nil:
+		return r, fmt.Errorf("its answer has no id: %s", excerpt(line))
+	case *r.ID != id:
+		return r, fmt.Errorf("it answered for job %d in place of job %d", *r.ID, id)
+	case r.OK == (r.Error != nil):
+		return r, fmt.Errorf("its answer has to have either ok or error: %s", excerpt(line))
 	}
-	return a, nil
+	return r, nil
 }
 
 // excerpt returns the beginning of a line, for people.
@@ -92,19 +92,19 @@ func excerpt(line []byte) string {
 const maxRetryIn = 365 * 24 * time.Hour
 
 // outcome returns the error to end the job with, nil for success.
-func (a answer) outcome() error {
-	if a.OK {
+func (r reply) outcome() error {
+	if r.OK {
 		return nil
 	}
-	err := errors.New(*a.Error)
-	if *a.Error == "" {
+	err := errors.New(*r.Error)
+	if *r.Error == "" {
 		err = errors.New("failed without a word")
 	}
 	switch {
-	case a.Permanent:
+	case r.Permanent:
 		return shim.Discard(err)
-	case a.RetryIn != nil:
-		seconds := min(max(*a.RetryIn, 0), maxRetryIn.Seconds())
+	case r.RetryIn != nil:
+		seconds := min(max(*r.RetryIn, 0), maxRetryIn.Seconds())
 		return shim.RetryIn(time.Duration(seconds*float64(time.Second)), err)
 	}
 	return err
