@@ -74,6 +74,29 @@ func (b *backlog) next() *Job {
 	return job
 }
 
+// more returns a job that next has returned, and with it others of its task that wait: up to most together, and no more
+// than this executor's share while others wait for jobs.
+func (b *backlog) more(first *Job, most int) []*Job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	most = min(most, 1+len(b.waiting)/(b.idle+1))
+	jobs := append(make([]*Job, 0, most), first)
+	var passed []*Job // of other tasks
+	seen := 0
+	for ; seen < len(b.waiting) && len(jobs) < most; seen++ {
+		if job := b.waiting[seen]; job.TaskIdentifier == first.TaskIdentifier {
+			jobs = append(jobs, job)
+		} else {
+			passed = append(passed, job)
+		}
+	}
+	taken := seen - len(passed)
+	copy(b.waiting[taken:], passed)
+	clear(b.waiting[:taken])
+	b.waiting = b.waiting[taken:]
+	return jobs
+}
+
 // finished tells of a job whose handler took d.
 func (b *backlog) finished(job *Job, d time.Duration) {
 	b.mu.Lock()

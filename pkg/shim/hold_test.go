@@ -153,7 +153,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	}
 	job := newHeldJob(1)
 	job.TaskIdentifier = "long"
-	e.begin(job)
+	e.begin([]*Job{job})
 	go e.execute(job, long)
 	<-started
 	e.running.lose(job)

@@ -12,6 +12,8 @@ type TaskOption func(*task) error
 // task is a handler with its options.
 type task struct {
 	handler Handler
+	many    ManyHandler                     // in place of handler
+	most    int                             // jobs for one call of many
 	timeout time.Duration                   // 0 without
 	limit   int                             // how many run at once, 0 for as many as the worker runs
 	backoff func(attempt int) time.Duration // nil for the database's

@@ -11,6 +11,8 @@ import (
 type Task struct {
 	Name    string
 	Handler Handler
+	Many    ManyHandler // in place of Handler, see [Worker.HandleMany]
+	Most    int         // jobs for one call of Many
 	Options []TaskOption
 }
 
@@ -60,16 +62,23 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	switch {
 	case t.Name == "":
 		return nil, errors.New("a handler has an empty task name")
-	case t.Handler == nil:
+	case t.Handler == nil && t.Many == nil:
 		return nil, fmt.Errorf("the handler of task %q is nil", t.Name)
-	case registered:
+	case t.Many != nil && t.Most < 1:
+		return nil, fmt.Errorf("task %q takes %d jobs at once, must take at least 1", t.Name, t.Most)
+	case registered || t.Handler != nil && t.Many != nil:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	wrapped, err := t.Handler.wrapped(cfg.Middleware)
+	added := task{most: t.Most}
+	var err error
+	if t.Many != nil {
+		added.many, err = t.Many.wrapped(cfg.Middleware)
+	} else {
+		added.handler, err = t.Handler.wrapped(cfg.Middleware)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
 	}
-	added := task{handler: wrapped}
 	for _, option := range t.Options {
 		if err := option(&added); err != nil {
 			return nil, fmt.Errorf("task %q: %w", t.Name, err)

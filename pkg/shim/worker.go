@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -35,6 +36,8 @@ var (
 type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
+
+	completeAll string // the statement of a Completion
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill
@@ -68,8 +71,10 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
 	w := &Worker{
-		pool:         pool,
-		cfg:          cfg,
+		pool: pool,
+		cfg:  cfg,
+		completeAll: inSchema(`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[])`,
+			pgx.Identifier{cfg.Schema}.Sanitize()),
 		stopping:     make(chan struct{}),
 		killing:      make(chan struct{}),
 		tasksChanged: newSignal(),
@@ -87,12 +92,16 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 func (w *Worker) ID() string { return w.cfg.WorkerID }
 
 // Handle registers the handler of a task. It must be called before the worker runs; [Worker.SetTasks] may be called
-// later, too. Jobs of tasks without a handler stay in the queue for others. An empty name, a nil handler, a second handler for a task or an option that cannot be make Run
-// return an error.
+// later, too. Jobs of tasks without a handler stay in the queue for others. An empty name, a nil handler, a second handler
+// for a task or an option that cannot be make Run return an error.
 func (w *Worker) Handle(name string, h Handler, options ...TaskOption) {
+	w.handle(Task{Name: name, Handler: h, Options: options})
+}
+
+func (w *Worker) handle(t Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	set, err := w.tasks.Load().with(Task{Name: name, Handler: h, Options: options}, w.cfg)
+	set, err := w.tasks.Load().with(t, w.cfg)
 	if err != nil {
 		w.misuse = append(w.misuse, err)
 		return
