@@ -77,7 +77,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
-				return usageError{err}
+				return err
 			}
 			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -85,7 +85,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand())
 	return cmd
 }
 

@@ -68,10 +68,13 @@ func (f *fetcher) run(stop context.Context) {
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
-		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
+		limit := f.room(0)
 		switch {
 		case f.look && limit > 0 && f.paused == nil:
-			err := f.claim(stop, limit)
+			floods, err := f.claim(stop, limit)
+			if floods {
+				err = f.flood(stop)
+			}
 			if err == nil {
 				retry.reset()
 				continue
@@ -90,12 +93,12 @@ func (f *fetcher) run(stop context.Context) {
 	}
 }
 
-// claim takes up to limit jobs, or learns when to look again. Once sent it is not called off: the jobs that it locks
-// would be lost.
-func (f *fetcher) claim(stop context.Context, limit int) error {
+// claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
+// claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
+func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
 	if f.orphaned && f.held == 0 {
 		if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
-			return fmt.Errorf("unlock jobs of a lost claim: %w", err)
+			return false, fmt.Errorf("unlock jobs of a lost claim: %w", err)
 		}
 		f.orphaned = false
 	}
@@ -103,14 +106,13 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 	ask := f.plan(set, limit)
 	if len(ask.tasks) == 0 { // until one of them has room
 		f.look = false
-		return nil
+		return false, nil
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: ask.limit})
-	forbidden, err := f.forbidden.ask(stop)
+	forbidden, err := f.askForbidden(stop)
 	if err != nil {
-		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+		return false, err
 	}
 	sent, lasting := time.Now(), f.sleep.lasting
 	if !ask.whole {
@@ -121,13 +123,13 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
-		return err
+		return false, err
 	}
 	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
 		if !ask.whole {
-			return nil
+			return false, nil
 		}
 		delay := f.pollInterval
 		if answer.dueIn != nil {
@@ -136,22 +138,43 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		f.poll.Reset(delay)
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
-		return err
+		return false, err
 	}
-	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
-	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
-	f.held += len(answer.jobs)
-	filled := len(answer.jobs) == ask.limit
-	f.backlog.add(answer.jobs, filled)
+	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
+	if len(answer.jobs) < ask.limit {
+		return false, nil
+	}
+	err = f.sleep.rise(context.WithoutCancel(stop))
+	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
+}
+
+// room returns how many jobs can be claimed when so many more are asked for already.
+func (f *fetcher) room(asked int) int {
+	return min(f.backlog.want(asked), cap(f.outcomes)-f.held-asked)
+}
+
+// askForbidden returns the flags whose jobs are to be left.
+func (f *fetcher) askForbidden(stop context.Context) ([]string, error) {
+	started := time.Now()
+	forbidden, err := f.forbidden.ask(stop)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		return nil, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+	}
+	return forbidden, nil
+}
+
+// accept hands claimed jobs to the executors.
+func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
+	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
+	f.queries.readCarried(context.WithoutCancel(stop), jobs)
+	f.held += len(jobs)
+	f.backlog.add(jobs, len(jobs) == limit)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)
 	}
-	if filled {
-		return f.sleep.rise(context.WithoutCancel(stop))
-	}
-	return nil
 }
 
 // wait waits for a reason to claim.

@@ -14,7 +14,7 @@ type plan struct {
 // they are claimed without the limited ones every other time, as long as they are short enough to be claimed ahead: then
 // a job that is more urgent waits no longer than behind the others ahead of it.
 func (f *fetcher) plan(set *taskSet, limit int) plan {
-	if len(set.unlimited) == len(set.names) {
+	if !set.isLimited() {
 		f.leftOut = false
 		return plan{set.names, limit, true}
 	}
@@ -48,7 +48,7 @@ func (b *backlog) room(set *taskSet) room {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.full)
-	r := room{least: maxAhead, ahead: b.pace.ahead > 0}
+	r := room{least: maxClaim, ahead: b.pace.ahead > 0}
 	for _, name := range set.names {
 		limit := set.byName[name].limit
 		free := limit - b.busyOf[name]

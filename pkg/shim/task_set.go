@@ -93,6 +93,9 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	return newTaskSet(byName), nil
 }
 
+// isLimited returns whether a task has a limit of its own.
+func (s *taskSet) isLimited() bool { return len(s.unlimited) < len(s.names) }
+
 func newTaskSet(byName map[string]task) *taskSet {
 	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
 	for _, name := range s.names {
