@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -60,13 +61,13 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 		if err := o.complete(worker, getenv); err != nil {
 			return err
 		}
-		return o.checkConfig(cmd.OutOrStdout())
+		return o.checkConfig(cmd.Context(), cmd.OutOrStdout())
 	}
 	return cmd
 }
 
 // checkConfig prints how tasks are served.
-func (o *options) checkConfig(out io.Writer) error {
+func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 	log := slog.New(slog.DiscardHandler)
 	tasks, err := o.taskFinder(log).find(o.file)
 	if err != nil {
@@ -74,7 +75,7 @@ func (o *options) checkConfig(out io.Writer) error {
 	}
 	services := o.newServices(log)
 	defer services.end()
-	if _, err := services.prepare(tasks); err != nil {
+	if _, err := services.prepare(ctx, tasks); err != nil {
 		return err
 	}
 	cron, err := o.crontab(log).read()

@@ -59,7 +59,7 @@ func Top() []Key {
 // Common are the keys of every task.
 func Common() []Key {
 	return []Key{
-		{"timeout", Time, "4h; 1m with `http`", "How long one attempt may take.", ""},
+		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
 	}
@@ -112,7 +112,6 @@ func OfKind(kind Kind) []Key {
 	case SQL:
 		return []Key{
 			{"batch", Number, "1", "How many jobs are run in one transaction, at most 64.", ""},
-			{"statement_timeout", Time, "that of the connection", "How long a call may take, as the database counts.", ""},
 		}
 	}
 	return nil
