@@ -23,6 +23,7 @@ drop function
   graphile_worker.get_job,
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
+  graphile_worker.held_by_workers,
   graphile_worker.job_state,
   graphile_worker.list_jobs,
   graphile_worker.list_queues,

@@ -79,6 +79,7 @@
 {{ template "inspect/list_tasks.sql" . }}
 {{ template "inspect/list_queues.sql" . }}
 {{ template "inspect/list_workers.sql" . }}
+{{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
 
 -- For administrators.
