@@ -67,17 +67,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
-		Use:               "gw-run",
-		Short:             "Works the jobs of a queue in PostgreSQL with executable files",
-		Long:              help,
-		Example:           usageExamples,
-		Args:              noArguments,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Use:           "gw-run",
+		Short:         "Works the jobs of a queue in PostgreSQL with executable files",
+		Long:          help,
+		Example:       usageExamples,
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
 				return usageError{err}
+			}
+			if len(o.cleanup) > 0 {
+				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
 			}
 			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -85,7 +87,14 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newAddCommand(getenv))
+	cmd.AddCommand(newJobsCommand(getenv, stops), newShowCommand(getenv, stops))
+	cmd.AddCommand(newRetryCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops))
+	cmd.AddCommand(newFailCommand(getenv, stops), newRemoveCommand(getenv, stops))
+	cmd.AddCommand(newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops))
+	cmd.AddCommand(newUnlockCommand(getenv, stops), newCleanupCommand(getenv))
+	cmd.AddCommand(newStatsCommand(getenv, stops), newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
 	return cmd
 }
 
