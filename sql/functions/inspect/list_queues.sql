@@ -20,6 +20,8 @@ create or replace function {{.schema}}.list_queues(
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
 begin
   return query
   with page as (
@@ -30,7 +32,7 @@ begin
      limit max_rows
   )
   select p.queue_name, coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0),
-         p.locked_at, p.locked_by, {{.schema}}._gw_share_seen('_private_jobs', pages) < 100
+         p.locked_at, p.locked_by, is_sample
     from page as p
     left join {{.schema}}._gw_count_jobs('queue', pages) as s on s.id = p.id
    order by p.queue_name;

@@ -19,6 +19,8 @@ create or replace function {{.schema}}.list_tasks(
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
 begin
   return query
   with page as (
@@ -32,7 +34,7 @@ begin
          (select count(*)
             from {{.schema}}._gw_workers as w
            where (w.tasks = '{}' or p.identifier = any (w.tasks)) and w.last_seen_at >= now() - interval '5 minutes'),
-         {{.schema}}._gw_share_seen('_private_jobs', pages) < 100
+         is_sample
     from page as p
     left join {{.schema}}._gw_count_jobs('task', pages) as s on s.id = p.id
    order by p.identifier;
