@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,14 +89,24 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand())
-	cmd.AddCommand(newAddCommand(getenv))
-	cmd.AddCommand(newJobsCommand(getenv, stops), newShowCommand(getenv, stops))
-	cmd.AddCommand(newRetryCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops))
-	cmd.AddCommand(newFailCommand(getenv, stops), newRemoveCommand(getenv, stops))
-	cmd.AddCommand(newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops))
-	cmd.AddCommand(newUnlockCommand(getenv, stops), newCleanupCommand(getenv))
-	cmd.AddCommand(newStatsCommand(getenv, stops), newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
+	addGroup(cmd, "Look at jobs, and change them:",
+		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
+		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
+		newRemoveCommand(getenv, stops))
+	addGroup(cmd, "Look after the queue:",
+		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
+		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
+		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
 	return cmd
+}
+
+// addGroup adds commands that stand together in the help.
+func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		cmd.AddCommand(c)
+	}
 }
 
 func newVersionCommand() *cobra.Command {
@@ -111,8 +122,13 @@ func newVersionCommand() *cobra.Command {
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usageError{err}
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
 	}
-	return nil
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return usageError{err}
 }

@@ -1,8 +1,12 @@
 package operate
 
 import (
+	"context"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // mixed brings about jobs that can be changed (1 ready, 2 scheduled, 3 failed), and some that cannot: 4 runs, and 5 was
@@ -101,6 +105,40 @@ func TestOfManyJobsThatAreLeftAloneSomeAreTold(t *testing.T) {
 	b := newBench(t)
 	got := b.run("retry", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
 	b.wantPart(got, 1, "Retried 0 jobs.\n", "job 10: is not there (any more)\nand 2 more\ngw-run: left alone: 12 jobs of 12\n")
+}
+
+func TestAnInterruptedChangeSaysHowManyJobsAreDone(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_jobs(array(select row('t', null, null, null, null, null, null, null)::.job_spec from generate_series(1, 2500)))`)
+	holder, err := b.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback(context.Background()) }()
+	if _, err := holder.Exec(t.Context(), inQueue("select from ._private_jobs where id = 1500 for update")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.command("remove", "--task", "t", "--yes")
+	var errOut strings.Builder
+	cmd.Stderr = &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Await(t, b.pool, `select count(*) = 1 from pg_stat_activity
+	                          where datname = current_database() and wait_event_type = 'Lock' and application_name = 'gw-run'`)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code tells
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errOut.String(), "remove jobs, of which 1000 of 2500 are done") {
+		t.Errorf("exit code %d; %s", code, errOut.String())
+	}
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.value("select count(*)::text from .jobs"); got != "1500" {
+		t.Errorf("%s jobs are left", got)
+	}
 }
 
 func TestAChangeHasToSayWhatOfWhat(t *testing.T) {

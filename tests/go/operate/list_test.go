@@ -122,6 +122,27 @@ w1      host:17  v1           1/4  2 m      10 m ago  4 m ago         mail and 1
 `[1:]})
 }
 
+func TestRecurringJobsAreListedForPrograms(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .cron_schedule('s', '0 8 * * *', 'digest')`, `select .run_cron('[{"task": "item", "pattern": "* * * * *"}]', worker_id => 'w')`)
+	got := b.run("cron", "list", "--json")
+	for _, want := range []string{`{"identifier":"item","is_schedule":false,`, `{"identifier":"s","is_schedule":true,"workers":[],`,
+		`"task_identifier":"digest","pattern":"0 8 * * *","time_zone":"UTC","paused":false,"next_run":"20`,
+		`"last_run":null,"last_job_id":null,"last_outcome":null}`} {
+		if !strings.Contains(got.stdout, want) || got.code != 0 {
+			t.Errorf("exit code %d, lacks %s:\n%s%s", got.code, want, got.stdout, got.stderr)
+		}
+	}
+}
+
+func TestAMistypedCommandIsGuessed(t *testing.T) {
+	b := newBench(t)
+	b.wantPart(b.run("job"), 2, "", `unknown command "job" for "gw-run"; did you mean jobs?`)
+	b.wantPart(b.run("cron", "lst"), 2, "", `did you mean list?`)
+	b.wantPart(b.run("__complete", "jobs", "--state", ""), 0, "ready\nscheduled\nrunning\nfailed\n", "")
+	b.wantPart(b.run("completion", "bash"), 0, "bash completion", "")
+}
+
 func TestAJobIsShownWhole(t *testing.T) {
 	b := newBench(t)
 	fill(b)
