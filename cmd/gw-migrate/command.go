@@ -47,6 +47,7 @@ type command struct {
 	from18      bool
 	check       bool
 	json        bool
+	postgres    int
 }
 
 func (c *command) root() *cobra.Command {
@@ -80,7 +81,7 @@ func (c *command) root() *cobra.Command {
 		Use: "repair", Short: "Put our functions and triggers back where others took their place", Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
-	root.AddCommand(up, status, repair,
+	root.AddCommand(up, status, repair, c.extensionCommand(),
 		&cobra.Command{
 			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools", Args: cobra.NoArgs, RunE: c.print,
 		},

@@ -13,6 +13,7 @@ import (
 type statusJSON struct {
 	Schema    string        `json:"schema"`
 	State     migrate.State `json:"state"`
+	Extension string        `json:"extension,omitempty"`
 	Revision  int32         `json:"revision"`
 	Installed int32         `json:"installed"`
 	Available int32         `json:"available"`
@@ -71,6 +72,9 @@ func judge(status migrate.Status) error {
 func (c *command) printStatus(status migrate.Status) error {
 	lines := [][2]string{{"schema", status.Schema}, {"state", string(status.State)}}
 	add := func(label, text string) { lines = append(lines, [2]string{label, text}) }
+	if status.Extension != "" {
+		add("extension", status.Extension)
+	}
 	if status.Revision > 0 {
 		add("revision", fmt.Sprintf("%d of Graphile Worker", status.Revision))
 	}
@@ -108,6 +112,7 @@ func (c *command) printStatusJSON(status migrate.Status) error {
 	out := statusJSON{
 		Schema:    status.Schema,
 		State:     status.State,
+		Extension: status.Extension,
 		Revision:  status.Revision,
 		Installed: status.Installed,
 		Available: status.Available,
