@@ -70,7 +70,7 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		Schema:       o.database.schema,
 		Concurrency:  o.jobs,
 		PollInterval: time.Duration(o.poll),
-		PollOnly:     o.pollOnly,
+		PollOnly:     o.noListen,
 		ListenConfig: listenConfig,
 		Grace:        graceOrNone(o.grace),
 		Logger:       log,
