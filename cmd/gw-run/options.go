@@ -29,6 +29,7 @@ type options struct {
 	grace       time.Duration
 	tasks       string
 	crontabPath string
+	http        string
 	logFormat   string
 	logLevel    string
 	quiet       bool
@@ -62,6 +63,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.http, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
