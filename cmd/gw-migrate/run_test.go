@@ -199,6 +199,12 @@ func TestTheFilesOfTheExtensionAreWrittenAndListed(t *testing.T) {
 
 func TestVersionNamesProgramAndSchema(t *testing.T) {
 	gwMigrate(t, nil, "version").expect(t, exitOK, fmt.Sprintf("schema version %d\n", latestVersion(t)), "")
+	database, empty := pgtest.Database(t), pgtest.EmptyDatabase(t)
+	gwMigrate(t, nil, "version", "-c", database).
+		expect(t, exitOK, fmt.Sprintf("schema \"graphile_worker\" is at version %d\n", latestVersion(t)), "")
+	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK, "schema \"jobs\" has no queue of gw\n", "")
+	gwMigrate(t, map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}, "version").expect(t, exitOK, "", "")
+	gwMigrate(t, nil, "version", "-c", "host=/nowhere dbname=x").expect(t, exitFailed, "gw-migrate ", "connect: ")
 }
 
 func latestVersion(t *testing.T) int32 {

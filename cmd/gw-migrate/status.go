@@ -9,6 +9,12 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
+const statusHelp = `Show what is in the schema, what would be applied to it, and which functions and triggers are not ours. Nothing is changed,
+and the exit code is 0 unless the database cannot be asked; with --check it tells the state.`
+
+const statusExamples = `  gw-migrate status --connection postgres:///app
+  gw-migrate status --check --json`
+
 // statusJSON is what status --json prints.
 type statusJSON struct {
 	Schema    string        `json:"schema"`

@@ -123,6 +123,13 @@ func TestHelpAndVersionGoToStdout(t *testing.T) {
 	}
 }
 
+func TestTheVersionOfASchemaIsThatOfAConnection(t *testing.T) {
+	code, stdout, stderr := command(t, nil, "version", "-c", "host=/nowhere dbname=x")
+	if code != exitFailure || !strings.Contains(stdout, "schema version ") || !strings.Contains(stderr, "connect: ") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
 func TestPasswordsAreNotShown(t *testing.T) {
 	for connection, want := range map[string]string{
 		"postgres://me:secret@db.example:5433/app":          "postgres://me@db.example:5433/app",

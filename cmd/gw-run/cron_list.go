@@ -25,7 +25,9 @@ func newCronListCommand(getenv func(string) string) *cobra.Command {
 		Use:   "list",
 		Short: "Show the recurring jobs that the database knows",
 		Long:  cronListHelp,
-		Args:  noArguments,
+		Example: `  gw-run cron list --connection postgres:///app
+  gw-run cron list --schema jobs`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := to.complete(getenv); err != nil {
 				return usageError{err}
