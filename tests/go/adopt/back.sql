@@ -23,6 +23,7 @@ drop function
   graphile_worker.get_job,
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
+  graphile_worker.jobs_for_scaling,
   graphile_worker.next_run_at,
   graphile_worker.queue_depth,
   graphile_worker.register_worker,
