@@ -26,10 +26,11 @@ type options struct {
 	poolSize    int
 	poll        pollInterval
 	listen      string
-	pollOnly    bool
+	noListen    bool
 	grace       time.Duration
 	tasks       string
 	crontabPath string
+	http        string
 	logFormat   string
 	logLevel    string
 	quiet       bool
@@ -58,12 +59,13 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
 	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
-	flags.StringVar(&o.listen, "listen-connection", "", "`database`: the same one, past the pooler that --connection goes through")
-	flags.BoolVar(&o.pollOnly, "poll-only", false, "do not listen for new jobs, only look at each poll interval")
+	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
+	flags.BoolVar(&o.noListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
 	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
 	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.http, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
@@ -87,8 +89,8 @@ func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) err
 	if o.schemaOnly && o.noMigrate {
 		refuse("--schema-only and --no-migrate exclude each other")
 	}
-	if o.pollOnly && o.listen != "" {
-		refuse("--poll-only and --listen-connection exclude each other")
+	if o.noListen && o.listen != "" {
+		refuse("--no-listen and --listen-url exclude each other")
 	}
 	if o.jobs < 1 {
 		refuse("--jobs is %d, must be at least 1", o.jobs)
@@ -108,7 +110,7 @@ func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) err
 	problems = append(problems, o.database.complete(getenv))
 	if o.listen != "" {
 		var err error
-		o.listen, err = cli.FindConnString(o.listen, "--listen-connection", getenv)
+		o.listen, err = cli.FindConnString(o.listen, "--listen-url", getenv)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)

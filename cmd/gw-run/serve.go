@@ -53,6 +53,16 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 			return err
 		}
 	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("open connection pool: %w", err)
+	}
+	defer pool.Close()
+	web, err := startHTTP(o, pool, log)
+	if err != nil {
+		return err
+	}
+	defer web.close()
 	if err := prepareSchema(ctx, config.ConnConfig, o, log); err != nil {
 		return stoppedOr(ctx, err)
 	}
@@ -61,16 +71,11 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		return err
 	}
 
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return fmt.Errorf("open connection pool: %w", err)
-	}
-	defer pool.Close()
 	worker, err := shim.New(pool, shim.Config{
 		Schema:       o.database.schema,
 		Concurrency:  o.jobs,
 		PollInterval: time.Duration(o.poll),
-		PollOnly:     o.pollOnly,
+		PollOnly:     o.noListen,
 		ListenConfig: listenConfig,
 		Grace:        graceOrNone(o.grace),
 		Logger:       log,
@@ -82,6 +87,9 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	}
 	for identifier, path := range tasks {
 		worker.Handle(identifier, task.Executable{Path: path}.Run)
+	}
+	if err := web.watch(worker, log); err != nil {
+		return err
 	}
 	if !o.once {
 		go file.readAgain(hangups, worker)

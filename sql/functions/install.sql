@@ -91,6 +91,7 @@
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
+{{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
