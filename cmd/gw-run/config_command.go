@@ -20,8 +20,11 @@ func newConfigCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Look at the config file",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: "The config file has settings, and tells how tasks are served. It is the one that --config names, or gw.yaml " +
+			"beside\nthe folder of tasks. docs/run.md has all its keys.",
+		Example: "  gw-run config check",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConfigCheckCommand(getenv))
 	return cmd
@@ -53,6 +56,8 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 	worker := newCommandFlags(o, getenv)
 	cmd.Flags().AddFlag(worker.Lookup("tasks"))
 	cmd.Flags().AddFlag(worker.Lookup("crontab"))
+	must(cmd.MarkFlagDirname("tasks"))
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			o.configPath = args[0]

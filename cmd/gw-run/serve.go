@@ -39,6 +39,16 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		}
 		defer r.services.end()
 	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("open connection pool: %w", err)
+	}
+	defer pool.Close()
+	web, err := startHTTP(o, pool, log)
+	if err != nil {
+		return err
+	}
+	defer web.close()
 	if err := prepareSchema(ctx, config.ConnConfig, o, log); err != nil {
 		return stoppedOr(ctx, err)
 	}
@@ -47,11 +57,6 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		return err
 	}
 
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return fmt.Errorf("open connection pool: %w", err)
-	}
-	defer pool.Close()
 	r.flags = &forbiddenFlags{pool: pool, log: log}
 	if err := r.flags.use(ctx, o.file.ForbiddenFlags); err != nil {
 		return stoppedOr(ctx, err)
@@ -60,7 +65,7 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		Schema:             o.database.schema,
 		Concurrency:        o.jobs,
 		PollInterval:       time.Duration(o.poll),
-		PollOnly:           o.pollOnly,
+		PollOnly:           o.noListen,
 		ListenConfig:       listenConfig,
 		Grace:              graceOrNone(o.grace),
 		Logger:             log,
@@ -76,6 +81,9 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		return stoppedOr(ctx, err)
 	}
 	if err := r.worker.SetTasks(tasks(r.services.current)...); err != nil {
+		return err
+	}
+	if err := web.watch(r.worker, log); err != nil {
 		return err
 	}
 	unfollow, err := r.follow(ctx, hangups, o)

@@ -35,14 +35,15 @@ func Settings() []Key {
 		{"max_pool_size", Number, "10", "Most database connections to open, not counting the listening one.", "max-pool-size"},
 		{"poll_interval", Time, "2s", "Longest wait between two looks at the queue.", "poll-interval"},
 		{"no_prepared_statements", YesNo, "false", "Whether a pooler is in between that does not support prepared statements.", "no-prepared-statements"},
-		{"listen_connection", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-connection"},
-		{"poll_only", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "poll-only"},
+		{"listen_url", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-url"},
+		{"no_listen", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "no-listen"},
 		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables that serve tasks by their names.", "tasks"},
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
 		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
+		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
 		{"quiet", YesNo, "false", "Whether to log no jobs that went well.", "quiet"},
 	}
 }
