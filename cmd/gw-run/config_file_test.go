@@ -82,7 +82,7 @@ func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 		"in the file":     {"max_pool_size: 1\nlog_format: xml\n", nil, exitFailure, "gw.yaml:1:16: max_pool_size is 1, must be at least 2\nFILE/gw.yaml:2:13: log_format is \"xml\""},
 		"in a flag":       {"max_pool_size: 5\n", []string{"-m", "1"}, exitUsage, "--max-pool-size is 1, must be at least 2"},
 		"connection":      {"connection: http://x\n", nil, exitFailure, "FILE/gw.yaml:1:13: read connection from connection: cannot parse `http://x`"},
-		"between the two": {"poll_only: true\n", []string{"--listen-connection", "app"}, exitFailure, "gw.yaml:1:12: poll_only and --listen-connection exclude each other"},
+		"between the two": {"no_listen: true\n", []string{"--listen-url", "app"}, exitFailure, "gw.yaml:1:12: no_listen and --listen-url exclude each other"},
 		"watch once":      {"", []string{"-w", "--once"}, exitUsage, "--watch and --once exclude each other"},
 		"mistake":         {"jbos: 1\n", nil, exitFailure, "gw.yaml:1:1: there is no key jbos; is jobs meant?"},
 	} {
@@ -115,7 +115,7 @@ func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 
 // What can be said on the command line, but for how the command is called, can be written down.
 func TestEveryFlagHasItsSetting(t *testing.T) {
-	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true}
+	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
 	for _, key := range config.Settings() {
 		settings[key.Flag] = true
 	}
@@ -155,6 +155,7 @@ jobs: 4
 tasks:
   a: {timeout: 5s}
   b: {persistent: [sh, -c, exit]}
+  d: {sql: app.d}
   c: {http: "https://u:${SECRET}@example.com/{task}"}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
@@ -165,8 +166,9 @@ tasks:
 		{"a", "file", dir + "/tasks/a"},
 		{"b", "persistent", "SH -c exit"},
 		{"c", "http", "https://u:xxxxx@example.com/%7Btask%7D"},
+		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
-		{path + " is right: 4 tasks, 0 recurring jobs."},
+		{path + " is right: 5 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if code != exitOK || stderr != "" || len(lines) != len(want) {

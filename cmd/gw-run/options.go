@@ -20,16 +20,18 @@ type options struct {
 	database    database
 	schemaOnly  bool
 	once        bool
+	cleanup     []string
 	noMigrate   bool
 	noPrepare   bool
 	jobs        int
 	poolSize    int
 	poll        pollInterval
 	listen      string
-	pollOnly    bool
+	noListen    bool
 	grace       time.Duration
 	tasks       string
 	crontabPath string
+	http        string
 	logFormat   string
 	logLevel    string
 	quiet       bool
@@ -71,16 +73,18 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "take over changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
 	flags.BoolVar(&o.once, "once", false, "work until no job is runnable, then exit")
+	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
 	flags.IntVarP(&o.jobs, "jobs", "j", 1, "`number` of jobs to run at once")
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
 	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
-	flags.StringVar(&o.listen, "listen-connection", "", "`database`: the same one, past the pooler that --connection goes through")
-	flags.BoolVar(&o.pollOnly, "poll-only", false, "do not listen for new jobs, only look at each poll interval")
+	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
+	flags.BoolVar(&o.noListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
 	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
 	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.http, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
@@ -132,8 +136,8 @@ func (o *options) check(getenv func(string) string) error {
 	if o.schemaOnly && o.noMigrate {
 		refuse("no-migrate", "and --schema-only exclude each other")
 	}
-	if o.pollOnly && o.listen != "" {
-		refuse("poll-only", "and %s exclude each other", o.name("listen-connection"))
+	if o.noListen && o.listen != "" {
+		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
 	}
 	if o.jobs < 1 {
 		refuse("jobs", "is %d, must be at least 1", o.jobs)
@@ -159,7 +163,7 @@ func (o *options) check(getenv func(string) string) error {
 		problems = append(problems, err)
 	}
 	if o.listen != "" {
-		o.listen, err = o.connectionFrom("listen-connection", o.listen, getenv)
+		o.listen, err = o.connectionFrom("listen-url", o.listen, getenv)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)

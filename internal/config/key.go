@@ -35,14 +35,15 @@ func Settings() []Key {
 		{"max_pool_size", Number, "10", "Most database connections to open, not counting the listening one.", "max-pool-size"},
 		{"poll_interval", Time, "2s", "Longest wait between two looks at the queue.", "poll-interval"},
 		{"no_prepared_statements", YesNo, "false", "Whether a pooler is in between that does not support prepared statements.", "no-prepared-statements"},
-		{"listen_connection", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-connection"},
-		{"poll_only", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "poll-only"},
+		{"listen_url", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-url"},
+		{"no_listen", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "no-listen"},
 		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables that serve tasks by their names.", "tasks"},
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
 		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
+		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
 		{"quiet", YesNo, "false", "Whether to log no jobs that went well.", "quiet"},
 	}
 }
@@ -59,7 +60,7 @@ func Top() []Key {
 // Common are the keys of every task.
 func Common() []Key {
 	return []Key{
-		{"timeout", Time, "4h; 1m with `http`", "How long one attempt may take.", ""},
+		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
 	}
@@ -112,7 +113,6 @@ func OfKind(kind Kind) []Key {
 	case SQL:
 		return []Key{
 			{"batch", Number, "1", "How many jobs are run in one transaction, at most 64.", ""},
-			{"statement_timeout", Time, "that of the connection", "How long a call may take, as the database counts.", ""},
 		}
 	}
 	return nil
