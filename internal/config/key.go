@@ -41,7 +41,6 @@ func Settings() []Key {
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
 		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
-		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as in `:9090`.", "http"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
 		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
