@@ -117,6 +117,9 @@ func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 func TestEveryFlagHasItsSetting(t *testing.T) {
 	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
 	for _, key := range config.Settings() {
+		if settings[key.Flag] {
+			t.Errorf("--%s is there twice", key.Flag)
+		}
 		settings[key.Flag] = true
 	}
 	newCommandFlags(newOptions(), os.Getenv).VisitAll(func(flag *pflag.Flag) {
