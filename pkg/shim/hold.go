@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,17 +39,17 @@ type running struct {
 }
 
 type runningJob struct {
-	since time.Time
-	end   context.CancelCauseFunc // ends the handler's context
+	since   time.Time
+	context *handlerContext
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
 
-// enter notes that the handler of a job runs since a time, under a context that end ends.
-func (r *running) enter(job *Job, end context.CancelCauseFunc, since time.Time) {
+// enter notes that the handler of a job runs since a time, under a context.
+func (r *running) enter(job *Job, ctx *handlerContext, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: since, end: end}
+	r.jobs[job] = runningJob{since: since, context: ctx}
 }
 
 func (r *running) leave(job *Job) {
@@ -77,6 +76,6 @@ func (r *running) lose(job *Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if j, runs := r.jobs[job]; runs {
-		j.end(ErrLeaseLost)
+		j.context.end(ErrLeaseLost)
 	}
 }

@@ -45,9 +45,9 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 	}
 	r.jobs = answer.jobs
 	for _, job := range r.jobs {
-		ctx, end := context.WithCancelCause(t.Context())
+		ctx := &handlerContext{Context: t.Context(), job: job}
 		r.contexts = append(r.contexts, ctx)
-		r.keeper.running.jobs[job] = runningJob{since: time.Now().Add(-time.Hour), end: end}
+		r.keeper.running.enter(job, ctx, time.Now().Add(-time.Hour))
 	}
 	return r
 }
