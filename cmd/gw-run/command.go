@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -80,20 +81,45 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
 				return usageError{err}
 			}
+			if len(o.cleanup) > 0 {
+				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
+			}
 			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand(getenv))
+	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
+	addGroup(cmd, "Look at jobs, and change them:",
+		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
+		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
+		newRemoveCommand(getenv, stops))
+	addGroup(cmd, "Look after the queue:",
+		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
+		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
+		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
 	addCompletions(cmd)
 	return cmd
 }
 
-func noArguments(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usageError{err}
+// addGroup adds commands that stand together in the help.
+func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		cmd.AddCommand(c)
 	}
-	return nil
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return usageError{err}
 }

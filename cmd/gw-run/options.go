@@ -19,6 +19,7 @@ type options struct {
 	database    database
 	schemaOnly  bool
 	once        bool
+	cleanup     []string
 	noMigrate   bool
 	noPrepare   bool
 	jobs        int
@@ -53,6 +54,7 @@ func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
 	flags.BoolVar(&o.once, "once", false, "work until no job is runnable, then exit")
+	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
 	flags.IntVarP(&o.jobs, "jobs", "j", 1, "`number` of jobs to run at once")
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
 	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")

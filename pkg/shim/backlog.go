@@ -79,11 +79,11 @@ func (b *backlog) finished(d time.Duration) {
 	}
 }
 
-// want returns how many jobs to claim.
-func (b *backlog) want() int {
+// want returns how many jobs to claim when so many more are asked for already.
+func (b *backlog) want(asked int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pace.want(b.busy)
+	return b.pace.want(b.busy + asked)
 }
 
 // takeOld takes out all jobs that wait, if one of them was claimed before a time: handlers turned out to be longer than

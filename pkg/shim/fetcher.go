@@ -63,10 +63,13 @@ func (f *fetcher) run(stop context.Context) {
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
-		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
+		limit := f.room(0)
 		switch {
 		case f.look && limit > 0 && f.paused == nil:
-			err := f.claim(stop, limit)
+			filled, err := f.claim(stop, limit)
+			if filled && limit == maxClaim {
+				err = f.flood(stop)
+			}
 			if err == nil {
 				retry.reset()
 				continue
@@ -85,21 +88,20 @@ func (f *fetcher) run(stop context.Context) {
 	}
 }
 
-// claim takes up to limit jobs, or learns when to look again. Once sent it is not called off: the jobs that it locks
-// would be lost.
-func (f *fetcher) claim(stop context.Context, limit int) error {
+// claim takes up to limit jobs, or learns when to look again, and reports whether there were as many. Once sent it is not
+// called off: the jobs that it locks would be lost.
+func (f *fetcher) claim(stop context.Context, limit int) (filled bool, err error) {
 	if f.orphaned && f.held == 0 {
 		if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
-			return fmt.Errorf("unlock jobs of a lost claim: %w", err)
+			return false, fmt.Errorf("unlock jobs of a lost claim: %w", err)
 		}
 		f.orphaned = false
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: limit})
-	forbidden, err := f.forbidden.ask(stop)
+	forbidden, err := f.askForbidden(stop)
 	if err != nil {
-		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+		return false, err
 	}
 	sent := time.Now()
 	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
@@ -107,7 +109,7 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
-		return err
+		return false, err
 	}
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
@@ -118,22 +120,43 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		f.poll.Reset(delay)
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
-		return err
+		return false, err
 	}
-	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
-	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
-	f.held += len(answer.jobs)
-	filled := len(answer.jobs) == limit
-	f.backlog.add(answer.jobs, filled)
+	f.accept(stop, answer.jobs, limit, time.Since(started))
+	if len(answer.jobs) < limit {
+		return false, nil
+	}
+	err = f.sleep.rise(context.WithoutCancel(stop))
+	return err == nil, err
+}
+
+// room returns how many jobs can be claimed when so many more are asked for already.
+func (f *fetcher) room(asked int) int {
+	return min(f.backlog.want(asked), cap(f.outcomes)-f.held-asked)
+}
+
+// askForbidden returns the flags whose jobs are to be left.
+func (f *fetcher) askForbidden(stop context.Context) ([]string, error) {
+	started := time.Now()
+	forbidden, err := f.forbidden.ask(stop)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		return nil, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+	}
+	return forbidden, nil
+}
+
+// accept hands claimed jobs to the executors.
+func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
+	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
+	f.queries.readCarried(context.WithoutCancel(stop), jobs)
+	f.held += len(jobs)
+	f.backlog.add(jobs, len(jobs) == limit)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)
 	}
-	if filled {
-		return f.sleep.rise(context.WithoutCancel(stop))
-	}
-	return nil
 }
 
 // wait waits for a reason to claim.

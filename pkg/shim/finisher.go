@@ -154,11 +154,11 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
-	if len(done) == len(batch) {
+	if done == nil || len(done) == len(batch) {
 		return batch, nil
 	}
 	for _, o := range batch {
-		if _, written := done[o.job.ID]; !written {
+		if _, written := done.to(o.job.ID); !written {
 			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way
 			isOld := o.job.hold.lease.Load() != o.lease
 			o.job.hold.renewing.Unlock()

@@ -71,10 +71,22 @@
 {{ template "cron/cron_schedules.sql" . }}
 {{ template "cron/recurring_jobs.sql" . }}
 
+-- For whoever looks at jobs, queues and workers.
+{{ template "inspect/job_state.sql" . }}
+{{ template "inspect/matching_job_ids.sql" . }}
+{{ template "inspect/show_jobs.sql" . }}
+{{ template "inspect/list_jobs.sql" . }}
+{{ template "inspect/list_tasks.sql" . }}
+{{ template "inspect/list_queues.sql" . }}
+{{ template "inspect/list_workers.sql" . }}
+{{ template "inspect/held_by_workers.sql" . }}
+{{ template "inspect/queue_stats.sql" . }}
+
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
+{{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
