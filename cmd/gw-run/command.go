@@ -79,7 +79,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
-				return usageError{err}
+				return err
 			}
 			if len(o.cleanup) > 0 {
 				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
@@ -90,7 +90,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Look at jobs, and change them:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
