@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gwsql/gw/internal/cli"
 )
 
 const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
@@ -27,6 +25,10 @@ Recurring jobs come from a crontab, by default the file "crontab" beside the fol
 database. SIGHUP reads the crontab again; if it is wrong, that is logged and the one before stays. With --once there are
 none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
 
+For orchestrators, --http serves /livez (200 as long as the worker's loops turn), /readyz (200 while it can work, else 503
+and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker has to be told how it
+learns of new jobs: by --listen-url past the pooler, or not at all, by --no-listen.
+
 Environment, each weaker than its flag:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
   GRAPHILE_WORKER_SCHEMA    the schema
@@ -42,7 +44,7 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
-  gw-run --crontab ./crontab
+  gw-run --http :9464 --log-format json
   gw-run cron check ./crontab
   gw-run demo`
 
@@ -69,7 +71,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
 		Use:           "gw-run",
-		Short:         "Works the jobs of a queue in PostgreSQL with executable files",
+		Short:         "Work the jobs of a queue in PostgreSQL with executable files",
 		Long:          help,
 		Example:       usageExamples,
 		Args:          noArguments,
@@ -77,7 +79,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
-				return usageError{err}
+				return err
 			}
 			if len(o.cleanup) > 0 {
 				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
@@ -88,7 +90,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Look at jobs, and change them:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
@@ -97,6 +99,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
 		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
+	addCompletions(cmd)
 	return cmd
 }
 
@@ -106,18 +109,6 @@ func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.GroupID = title
 		cmd.AddCommand(c)
-	}
-}
-
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "gw-run", cli.Version())
-			return err
-		},
 	}
 }
 

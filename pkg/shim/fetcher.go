@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,7 @@ type settlement struct {
 // fetcher claims jobs and hands them to the executors. Nothing else claims.
 type fetcher struct {
 	queries      *queries
-	tasks        []string
+	tasks        *atomic.Pointer[taskSet]
 	pollInterval time.Duration
 	once         bool // leave when nothing is runnable
 	forbidden    forbiddenFlags
@@ -32,6 +33,7 @@ type fetcher struct {
 
 	wake     signal // look for jobs
 	listens  signal // likewise, and the server may have forgotten that we sleep
+	changed  signal // likewise, because the tasks are others
 	settled  <-chan settlement
 	backlog  *backlog
 	outcomes chan<- outcome
@@ -39,6 +41,8 @@ type fetcher struct {
 	sleep    *sleep
 	held     int  // jobs claimed whose outcomes are not settled
 	look     bool // there may be something to claim
+	leftOut  bool // but not in this claim, as a task had no room
+	skips    bool // the next claim may leave out tasks that have a limit
 	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
 	poll     *time.Timer
 	stale    *time.Timer      // when to see whether jobs have waited too long
@@ -60,14 +64,15 @@ func (f *fetcher) run(stop context.Context) {
 	var retry backoff
 	for stop.Err() == nil {
 		f.takeNotes()
+		f.look = f.backlog.reopened() || f.look
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
 		limit := f.room(0)
 		switch {
 		case f.look && limit > 0 && f.paused == nil:
-			filled, err := f.claim(stop, limit)
-			if filled && limit == maxClaim {
+			floods, err := f.claim(stop, limit)
+			if floods {
 				err = f.flood(stop)
 			}
 			if err == nil {
@@ -80,7 +85,7 @@ func (f *fetcher) run(stop context.Context) {
 			}
 			f.logger.Warn("cannot claim jobs, will try again", "error", err)
 			f.paused = time.After(retry.next())
-		case f.once && !f.look && f.held == 0:
+		case f.once && !f.look && !f.leftOut && f.held == 0:
 			return
 		default:
 			f.wait(stop)
@@ -88,31 +93,44 @@ func (f *fetcher) run(stop context.Context) {
 	}
 }
 
-// claim takes up to limit jobs, or learns when to look again, and reports whether there were as many. Once sent it is not
-// called off: the jobs that it locks would be lost.
-func (f *fetcher) claim(stop context.Context, limit int) (filled bool, err error) {
+// claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
+// claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
+func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
 	if f.orphaned && f.held == 0 {
 		if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
 			return false, fmt.Errorf("unlock jobs of a lost claim: %w", err)
 		}
 		f.orphaned = false
 	}
+	set := f.tasks.Load()
+	ask := f.plan(set, limit)
+	if len(ask.tasks) == 0 { // until one of them has room
+		f.look = false
+		return false, nil
+	}
 	started := time.Now()
-	emit(f.events, ClaimStarted{Limit: limit})
+	emit(f.events, ClaimStarted{Limit: ask.limit})
 	forbidden, err := f.askForbidden(stop)
 	if err != nil {
 		return false, err
 	}
-	sent := time.Now()
-	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
+	sent, lasting := time.Now(), f.sleep.lasting
+	if !ask.whole {
+		lasting = 0 // it is no reason to fall asleep that there are none
+	}
+	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
 		return false, err
 	}
+	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
+		if !ask.whole {
+			return false, nil
+		}
 		delay := f.pollInterval
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
@@ -123,12 +141,12 @@ func (f *fetcher) claim(stop context.Context, limit int) (filled bool, err error
 		return false, err
 	}
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
-	f.accept(stop, answer.jobs, limit, time.Since(started))
-	if len(answer.jobs) < limit {
+	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
+	if len(answer.jobs) < ask.limit {
 		return false, nil
 	}
 	err = f.sleep.rise(context.WithoutCancel(stop))
-	return err == nil, err
+	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
 }
 
 // room returns how many jobs can be claimed when so many more are asked for already.
@@ -172,6 +190,8 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-ended:
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
+		f.look = true
+	case <-f.changed:
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true

@@ -140,12 +140,12 @@ func (r *renewal) expectJobs(t *testing.T, want int) {
 
 func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	started, outcomes := make(chan struct{}), make(chan outcome, 1)
+	long := task{handler: func(ctx context.Context, _ *Job) error {
+		close(started)
+		<-ctx.Done()
+		return ctx.Err()
+	}}
 	e := &executor{
-		tasks: map[string]task{"long": {handler: func(ctx context.Context, _ *Job) error {
-			close(started)
-			<-ctx.Done()
-			return ctx.Err()
-		}}},
 		backlog:  newBacklog(1),
 		outcomes: outcomes,
 		running:  newRunning(),
@@ -153,8 +153,8 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	}
 	job := newHeldJob(1)
 	job.TaskIdentifier = "long"
-	e.begin(job)
-	go e.execute(job)
+	e.begin([]*Job{job})
+	go e.execute(job, long)
 	<-started
 	e.running.lose(job)
 	if o := <-outcomes; o.verdict != lost {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,8 +25,10 @@ const (
 // keeper tells the fleet that the worker lives, frees what dead ones left behind, and watches the schema's revision.
 type keeper struct {
 	queries    *queries
-	me         identity
-	migrated   signal // the schema may have been migrated
+	tasks      *atomic.Pointer[taskSet]
+	me         identity // with the tasks that the database knows
+	unknown    signal   // the tasks are others
+	migrated   signal   // the schema may have been migrated
 	running    *running
 	logger     *slog.Logger
 	events     *eventBus
@@ -58,6 +62,8 @@ func (k *keeper) run(ctx context.Context) {
 			return
 		case <-beat.C:
 			err = errors.Join(k.beat(ctx), k.renew(ctx))
+		case <-k.unknown:
+			err = k.beat(ctx)
 		case <-k.migrated:
 			err = k.checkRevision(ctx)
 		case <-sweep.C:
@@ -75,9 +81,12 @@ func (k *keeper) run(ctx context.Context) {
 }
 
 func (k *keeper) register(ctx context.Context) error {
-	if err := k.queries.register(ctx, k.me); err != nil {
+	me := k.me
+	me.tasks = k.tasks.Load().names
+	if err := k.queries.register(ctx, me); err != nil {
 		return fmt.Errorf("register worker: %w", err)
 	}
+	k.me = me
 	return nil
 }
 
@@ -88,6 +97,9 @@ func (k *keeper) beat(ctx context.Context) error {
 	}
 	if !registered {
 		k.logger.Warn("worker was not registered any more, registers again")
+		return k.register(ctx)
+	}
+	if !slices.Equal(k.me.tasks, k.tasks.Load().names) {
 		return k.register(ctx)
 	}
 	return nil
@@ -148,8 +160,8 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 }
 
 // identify says who this process is.
-func identify(tasks []string, concurrency int) identity {
-	me := identity{tasks: tasks, concurrency: concurrency, pid: os.Getpid()}
+func identify(concurrency int) identity {
+	me := identity{concurrency: concurrency, pid: os.Getpid()}
 	if host, err := os.Hostname(); err == nil {
 		me.host = host
 	}

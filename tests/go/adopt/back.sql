@@ -25,6 +25,7 @@ drop function
   graphile_worker.heartbeat,
   graphile_worker.held_by_workers,
   graphile_worker.job_state,
+  graphile_worker.jobs_for_scaling,
   graphile_worker.list_jobs,
   graphile_worker.list_queues,
   graphile_worker.list_tasks,

@@ -42,6 +42,7 @@
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
+{{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}
@@ -91,6 +92,7 @@
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
+{{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
