@@ -4,6 +4,7 @@
 -- queued ones in front of the last of these: a few at most, unless busy queues stand there with long backlogs. Then it
 -- steps from queue to queue instead.
 -- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
+-- A queue whose head is a suspect is none of them: the job behind must not overtake.
 -- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
@@ -47,6 +48,9 @@ begin
              where j.is_available and j.job_queue_id is null
                and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+               and ((select not exists (select from {{.schema}}._gw_suspects))
+                    or not exists (select from {{.schema}}._gw_suspects as s
+                                    where s.job_id = j.id and s.revision = j.revision))
              order by j.run_at, j.id
              limit batch_size) as n
      limit batch_size
@@ -102,9 +106,17 @@ begin
              order by j.priority, j.run_at, j.id
              limit 1) as h
      where (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.id)
+  ), free_heads as (
+    select h.job_queue_id, h.priority, h.run_at, h.id
+      from heads as h
+     where (select not exists (select from {{.schema}}._gw_suspects))
+        or not exists (select
+                         from {{.schema}}._gw_suspects as s
+                         join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
+                        where s.job_id = h.id)
   ), ranked as (
     select c.job_queue_id, row_number() over (order by c.priority, c.run_at, c.id) as rank
-      from (select h.job_queue_id, h.priority, h.run_at, h.id from heads as h
+      from (select h.job_queue_id, h.priority, h.run_at, h.id from free_heads as h
             union all
             select null, p.priority, p.run_at, p.id from plain as p) as c
   )
