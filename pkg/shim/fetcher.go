@@ -33,17 +33,20 @@ type fetcher struct {
 	wake     signal // look for jobs
 	listens  signal // likewise, and the server may have forgotten that we sleep
 	settled  <-chan settlement
+	notices  aloneNotice
 	backlog  *backlog
 	outcomes chan<- outcome
 
-	sleep    *sleep
-	held     int  // jobs claimed whose outcomes are not settled
-	look     bool // there may be something to claim
-	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
-	poll     *time.Timer
-	stale    *time.Timer      // when to see whether jobs have waited too long
-	watched  bool             // stale runs
-	paused   <-chan time.Time // the end of the pause after a claim that failed, nil without
+	sleep     *sleep
+	held      int // jobs claimed whose outcomes are not settled
+	alone     alone
+	runsAlone bool // what is held has to run alone
+	look      bool // there may be something to claim
+	orphaned  bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
+	poll      *time.Timer
+	stale     *time.Timer      // when to see whether jobs have waited too long
+	watched   bool             // stale runs
+	paused    <-chan time.Time // the end of the pause after a claim that failed, nil without
 }
 
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
@@ -64,23 +67,32 @@ func (f *fetcher) run(stop context.Context) {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
 		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
+		var err error
 		switch {
-		case f.look && limit > 0 && f.paused == nil:
-			err := f.claim(stop, limit)
-			if err == nil {
-				retry.reset()
-				continue
-			}
-			if isMistake(err) || isRefusal(err) {
-				f.fail(fmt.Errorf("claim jobs: %w", err))
+		case f.paused != nil:
+			f.wait(stop)
+			continue
+		case f.held == 0 && (f.alone != noneWaits || f.once && !f.look):
+			last := f.once && !f.look
+			err = f.claimAlone(stop)
+			if last && err == nil && !f.runsAlone {
 				return
 			}
-			f.logger.Warn("cannot claim jobs, will try again", "error", err)
-			f.paused = time.After(retry.next())
-		case f.once && !f.look && f.held == 0:
-			return
+		case f.look && limit > 0 && f.alone != makeRoom && !f.runsAlone:
+			err = f.claim(stop, limit)
 		default:
 			f.wait(stop)
+			continue
+		}
+		switch {
+		case err == nil:
+			retry.reset()
+		case isMistake(err) || isRefusal(err):
+			f.fail(fmt.Errorf("claim jobs: %w", err))
+			return
+		default:
+			f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			f.paused = time.After(retry.next())
 		}
 	}
 }
@@ -88,11 +100,8 @@ func (f *fetcher) run(stop context.Context) {
 // claim takes up to limit jobs, or learns when to look again. Once sent it is not called off: the jobs that it locks
 // would be lost.
 func (f *fetcher) claim(stop context.Context, limit int) error {
-	if f.orphaned && f.held == 0 {
-		if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
-			return fmt.Errorf("unlock jobs of a lost claim: %w", err)
-		}
-		f.orphaned = false
+	if err := f.unlockLost(stop); err != nil {
+		return err
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: limit})
@@ -136,6 +145,18 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 	return nil
 }
 
+// unlockLost frees the jobs of a claim whose answer was lost, as soon as no others are held.
+func (f *fetcher) unlockLost(stop context.Context) error {
+	if !f.orphaned || f.held > 0 {
+		return nil
+	}
+	if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
+		return fmt.Errorf("unlock jobs of a lost claim: %w", err)
+	}
+	f.orphaned = false
+	return nil
+}
+
 // wait waits for a reason to claim.
 func (f *fetcher) wait(stop context.Context) {
 	var ended <-chan time.Time
@@ -157,6 +178,7 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = true
 	case <-f.paused:
 		f.paused = nil
+	case f.alone = <-f.notices:
 	case <-f.backlog.slack:
 	case s := <-f.settled:
 		f.noteSettled(s)
@@ -179,6 +201,7 @@ func (f *fetcher) takeNotes() {
 
 func (f *fetcher) noteSettled(s settlement) {
 	f.held -= s.jobs
+	f.runsAlone = f.runsAlone && f.held > 0
 	f.look = f.look || s.queue || f.once
 }
 

@@ -1,0 +1,67 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// alone says whether a job waits that was with a worker when it died. Such a job runs alone: nothing beside it in its
+// worker, which so shows whether it was the one that killed the other.
+type alone int
+
+const (
+	noneWaits alone = iota
+	oneWaits        // whoever is idle may take it
+	makeRoom        // this worker should claim nothing else before
+)
+
+// aloneNotice carries what the last beat said of it to the fetcher.
+type aloneNotice chan alone
+
+func newAloneNotice() aloneNotice { return make(aloneNotice, 1) }
+
+// tell replaces what was not heard yet. One goroutine calls it.
+func (n aloneNotice) tell(a alone) {
+	select {
+	case <-n:
+	default:
+	}
+	n <- a
+}
+
+// claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
+// goes on until there are no more; others take one for each beat that tells of them.
+func (f *fetcher) claimAlone(stop context.Context) error {
+	if err := f.unlockLost(stop); err != nil {
+		return err
+	}
+	started := time.Now()
+	forbidden, err := f.forbidden.ask(stop)
+	if err != nil {
+		return fmt.Errorf("ask for forbidden flags: %s", err) // whatever it says, it is no mistake of the worker's
+	}
+	emit(f.events, ClaimStarted{Limit: 1})
+	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks, forbidden)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		f.orphaned = true
+		f.sleep.unsure = true
+		return err
+	}
+	f.look = true // there are others perhaps, for when it is done
+	if len(answer.jobs) == 0 {
+		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
+		f.alone = noneWaits
+		return nil
+	}
+	emit(f.events, ClaimSucceeded{Jobs: 1, Duration: time.Since(started)})
+	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
+	if f.alone == oneWaits {
+		f.alone = noneWaits
+	}
+	f.runsAlone = true
+	f.held++
+	f.backlog.add(answer.jobs, false)
+	return nil
+}
