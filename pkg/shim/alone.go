@@ -12,7 +12,7 @@ type alone int
 
 const (
 	noneWaits alone = iota
-	oneWaits        // whoever is idle may take it
+	oneWaits        // whoever has nothing else to do may take it
 	makeRoom        // this worker should claim nothing else before
 )
 
@@ -31,7 +31,7 @@ func (n aloneNotice) tell(a alone) {
 }
 
 // claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
-// goes on until there are no more; others take one for each beat that tells of them.
+// goes on until there are no more; others take one when they have nothing else to do.
 func (f *fetcher) claimAlone(stop context.Context) error {
 	if err := f.unlockLost(stop); err != nil {
 		return err
@@ -57,9 +57,6 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	}
 	emit(f.events, ClaimSucceeded{Jobs: 1, Duration: time.Since(started)})
 	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
-	if f.alone == oneWaits {
-		f.alone = noneWaits
-	}
 	f.runsAlone = true
 	f.held++
 	f.backlog.add(answer.jobs, false)

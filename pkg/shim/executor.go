@@ -49,11 +49,12 @@ func (e *executor) run() {
 	e.stopped()
 }
 
-// begin returns false if a handler would be interrupted at once.
+// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim: perhaps for
+// long enough to be taken for dead.
 func (e *executor) begin(job *Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isOver || e.handling.Err() != nil {
+	if e.isOver || e.handling.Err() != nil || job.hold.isOld() {
 		return false
 	}
 	e.job, e.started = job, time.Now()

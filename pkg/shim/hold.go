@@ -19,6 +19,9 @@ type hold struct {
 	completing atomic.Bool
 }
 
+// isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
+func (h *hold) isOld() bool { return h != nil && !h.claimed.IsZero() && time.Since(h.claimed) > oldClaim }
+
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
 // running are the jobs whose handlers run, for beats to ask after.

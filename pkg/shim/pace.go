@@ -8,6 +8,8 @@ const (
 	aheadTime = 100 * time.Millisecond
 	// maxWait is how long a job may wait when handlers take longer than those before them did. Then it is returned.
 	maxWait = 2 * aheadTime
+	// oldClaim is how long a job may wait in a process that is slow, but was not paused.
+	oldClaim = 10 * maxWait
 	// maxAhead bounds the jobs in front of the executors however short they are, and with it the size of a claim.
 	maxAhead = 1000
 	// longHandler is the duration from which on waiting for a claim costs nothing to speak of, so that nothing is

@@ -50,7 +50,7 @@ begin
          coalesce(bool_or(worker_id = (
            select min(w.id)
              from {{.schema}}._gw_workers as w
-            where w.last_seen_at > clock_timestamp() - dead_after
+            where w.last_seen_at > clock_timestamp() - dead_after / 2
               and (n.task = any (w.tasks) or w.tasks = '{}'))), false)
     into waits, make_room
     from waiting as n;
