@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot extension
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -46,3 +46,6 @@ demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
 snapshot: ## Freeze sql/functions into the migration that installs them
 	rm -rf sql/migrations/snapshots/000003
 	cp -R sql/functions sql/migrations/snapshots/000003
+
+extension: ## Write the files of the PostgreSQL extension to build/extension (SCHEMA=name; POSTGRES=12 for that version)
+	go run ./cmd/gw-migrate extension build/extension $(if $(SCHEMA),--schema '$(SCHEMA)') $(if $(POSTGRES),--postgres $(POSTGRES))
