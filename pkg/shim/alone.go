@@ -35,11 +35,11 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	if err := f.unlockLost(stop); err != nil {
 		return err
 	}
-	started := time.Now()
 	forbidden, err := f.askForbidden(stop)
 	if err != nil {
 		return err
 	}
+	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: 1})
 	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
 	if err != nil {
@@ -54,10 +54,7 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 		f.alone = noneWaits
 		return nil
 	}
-	emit(f.events, ClaimSucceeded{Jobs: 1, Duration: time.Since(started)})
-	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	f.runsAlone = true
-	f.held++
-	f.backlog.add(answer.jobs, false)
+	f.accept(stop, answer.jobs, maxClaim, time.Since(started))
 	return nil
 }

@@ -21,8 +21,8 @@ const (
 type heart struct {
 	queries     *queries
 	register    func(context.Context) error
-	isOutdated  func() bool // what was registered is not so any more
-	outdated    signal      // likewise, now
+	isOutdated  func() bool // the database knows other tasks than the worker has
+	changed     signal      // the tasks are others
 	running     *running
 	alone       aloneNotice
 	logger      *slog.Logger
@@ -44,10 +44,10 @@ func (h *heart) run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-h.outdated:
-			timer.Stop()
+		case <-h.changed:
 		case <-timer.C:
 		}
+		timer.Stop()
 		next, err := h.beat(ctx)
 		if err == nil {
 			retry.reset()
@@ -95,9 +95,8 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	h.alone.tell(answer.alone)
 	if !answer.registered {
 		h.logger.Warn("worker was not registered any more, registers again")
-		return answer.next, h.register(ctx)
 	}
-	if h.isOutdated() {
+	if !answer.registered || h.isOutdated() {
 		return answer.next, h.register(ctx)
 	}
 	return answer.next, nil

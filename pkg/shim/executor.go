@@ -70,7 +70,7 @@ func (e *executor) run() {
 func (e *executor) begin(jobs []*Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, func(job *Job) bool { return job.hold.isOld() }) {
+	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, (*Job).isOld) {
 		return false
 	}
 	e.jobs, e.started = jobs, time.Now()

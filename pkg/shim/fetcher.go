@@ -77,7 +77,7 @@ func (f *fetcher) run(stop context.Context) {
 		case f.paused != nil:
 			f.wait(stop)
 			continue
-		case f.held == 0 && (f.alone == makeRoom || !f.look && !f.leftOut && (f.alone == oneWaits || f.once)):
+		case f.held == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {

@@ -27,7 +27,7 @@ func (f *fetcher) flood(stop context.Context) error {
 	set := f.tasks.Load()
 	for {
 		f.takeNotes()
-		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set || f.alone == makeRoom
+		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
 		if !ebbs && underWay < claimsAtOnce && f.room(asked) >= maxClaim {
 			forbidden, err := f.askForbidden(stop)
 			if err == nil {
@@ -55,6 +55,7 @@ func (f *fetcher) flood(stop context.Context) error {
 		case s := <-f.settled:
 			f.noteSettled(s)
 		case f.alone = <-f.notices:
+			ebbs = ebbs || f.alone == makeRoom
 		case <-f.backlog.slack:
 		case now := <-f.stale.C:
 			f.returnOld(now)

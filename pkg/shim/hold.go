@@ -32,8 +32,8 @@ func (h *hold) complete() (lease int64) {
 }
 
 // isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
-func (h *hold) isOld() bool {
-	return h != nil && !h.claimed.IsZero() && time.Since(h.claimed) > oldClaim
+func (j *Job) isOld() bool {
+	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
 }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }

@@ -34,7 +34,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	r := &renewal{
 		heart: &heart{
 			queries: queries, running: newRunning(), alone: newAloneNotice(), logger: logger, listenBroke: new(atomic.Bool),
-			register: func(context.Context) error { return nil },
+			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{queries: queries, logger: logger, fail: fail},
 		pool:     pool,

@@ -85,7 +85,7 @@ func (k *keeper) register(ctx context.Context) error {
 	return nil
 }
 
-// isOutdated reports whether the worker has other tasks than the database knows.
+// isOutdated reports whether the database knows other tasks than the worker has now.
 func (k *keeper) isOutdated() bool { return !slices.Equal(k.me.tasks, k.tasks.Load().names) }
 
 func (k *keeper) sweep(ctx context.Context) error {

@@ -193,7 +193,7 @@ func (s *session) newHeart(k *keeper) *heart {
 		queries:     s.queries,
 		register:    k.register,
 		isOutdated:  k.isOutdated,
-		outdated:    s.worker.tasksUnknown,
+		changed:     s.worker.tasksUnknown,
 		complain:    k.complain,
 		running:     s.running,
 		alone:       s.alone,
