@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot extension lint-packaging lint-release
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot extension lint-packaging lint-release
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -33,6 +33,9 @@ bench-report: deps ## Measure all of that on PostgreSQL 15 and 18, into docs/ben
 
 bench-sql: deps ## Measure the SQL functions beside hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)
+
+bench-tasks: deps ## Measure what gw-run itself costs by what serves its tasks (FLAGS="-quick -rounds 1"; see bench/README.md)
+	cd bench && go run ./tasks $(FLAGS)
 
 lint: deps ## Check the form of the Go code and every PL/pgSQL function
 	$(testserver) scripts/lint.sh

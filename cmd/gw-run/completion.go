@@ -19,6 +19,7 @@ func addCompletions(cmd *cobra.Command) {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	must(cmd.MarkFlagDirname("tasks"))
+	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	for _, flag := range []string{"connection", "schema", "jobs", "http", "grace", "poll-interval", "max-pool-size", "listen-url"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
