@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot extension
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot extension lint-packaging lint-release
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -17,7 +17,9 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
+	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
+	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
@@ -38,6 +40,12 @@ bench-tasks: deps ## Measure what gw-run itself costs by what serves its tasks (
 
 lint: deps ## Check the form of the Go code and every PL/pgSQL function
 	$(testserver) scripts/lint.sh
+
+lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
+	cd packaging/lint && go vet ./... && go test -count=1 ./...
+
+lint-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
+	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
 
 deps: ## Install what the tests need (apt, as root or in CI), or say what that is
 	@scripts/deps.sh
