@@ -46,7 +46,7 @@ type running struct {
 type runningJob struct {
 	since   time.Time
 	context *handlerContext
-	lost    bool // its lease
+	lost    bool // and ended because of that
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
