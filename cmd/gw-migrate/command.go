@@ -33,6 +33,7 @@ Exit codes:
 const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate --dry-run -c app
   gw-migrate status --check
+  gw-migrate grants --producer app --worker jobs
   gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app`
 
 // command is one call of gw-migrate: its surroundings and its flags.
@@ -80,7 +81,9 @@ func (c *command) root() *cobra.Command {
 		Use: "repair", Short: "Put our functions and triggers back where others took their place", Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
-	root.AddCommand(up, status, repair,
+	root.AddCommand(up, status, repair)
+	root.AddCommand(c.grantsCommand())
+	root.AddCommand(
 		&cobra.Command{
 			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools", Args: cobra.NoArgs, RunE: c.print,
 		},
