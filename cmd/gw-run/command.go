@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gwsql/gw/internal/cli"
 )
 
 const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
 tasks/mail/send.sh the task "mail/send". It is started for each job, with {"payload":...} on stdin and what else is
 known about the job in environment variables that begin with GRAPHILE_WORKER_. Exit code 0 completes the job; anything
 else fails it, and it is tried again later. What it prints is logged, on stderr.
+
+A config file, by default "gw.yaml" beside the folder of tasks, may have the settings of most flags, and tell how tasks
+are served: by executables with time limits of their own, by programs that keep running, by HTTP servers and by functions
+of the database. gw-run config check tells what is wrong with it.
 
 The queue is installed into the database when it is not there, and upgraded when it is older than this program. For
 everything else, and to see what that would do, there is gw-migrate.
@@ -24,10 +26,16 @@ running jobs may finish for the time of --grace, then they get SIGTERM, 5 second
 queue with the attempt not counted. A second signal ends the grace time at once.
 
 Recurring jobs come from a crontab, by default the file "crontab" beside the folder of tasks, and from schedules in the
-database. SIGHUP reads the crontab again; if it is wrong, that is logged and the one before stays. With --once there are
-none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
+database. With --once there are none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
 
-Environment, each weaker than its flag:
+On SIGHUP the tasks, the config file and the crontab are read again, with --watch whenever they change. What is wrong with
+them is logged, and what was before stays.
+
+For orchestrators, --http serves /livez (200 as long as the worker's loops turn), /readyz (200 while it can work, else 503
+and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker has to be told how it
+learns of new jobs: by --listen-url past the pooler, or not at all, by --no-listen.
+
+Environment, each weaker than its flag and stronger than the config file:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
   GRAPHILE_WORKER_SCHEMA    the schema
   NO_LOG_SUCCESS            --quiet, if set to anything
@@ -42,7 +50,8 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
-  gw-run --crontab ./crontab
+  gw-run --config /etc/gw.yaml --watch
+  gw-run --http :9464 --log-format json
   gw-run cron check ./crontab
   gw-run demo`
 
@@ -69,7 +78,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
 		Use:           "gw-run",
-		Short:         "Works the jobs of a queue in PostgreSQL with executable files",
+		Short:         "Work the jobs of a queue in PostgreSQL with executable files",
 		Long:          help,
 		Example:       usageExamples,
 		Args:          noArguments,
@@ -77,7 +86,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
-				return usageError{err}
+				return err
 			}
 			if len(o.cleanup) > 0 {
 				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
@@ -88,7 +97,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Look at jobs, and change them:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
@@ -97,6 +106,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
 		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
+	addCompletions(cmd)
 	return cmd
 }
 
@@ -106,18 +116,6 @@ func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.GroupID = title
 		cmd.AddCommand(c)
-	}
-}
-
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "gw-run", cli.Version())
-			return err
-		},
 	}
 }
 

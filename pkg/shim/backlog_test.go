@@ -73,8 +73,7 @@ func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 	if b.want(0) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
-	b.next()
-	b.finished(time.Millisecond)
+	b.finished(b.next(), time.Millisecond)
 	select {
 	case <-b.slack:
 	default:

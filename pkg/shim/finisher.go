@@ -25,7 +25,8 @@ const (
 	completed verdict = iota
 	failed
 	returned
-	lost // the job is somebody else's: there is nothing to report
+	lost      // the job is somebody else's: there is nothing to report
+	committed // its handler has completed it, which is known: likewise
 )
 
 // outcome is how a claim ended. It belongs to the claim's lease: whatever happens to the job later, it touches nothing
@@ -63,7 +64,7 @@ type finisher struct {
 
 	// Of the last flush, for their memory.
 	batch     []outcome
-	byVerdict [lost + 1][]outcome
+	byVerdict [committed + 1][]outcome
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
@@ -84,6 +85,10 @@ func (f *finisher) run(ctx context.Context) {
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
+		}
+		for _, o := range byVerdict[committed] {
+			f.tell(o, OutcomeCompleted, 0)
+			f.logCommitted(o)
 		}
 		for i := range byVerdict { // lets go of the jobs
 			clear(byVerdict[i])

@@ -18,20 +18,22 @@ type besideAnswer struct {
 }
 
 // flood claims with several calls at once for as long as each brings as many jobs as can be claimed at a time. The end of
-// the flood, and what is to be done when there is nothing, is left to a claim that comes alone.
+// the flood, and what is to be done when there is nothing, is left to a claim that comes alone. Where a task has a limit of
+// its own there are no floods.
 func (f *fetcher) flood(stop context.Context) error {
 	answers := make(chan besideAnswer, claimsAtOnce)
 	asked, underWay, ebbs := 0, 0, false
 	var failure error
+	set := f.tasks.Load()
 	for {
 		f.takeNotes()
-		ebbs = ebbs || stop.Err() != nil
+		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
 		if !ebbs && underWay < claimsAtOnce && f.room(asked) >= maxClaim {
 			forbidden, err := f.askForbidden(stop)
 			if err == nil {
 				asked += maxClaim
 				underWay++
-				go f.claimBeside(stop, forbidden, answers)
+				go f.claimBeside(stop, set.names, forbidden, answers)
 				continue
 			}
 			ebbs, failure = true, err
@@ -52,6 +54,8 @@ func (f *fetcher) flood(stop context.Context) error {
 			}
 		case s := <-f.settled:
 			f.noteSettled(s)
+		case f.alone = <-f.notices:
+			ebbs = ebbs || f.alone == makeRoom
 		case <-f.backlog.slack:
 		case now := <-f.stale.C:
 			f.returnOld(now)
@@ -59,11 +63,11 @@ func (f *fetcher) flood(stop context.Context) error {
 	}
 }
 
-func (f *fetcher) claimBeside(stop context.Context, forbidden []string, answers chan<- besideAnswer) {
+func (f *fetcher) claimBeside(stop context.Context, tasks, forbidden []string, answers chan<- besideAnswer) {
 	a := besideAnswer{limit: maxClaim}
 	emit(f.events, ClaimStarted{Limit: a.limit})
 	sent := time.Now()
-	a.jobs, a.err = f.queries.claimBeside(context.WithoutCancel(stop), f.tasks, a.limit, forbidden)
+	a.jobs, a.err = f.queries.claimBeside(context.WithoutCancel(stop), tasks, a.limit, forbidden)
 	a.duration = time.Since(sent)
 	answers <- a
 }

@@ -17,11 +17,28 @@ type hold struct {
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
 	// for that would lock the row, or find it gone.
 	completing atomic.Bool
+	// committed is set when that transaction is known to be committed.
+	committed atomic.Bool
+}
+
+func (h *hold) isCommitted() bool { return h != nil && h.committed.Load() }
+
+// complete marks the job as completing and returns the lease by which it has to be completed.
+func (h *hold) complete() (lease int64) {
+	h.renewing.Lock() // an answer to a renewal may be on its way
+	defer h.renewing.Unlock()
+	h.completing.Store(true)
+	return h.lease.Load()
+}
+
+// isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
+func (j *Job) isOld() bool {
+	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
 }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
-// running are the jobs whose handlers run, for the keeper to ask after.
+// running are the jobs whose handlers run, for beats to ask after.
 type running struct {
 	mu   sync.Mutex
 	jobs map[*Job]runningJob
@@ -30,6 +47,7 @@ type running struct {
 type runningJob struct {
 	since time.Time
 	end   context.CancelCauseFunc // ends the handler's context
+	lost  bool                    // it has
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
@@ -53,18 +71,24 @@ func (r *running) lasting(d time.Duration) []*Job {
 	defer r.mu.Unlock()
 	var jobs []*Job
 	for job, j := range r.jobs {
-		if time.Since(j.since) >= d {
+		if !j.lost && time.Since(j.since) >= d {
 			jobs = append(jobs, job)
 		}
 	}
 	return jobs
 }
 
-// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now.
-func (r *running) lose(job *Job) {
+// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now. It
+// returns whether it did.
+func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if j, runs := r.jobs[job]; runs {
-		j.end(ErrLeaseLost)
+	j, runs := r.jobs[job]
+	if !runs || j.lost {
+		return false
 	}
+	j.lost = true
+	r.jobs[job] = j
+	j.end(ErrLeaseLost)
+	return true
 }

@@ -95,11 +95,14 @@ func (f *finisher) logWritten(o outcome, retryIn time.Duration) {
 
 // logCommitted logs a job that was gone when its handler had returned.
 func (f *finisher) logCommitted(o outcome) {
+	if o.err == nil && f.quiet {
+		return
+	}
 	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
 	switch {
 	case o.err != nil:
 		logger.Warn("job completed by its handler, which failed after that", "error", o.message)
-	case !f.quiet:
+	default:
 		logger.Info("job completed", "by", "its handler")
 	}
 }

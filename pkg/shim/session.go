@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,7 +33,6 @@ var errStopped = errors.New("stopped")
 // The fetcher counts what is on its way and claims no more than fits outcomes, so no send ever blocks.
 type session struct {
 	worker  *Worker
-	tasks   map[string]task
 	once    bool
 	logger  *slog.Logger
 	queries *queries
@@ -47,17 +45,17 @@ type session struct {
 	settled  chan settlement
 
 	running     *running
+	alone       aloneNotice
+	listenBroke atomic.Bool
 	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
-	renewAfter  time.Duration // likewise
 }
 
-func newSession(w *Worker, tasks map[string]task, once bool) *session {
+func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	return &session{
 		worker: w,
-		tasks:  tasks,
 		once:   once,
 		logger: logger,
 		queries: &queries{
@@ -73,9 +71,9 @@ func newSession(w *Worker, tasks map[string]task, once bool) *session {
 		settled:  make(chan settlement, held),
 
 		running:     newRunning(),
+		alone:       newAloneNotice(),
 		events:      &w.events,
 		abandonTime: abandonTime,
-		renewAfter:  renewAfter,
 	}
 }
 
@@ -97,20 +95,26 @@ func (s *session) run(ctx context.Context) error {
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
-	tasks := slices.Sorted(maps.Keys(s.tasks))
+	tasks := s.worker.tasks.Load().names
 	keeper := &keeper{
-		queries:    s.queries,
-		me:         identify(tasks, s.worker.cfg.Concurrency),
-		migrated:   s.migrated,
-		running:    s.running,
-		renewAfter: s.renewAfter,
-		logger:     s.logger,
-		events:     s.events,
-		fail:       stop,
+		queries:  s.queries,
+		tasks:    &s.worker.tasks,
+		me:       identify(s.worker.cfg.Concurrency),
+		migrated: s.migrated,
+		logger:   s.logger,
+		events:   s.events,
+		fail:     stop,
 	}
+	heart := s.newHeart(keeper)
 	if err := keeper.start(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil // told to stop before it began
+		}
+		return fmt.Errorf("start worker: %w", advised(err))
+	}
+	if _, err := heart.beat(ctx); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil
 		}
 		return fmt.Errorf("start worker: %w", advised(err))
 	}
@@ -121,12 +125,14 @@ func (s *session) run(ctx context.Context) error {
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
+	background.Go(func() { heart.run(keeping) })
 	if s.listens() {
 		listener := &listener{
 			connect:  s.connect,
 			listens:  s.heard,
 			inserted: s.wake,
 			migrated: s.migrated,
+			broke:    &s.listenBroke,
 			logger:   s.logger,
 			events:   s.events,
 		}
@@ -137,7 +143,7 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
 
-	fetcher := s.newFetcher(tasks, stop)
+	fetcher := s.newFetcher(stop)
 	finisher := &finisher{
 		queries:  s.queries,
 		logger:   s.logger,
@@ -182,6 +188,21 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
+func (s *session) newHeart(k *keeper) *heart {
+	return &heart{
+		queries:     s.queries,
+		register:    k.register,
+		isOutdated:  k.isOutdated,
+		changed:     s.worker.tasksUnknown,
+		complain:    k.complain,
+		running:     s.running,
+		alone:       s.alone,
+		listenBroke: &s.listenBroke,
+		logger:      s.logger,
+		events:      s.events,
+	}
+}
+
 func (s *session) newCron(fail func(error)) *cron {
 	return &cron{
 		queries: s.queries,
@@ -197,10 +218,11 @@ func (s *session) newCron(fail func(error)) *cron {
 // listens reports whether the worker is told of jobs.
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
-func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
+func (s *session) newFetcher(fail func(error)) *fetcher {
 	return &fetcher{
 		queries:      s.queries,
-		tasks:        tasks,
+		tasks:        &s.worker.tasks,
+		changed:      s.worker.tasksChanged,
 		pollInterval: s.worker.cfg.PollInterval,
 		once:         s.once,
 		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
@@ -210,6 +232,7 @@ func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
 		wake:         s.wake,
 		listens:      s.heard,
 		settled:      s.settled,
+		notices:      s.alone,
 		backlog:      s.backlog,
 		outcomes:     s.outcomes,
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
@@ -229,7 +252,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	executors := make([]*executor, s.worker.cfg.Concurrency)
 	for i := range executors {
 		e := &executor{
-			tasks:    s.tasks,
+			tasks:    &s.worker.tasks,
 			backlog:  s.backlog,
 			outcomes: s.outcomes,
 			running:  s.running,
@@ -299,7 +322,9 @@ func (s *session) leave(ctx context.Context, orphaned bool) {
 	defer cancel()
 	if orphaned {
 		if err := s.queries.unlock(ctx); err != nil {
-			s.logger.Error("cannot unlock the worker's jobs", "error", err)
+			// It stays registered, so that the others find it dead and recover what it holds.
+			s.logger.Error("cannot unlock the worker's jobs, leaves them to be recovered", "error", err)
+			return
 		}
 	}
 	if err := s.queries.deregister(ctx); err != nil {

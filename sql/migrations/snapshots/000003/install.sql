@@ -14,6 +14,7 @@
 -- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
+{{ template "fleet/_gw_suspects.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_merged_payload.sql" . }}
@@ -38,10 +39,12 @@
 {{ template "work/_gw_lock_heads.sql" . }}
 {{ template "work/_gw_claim_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
+{{ template "work/get_job_alone.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
+{{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}
@@ -50,6 +53,9 @@
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
+{{ template "fleet/_gw_recover_jobs.sql" . }}
+{{ template "fleet/_gw_recover_workers.sql" . }}
+{{ template "fleet/heartbeat.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
 
 -- For what is to run again and again.
@@ -92,6 +98,7 @@
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
+{{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
