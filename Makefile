@@ -18,6 +18,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
+	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v
 	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
