@@ -96,7 +96,7 @@ func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is right: %d tasks, %d recurring jobs.\n", o.file.Path, len(tasks), len(cron))
+	_, err = fmt.Fprintf(out, "%s is right: %s, %s.\n", o.file.Path, plural(len(tasks), "task"), plural(len(cron), "recurring job"))
 	return err
 }
 
