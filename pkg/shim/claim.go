@@ -72,6 +72,30 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 	return answer, err
 }
 
+// claimAlone takes one job that has to run alone, if there is one.
+func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden []string) (answer claimed, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		answer = claimed{}
+		rows, err := conn.Query(ctx, q.text(`
+			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
+			  from S.get_job_alone($1::text, $2::text[], $3::text[]) as j`),
+			q.workerID, tasks, forbidden)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		reader := newClaimReader(q, tasks)
+		for rows.Next() {
+			if err := reader.read(rows, &answer); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return answer, err
+}
+
 // slabSize is how many jobs share an allocation. It is small, for a job that is kept keeps its neighbours.
 const slabSize = 16
 

@@ -147,6 +147,16 @@ type CronJob struct {
 	At         time.Time // the minute that it was for
 }
 
+// LeaseLost tells that a running job is not this worker's any more: the worker was taken for dead while it was paused or
+// cut off, or somebody freed the job. The handler's context has ended; what it returns is not reported.
+type LeaseLost struct{ Job *Job }
+
+// WorkersRecovered tells that this worker has taken back jobs of workers that died.
+type WorkersRecovered struct {
+	Workers []string // those of which nothing is left to take back, perhaps none yet
+	Jobs    int      // since the last such event
+}
+
 // SweepStarted tells that the worker looks for jobs of workers that are gone.
 type SweepStarted struct{}
 
@@ -190,6 +200,8 @@ func (CronStarting) event()     {}
 func (CronBackfilled) event()   {}
 func (CronScheduled) event()    {}
 func (CronFailed) event()       {}
+func (LeaseLost) event()        {}
+func (WorkersRecovered) event() {}
 func (SweepStarted) event()     {}
 func (SweepSucceeded) event()   {}
 func (SweepFailed) event()      {}

@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,11 +65,12 @@ func (e *executor) run() {
 	e.stopped()
 }
 
-// begin returns false if a handler would be interrupted at once.
+// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim: perhaps for
+// long enough to be taken for dead.
 func (e *executor) begin(jobs []*Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isOver || e.handling.Err() != nil {
+	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, (*Job).isOld) {
 		return false
 	}
 	e.jobs, e.started = jobs, time.Now()

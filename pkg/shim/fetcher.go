@@ -35,19 +35,22 @@ type fetcher struct {
 	listens  signal // likewise, and the server may have forgotten that we sleep
 	changed  signal // likewise, because the tasks are others
 	settled  <-chan settlement
+	notices  aloneNotice
 	backlog  *backlog
 	outcomes chan<- outcome
 
-	sleep    *sleep
-	held     int  // jobs claimed whose outcomes are not settled
-	look     bool // there may be something to claim
-	leftOut  bool // but not in this claim, as a task had no room
-	skips    bool // the next claim may leave out tasks that have a limit
-	orphaned bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
-	poll     *time.Timer
-	stale    *time.Timer      // when to see whether jobs have waited too long
-	watched  bool             // stale runs
-	paused   <-chan time.Time // the end of the pause after a claim that failed, nil without
+	sleep     *sleep
+	held      int // jobs claimed whose outcomes are not settled
+	alone     alone
+	runsAlone bool // what is held has to run alone
+	look      bool // there may be something to claim
+	leftOut   bool // but not in this claim, as a task had no room
+	skips     bool // the next claim may leave out tasks that have a limit
+	orphaned  bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
+	poll      *time.Timer
+	stale     *time.Timer      // when to see whether jobs have waited too long
+	watched   bool             // stale runs
+	paused    <-chan time.Time // the end of the pause after a claim that failed, nil without
 }
 
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
@@ -69,26 +72,35 @@ func (f *fetcher) run(stop context.Context) {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
 		limit := f.room(0)
+		var err error
 		switch {
-		case f.look && limit > 0 && f.paused == nil:
-			floods, err := f.claim(stop, limit)
-			if floods {
-				err = f.flood(stop)
-			}
-			if err == nil {
-				retry.reset()
-				continue
-			}
-			if isMistake(err) || isRefusal(err) {
-				f.fail(fmt.Errorf("claim jobs: %w", err))
+		case f.paused != nil:
+			f.wait(stop)
+			continue
+		case f.held == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
+			last := f.once && !f.look
+			err = f.claimAlone(stop)
+			if last && err == nil && !f.runsAlone {
 				return
 			}
-			f.logger.Warn("cannot claim jobs, will try again", "error", err)
-			f.paused = time.After(retry.next())
-		case f.once && !f.look && !f.leftOut && f.held == 0:
-			return
+		case f.look && limit > 0 && f.alone != makeRoom && !f.runsAlone:
+			var floods bool
+			if floods, err = f.claim(stop, limit); floods {
+				err = f.flood(stop)
+			}
 		default:
 			f.wait(stop)
+			continue
+		}
+		switch {
+		case err == nil:
+			retry.reset()
+		case isMistake(err) || isRefusal(err):
+			f.fail(fmt.Errorf("claim jobs: %w", err))
+			return
+		default:
+			f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			f.paused = time.After(retry.next())
 		}
 	}
 }
@@ -96,11 +108,8 @@ func (f *fetcher) run(stop context.Context) {
 // claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
 // claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
 func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
-	if f.orphaned && f.held == 0 {
-		if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
-			return false, fmt.Errorf("unlock jobs of a lost claim: %w", err)
-		}
-		f.orphaned = false
+	if err := f.unlockLost(stop); err != nil {
+		return false, err
 	}
 	set := f.tasks.Load()
 	ask := f.plan(set, limit)
@@ -177,6 +186,18 @@ func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration 
 	}
 }
 
+// unlockLost frees the jobs of a claim whose answer was lost, as soon as no others are held.
+func (f *fetcher) unlockLost(stop context.Context) error {
+	if !f.orphaned || f.held > 0 {
+		return nil
+	}
+	if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
+		return fmt.Errorf("unlock jobs of a lost claim: %w", err)
+	}
+	f.orphaned = false
+	return nil
+}
+
 // wait waits for a reason to claim.
 func (f *fetcher) wait(stop context.Context) {
 	var ended <-chan time.Time
@@ -200,6 +221,7 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = true
 	case <-f.paused:
 		f.paused = nil
+	case f.alone = <-f.notices:
 	case <-f.backlog.slack:
 	case s := <-f.settled:
 		f.noteSettled(s)
@@ -222,6 +244,7 @@ func (f *fetcher) takeNotes() {
 
 func (f *fetcher) noteSettled(s settlement) {
 	f.held -= s.jobs
+	f.runsAlone = f.runsAlone && f.held > 0
 	f.look = f.look || s.queue || f.once
 }
 

@@ -54,6 +54,8 @@ func (f *fetcher) flood(stop context.Context) error {
 			}
 		case s := <-f.settled:
 			f.noteSettled(s)
+		case f.alone = <-f.notices:
+			ebbs = ebbs || f.alone == makeRoom
 		case <-f.backlog.slack:
 		case now := <-f.stale.C:
 			f.returnOld(now)

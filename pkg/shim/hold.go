@@ -31,9 +31,14 @@ func (h *hold) complete() (lease int64) {
 	return h.lease.Load()
 }
 
+// isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
+func (j *Job) isOld() bool {
+	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
+}
+
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
-// running are the jobs whose handlers run, for the keeper to ask after.
+// running are the jobs whose handlers run, for beats to ask after.
 type running struct {
 	mu   sync.Mutex
 	jobs map[*Job]runningJob
@@ -42,6 +47,7 @@ type running struct {
 type runningJob struct {
 	since time.Time
 	end   context.CancelCauseFunc // ends the handler's context
+	lost  bool                    // it has
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
@@ -65,18 +71,24 @@ func (r *running) lasting(d time.Duration) []*Job {
 	defer r.mu.Unlock()
 	var jobs []*Job
 	for job, j := range r.jobs {
-		if time.Since(j.since) >= d {
+		if !j.lost && time.Since(j.since) >= d {
 			jobs = append(jobs, job)
 		}
 	}
 	return jobs
 }
 
-// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now.
-func (r *running) lose(job *Job) {
+// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now. It
+// returns whether it did.
+func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if j, runs := r.jobs[job]; runs {
-		j.end(ErrLeaseLost)
+	j, runs := r.jobs[job]
+	if !runs || j.lost {
+		return false
 	}
+	j.lost = true
+	r.jobs[job] = j
+	j.end(ErrLeaseLost)
+	return true
 }

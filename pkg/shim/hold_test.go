@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,16 +15,16 @@ import (
 
 func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{}} }
 
-// renewal is a worker with two running jobs in a database, and its keeper.
+// renewal is a worker with two running jobs in a database, locked for so long, and its heart.
 type renewal struct {
-	keeper   *keeper
+	heart    *heart
 	finisher *finisher
 	pool     *pgxpool.Pool
 	jobs     []*Job
 	contexts []context.Context
 }
 
-func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
+func newRenewal(t *testing.T, age time.Duration) *renewal {
 	t.Helper()
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
@@ -31,7 +32,10 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 	fail := func(err error) { t.Error(err) }
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
-		keeper:   &keeper{queries: queries, running: newRunning(), logger: logger, fail: fail, renewAfter: renewAfter},
+		heart: &heart{
+			queries: queries, running: newRunning(), alone: newAloneNotice(), logger: logger, listenBroke: new(atomic.Bool),
+			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
+		},
 		finisher: &finisher{queries: queries, logger: logger, fail: fail},
 		pool:     pool,
 	}
@@ -44,23 +48,32 @@ func newRenewal(t *testing.T, renewAfter time.Duration) *renewal {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
 	r.jobs = answer.jobs
+	for _, sql := range []string{
+		`update graphile_worker._private_jobs set locked_at = locked_at - $1::float8 * interval '1 second'`,
+		`update graphile_worker._private_job_queues set locked_at = locked_at - $1::float8 * interval '1 second'`,
+	} {
+		if _, err := pool.Exec(t.Context(), sql, age.Seconds()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, job := range r.jobs {
+		job.hold.lease.Add(-age.Microseconds())
 		ctx, end := context.WithCancelCause(t.Context())
 		r.contexts = append(r.contexts, ctx)
-		r.keeper.running.jobs[job] = runningJob{since: time.Now().Add(-time.Hour), end: end}
+		r.heart.running.jobs[job] = runningJob{since: time.Now().Add(-time.Hour), end: end}
 	}
 	return r
 }
 
 func (r *renewal) renew(t *testing.T) {
 	t.Helper()
-	if err := r.keeper.renew(t.Context()); err != nil {
+	if _, err := r.heart.beat(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestAnOldLockIsRenewedWithItsQueueAndTheNewLeaseCounts(t *testing.T) {
-	r := newRenewal(t, time.Nanosecond)
+	r := newRenewal(t, 2*time.Hour)
 	r.renew(t)
 	for _, job := range r.jobs {
 		if job.hold.lease.Load() <= job.Lease {
@@ -80,7 +93,7 @@ func TestAnOldLockIsRenewedWithItsQueueAndTheNewLeaseCounts(t *testing.T) {
 }
 
 func TestAYoungLockIsLeftAlone(t *testing.T) {
-	r := newRenewal(t, time.Hour)
+	r := newRenewal(t, 0)
 	r.renew(t)
 	for i, job := range r.jobs {
 		if job.hold.lease.Load() != job.Lease || r.contexts[i].Err() != nil {
@@ -90,7 +103,7 @@ func TestAYoungLockIsLeftAlone(t *testing.T) {
 }
 
 func TestTheHandlerOfALostJobEnds(t *testing.T) {
-	r := newRenewal(t, time.Hour)
+	r := newRenewal(t, 0)
 	_, err := r.pool.Exec(t.Context(), `update graphile_worker._private_jobs set locked_by = 'pool-other' where id = $1`, r.jobs[0].ID)
 	if err != nil {
 		t.Fatal(err)
@@ -106,10 +119,10 @@ func TestTheHandlerOfALostJobEnds(t *testing.T) {
 
 // The database knows the new lease before the worker does; an outcome that is written in between must not get lost.
 func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
-	r := newRenewal(t, time.Nanosecond)
+	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.hold.renewing.Lock()
-	leases, err := r.keeper.queries.renew(t.Context(), []*Job{job}, time.Nanosecond)
+	answer, err := r.heart.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +134,7 @@ func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
 				t.Error("the old lease was accepted")
 			}
 			go func() {
-				job.hold.lease.Store(leases[job.ID])
+				job.hold.lease.Store(answer.leases[job.ID])
 				job.hold.renewing.Unlock()
 			}()
 		}
@@ -164,7 +177,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 
 // Renewing would wait for the handler's transaction, or take the job for lost after its commit.
 func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
-	r := newRenewal(t, time.Nanosecond)
+	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
 	tx, err := r.pool.Begin(t.Context())
@@ -186,7 +199,7 @@ func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 }
 
 func TestTheHandlersTransactionGoesByARenewedLease(t *testing.T) {
-	r := newRenewal(t, time.Nanosecond)
+	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
 	r.renew(t)

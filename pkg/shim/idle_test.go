@@ -69,6 +69,7 @@ func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testi
 			w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
 			w.start()
 
+			receive(t, calls.beats) // the first is part of the start
 			receive(t, calls.beats) // what a start needs is over by now
 			calls.takeCounts()
 			began := time.Now()

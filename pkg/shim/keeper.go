@@ -13,27 +13,21 @@ import (
 )
 
 const (
-	beatInterval  = 5 * time.Second
 	sweepInterval = time.Minute
-	// renewAfter is the age from which on the lock of a running job is renewed. Others free locks after four hours.
-	renewAfter = time.Hour
 
 	// contractRevision is the newest revision of the shared tables that this worker knows.
 	contractRevision = 20
 )
 
-// keeper tells the fleet that the worker lives, frees what dead ones left behind, and watches the schema's revision.
+// keeper registers the worker, sweeps locks that are older than any worker's, and watches the schema's revision.
 type keeper struct {
-	queries    *queries
-	tasks      *atomic.Pointer[taskSet]
-	me         identity // with the tasks that the database knows
-	unknown    signal   // the tasks are others
-	migrated   signal   // the schema may have been migrated
-	running    *running
-	logger     *slog.Logger
-	events     *eventBus
-	renewAfter time.Duration
-	fail       func(error) // ends the worker
+	queries  *queries
+	tasks    *atomic.Pointer[taskSet]
+	me       identity // with the tasks that the database knows
+	migrated signal   // the schema may have been migrated
+	logger   *slog.Logger
+	events   *eventBus
+	fail     func(error) // ends the worker
 }
 
 // start checks that the worker fits the schema and registers it.
@@ -51,8 +45,6 @@ func (k *keeper) start(ctx context.Context) error {
 
 // run ends with ctx. What fails is tried again at the next turn.
 func (k *keeper) run(ctx context.Context) {
-	beat := time.NewTicker(beatInterval)
-	defer beat.Stop()
 	sweep := time.NewTimer(0)
 	defer sweep.Stop()
 	for {
@@ -60,23 +52,26 @@ func (k *keeper) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-beat.C:
-			err = errors.Join(k.beat(ctx), k.renew(ctx))
-		case <-k.unknown:
-			err = k.beat(ctx)
 		case <-k.migrated:
 			err = k.checkRevision(ctx)
 		case <-sweep.C:
 			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nobody else asks for the check
 			sweep.Reset(jittered(sweepInterval))
 		}
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
-			k.fail(err)
-		default:
-			k.logger.Warn("cannot reach the database, will try again", "error", err)
+		if err != nil {
+			k.complain(ctx, err)
 		}
+	}
+}
+
+// complain logs what cannot be done now, or ends the worker if trying again cannot help.
+func (k *keeper) complain(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
+		k.fail(err)
+	default:
+		k.logger.Warn("cannot reach the database, will try again", "error", err)
 	}
 }
 
@@ -90,47 +85,8 @@ func (k *keeper) register(ctx context.Context) error {
 	return nil
 }
 
-func (k *keeper) beat(ctx context.Context) error {
-	registered, err := k.queries.heartbeat(ctx)
-	if err != nil {
-		return fmt.Errorf("send heartbeat: %w", err)
-	}
-	if !registered {
-		k.logger.Warn("worker was not registered any more, registers again")
-		return k.register(ctx)
-	}
-	if !slices.Equal(k.me.tasks, k.tasks.Load().names) {
-		return k.register(ctx)
-	}
-	return nil
-}
-
-// renew keeps the locks of running jobs young, and ends the handlers of those that were lost.
-func (k *keeper) renew(ctx context.Context) error {
-	var jobs []*Job
-	for _, job := range k.running.lasting(beatInterval) {
-		job.hold.renewing.Lock()
-		defer job.hold.renewing.Unlock()
-		if !job.hold.isCompleting() {
-			jobs = append(jobs, job)
-		}
-	}
-	if len(jobs) == 0 {
-		return nil
-	}
-	leases, err := k.queries.renew(ctx, jobs, k.renewAfter)
-	if err != nil {
-		return fmt.Errorf("renew leases: %w", err)
-	}
-	for _, job := range jobs {
-		if lease, held := leases[job.ID]; held {
-			job.hold.lease.Store(lease)
-		} else {
-			k.running.lose(job)
-		}
-	}
-	return nil
-}
+// isOutdated reports whether the database knows other tasks than the worker has now.
+func (k *keeper) isOutdated() bool { return !slices.Equal(k.me.tasks, k.tasks.Load().names) }
 
 func (k *keeper) sweep(ctx context.Context) error {
 	started := time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,9 +24,10 @@ const (
 // drained.
 type listener struct {
 	connect  func(context.Context) (*pgx.Conn, error)
-	listens  signal // from now on there are notifications; what came before may have been missed
-	inserted signal // "jobs:insert"
-	migrated signal // "worker:migrate", or it may have been missed
+	listens  signal       // from now on there are notifications; what came before may have been missed
+	inserted signal       // "jobs:insert"
+	migrated signal       // "worker:migrate", or it may have been missed
+	broke    *atomic.Bool // a connection that had lasted did
 	logger   *slog.Logger
 	events   *eventBus
 }
@@ -44,6 +46,7 @@ func (l *listener) run(ctx context.Context) {
 		if connected >= healthy {
 			retry.reset()
 			attempt = 0
+			l.broke.Store(true)
 		}
 		if !retry.wait(ctx) {
 			return

@@ -8,6 +8,8 @@ const (
 	aheadTime = 100 * time.Millisecond
 	// maxWait is how long a job may wait when handlers take longer than those before them did. Then it is returned.
 	maxWait = 2 * aheadTime
+	// oldClaim is how long a job may wait in a process that is slow, but was not paused.
+	oldClaim = 10 * maxWait
 	// maxAhead bounds the jobs in front of the executors however short they are: as many as two claims under way bring and
 	// the executors have left of the one before.
 	maxAhead = 3000

@@ -81,10 +81,48 @@ func (q *queries) register(ctx context.Context, me identity) error {
 		q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
 }
 
-// heartbeat returns whether the worker is still registered.
-func (q *queries) heartbeat(ctx context.Context) (registered bool, err error) {
-	err = q.row(ctx, &registered, `select S.heartbeat($1::text)`, q.workerID)
-	return registered, err
+// pulse is the answer to a heartbeat.
+type pulse struct {
+	registered bool
+	leases     map[int64]int64 // of the jobs that are held, by job id: those that count from now on
+	next       time.Duration   // until the next beat, 0 if there is more to recover
+	alone      alone
+	died       []string // workers whose jobs are all recovered now
+	freed      int64    // jobs that this call recovered
+}
+
+// heartbeat says that the worker lives and runs these jobs.
+func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*Job, reconnected bool) (p pulse, err error) {
+	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i], held[i] = job.ID, job.hold.lease.Load()
+	}
+	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
+		var next float64
+		var waits, room bool
+		err := conn.QueryRow(ctx, q.text(`
+			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::float8, b.alone_waits, b.make_room,
+			       b.died, b.freed
+			  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
+			q.workerID, ids, held, reconnected).
+			Scan(&p.registered, &ids, &held, &next, &waits, &room, &p.died, &p.freed)
+		if err != nil {
+			return err
+		}
+		p.next = time.Duration(next * float64(time.Second))
+		switch {
+		case room:
+			p.alone = makeRoom
+		case waits:
+			p.alone = oneWaits
+		}
+		p.leases = make(map[int64]int64, len(ids))
+		for i, id := range ids {
+			p.leases[id] = held[i]
+		}
+		return nil
+	})
+	return p, err
 }
 
 func (q *queries) deregister(ctx context.Context) error {
@@ -95,32 +133,6 @@ func (q *queries) deregister(ctx context.Context) error {
 func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	err = q.row(ctx, &freed, `select S.stale_sweep()`)
 	return freed, err
-}
-
-// renew asks for the leases of jobs that run, and renews those older than olderThan. It returns the leases that count
-// from now on, by job id; a job that is missing is not this worker's any more.
-func (q *queries) renew(ctx context.Context, jobs []*Job, olderThan time.Duration) (leases map[int64]int64, err error) {
-	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
-	for i, job := range jobs {
-		ids[i], held[i] = job.ID, job.hold.lease.Load()
-	}
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		leases = make(map[int64]int64)
-		rows, err := conn.Query(ctx, q.text(`
-			select r.job_id, r.lease
-			  from S.renew_leases($1::text, $2::bigint[], $3::bigint[], $4::float8 * interval '1 second') as r`),
-			q.workerID, ids, held, olderThan.Seconds())
-		if err != nil {
-			return err
-		}
-		var id, lease int64
-		_, err = pgx.ForEachRow(rows, []any{&id, &lease}, func() error {
-			leases[id] = lease
-			return nil
-		})
-		return err
-	})
-	return leases, err
 }
 
 // unlock frees everything that is locked in this worker's name.

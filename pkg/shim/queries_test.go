@@ -48,10 +48,10 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				t.Errorf("breaking revision is %d", revision)
 			}
 			check(q.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
-			registered, err := q.heartbeat(ctx)
+			pulse, err := q.heartbeat(ctx, time.Minute, nil, true)
 			check(err)
-			if !registered {
-				t.Error("is not registered")
+			if !pulse.registered || pulse.next != 5*time.Second {
+				t.Errorf("the first heartbeat is answered by %+v", pulse)
 			}
 			_, err = q.staleSweep(ctx)
 			check(err)
@@ -89,10 +89,15 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				t.Errorf("in flight are %v", inFlight)
 			}
 
-			leases, err := q.renew(ctx, answer.jobs, time.Hour)
+			pulse, err = q.heartbeat(ctx, time.Minute, answer.jobs, false)
 			check(err)
-			if len(leases) != 3 || leases[first.ID] != first.Lease {
-				t.Errorf("leases are %v, want three as %d", leases, first.Lease)
+			if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.alone != noneWaits {
+				t.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
+			}
+			alone, err := q.claimAlone(ctx, []string{"a", "b"}, nil)
+			check(err)
+			if len(alone.jobs) != 0 {
+				t.Errorf("claimed alone: %+v", alone)
 			}
 
 			done, err := q.complete(ctx, []outcome{{job: first, lease: first.Lease}})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,9 +45,10 @@ type session struct {
 	settled  chan settlement
 
 	running     *running
+	alone       aloneNotice
+	listenBroke atomic.Bool
 	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
-	renewAfter  time.Duration // likewise
 }
 
 func newSession(w *Worker, once bool) *session {
@@ -69,9 +71,9 @@ func newSession(w *Worker, once bool) *session {
 		settled:  make(chan settlement, held),
 
 		running:     newRunning(),
+		alone:       newAloneNotice(),
 		events:      &w.events,
 		abandonTime: abandonTime,
-		renewAfter:  renewAfter,
 	}
 }
 
@@ -95,20 +97,24 @@ func (s *session) run(ctx context.Context) error {
 
 	tasks := s.worker.tasks.Load().names
 	keeper := &keeper{
-		queries:    s.queries,
-		tasks:      &s.worker.tasks,
-		me:         identify(s.worker.cfg.Concurrency),
-		unknown:    s.worker.tasksUnknown,
-		migrated:   s.migrated,
-		running:    s.running,
-		renewAfter: s.renewAfter,
-		logger:     s.logger,
-		events:     s.events,
-		fail:       stop,
+		queries:  s.queries,
+		tasks:    &s.worker.tasks,
+		me:       identify(s.worker.cfg.Concurrency),
+		migrated: s.migrated,
+		logger:   s.logger,
+		events:   s.events,
+		fail:     stop,
 	}
+	heart := s.newHeart(keeper)
 	if err := keeper.start(ctx); err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil // told to stop before it began
+		}
+		return fmt.Errorf("start worker: %w", advised(err))
+	}
+	if _, err := heart.beat(ctx); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil
 		}
 		return fmt.Errorf("start worker: %w", advised(err))
 	}
@@ -119,12 +125,14 @@ func (s *session) run(ctx context.Context) error {
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
+	background.Go(func() { heart.run(keeping) })
 	if s.listens() {
 		listener := &listener{
 			connect:  s.connect,
 			listens:  s.heard,
 			inserted: s.wake,
 			migrated: s.migrated,
+			broke:    &s.listenBroke,
 			logger:   s.logger,
 			events:   s.events,
 		}
@@ -180,6 +188,21 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
+func (s *session) newHeart(k *keeper) *heart {
+	return &heart{
+		queries:     s.queries,
+		register:    k.register,
+		isOutdated:  k.isOutdated,
+		changed:     s.worker.tasksUnknown,
+		complain:    k.complain,
+		running:     s.running,
+		alone:       s.alone,
+		listenBroke: &s.listenBroke,
+		logger:      s.logger,
+		events:      s.events,
+	}
+}
+
 func (s *session) newCron(fail func(error)) *cron {
 	return &cron{
 		queries: s.queries,
@@ -209,6 +232,7 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		wake:         s.wake,
 		listens:      s.heard,
 		settled:      s.settled,
+		notices:      s.alone,
 		backlog:      s.backlog,
 		outcomes:     s.outcomes,
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
@@ -298,7 +322,9 @@ func (s *session) leave(ctx context.Context, orphaned bool) {
 	defer cancel()
 	if orphaned {
 		if err := s.queries.unlock(ctx); err != nil {
-			s.logger.Error("cannot unlock the worker's jobs", "error", err)
+			// It stays registered, so that the others find it dead and recover what it holds.
+			s.logger.Error("cannot unlock the worker's jobs, leaves them to be recovered", "error", err)
+			return
 		}
 	}
 	if err := s.queries.deregister(ctx); err != nil {

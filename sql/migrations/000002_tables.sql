@@ -32,15 +32,33 @@ create table {{.schema}}._gw_settings (
 );
 
 create table {{.schema}}._gw_workers (
-  id           text        not null constraint _gw_workers_pkey primary key,
-  started_at   timestamptz not null default now(),
-  last_seen_at timestamptz not null default now(),
-  host         text,
-  pid          integer,
-  version      text,
-  tasks        text[]      not null default '{}',
-  concurrency  integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
-  crontab      text[]      not null default '{}'
+  id            text        not null constraint _gw_workers_pkey primary key,
+  started_at    timestamptz not null default now(),
+  last_seen_at  timestamptz not null default now(),
+  host          text,
+  pid           integer,
+  version       text,
+  tasks         text[]      not null default '{}',
+  concurrency   integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
+  crontab       text[]      not null default '{}',
+  beating_since timestamptz not null default now(),
+  recovered_at  timestamptz
+);
+
+-- Empty but for a while after a worker died: every claim asks whether it is. No foreign key, as for contexts.
+create table {{.schema}}._gw_suspects (
+  job_id    bigint  not null constraint _gw_suspects_pkey primary key,
+  revision  integer not null,
+  crashes   integer not null default 0,
+  worker_id text
+);
+
+-- One row while a pass of recovery is under way, else none.
+create table {{.schema}}._gw_recovery (
+  started_at timestamptz not null default clock_timestamp() constraint _gw_recovery_pkey primary key,
+  workers    text[]      not null,
+  place      bigint      not null default -9223372036854775808,
+  left_over  boolean     not null default false
 );
 
 -- Unlogged: to fall asleep must not wait for the disk. A crash empties it, and breaks every listening connection with it;
@@ -110,6 +128,8 @@ insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infin
 
 alter table {{.schema}}._gw_settings      enable row level security;
 alter table {{.schema}}._gw_workers       enable row level security;
+alter table {{.schema}}._gw_suspects      enable row level security;
+alter table {{.schema}}._gw_recovery      enable row level security;
 alter table {{.schema}}._gw_sleepers      enable row level security;
 alter table {{.schema}}._gw_turns         enable row level security;
 alter table {{.schema}}._gw_job_context   enable row level security;
@@ -135,6 +155,21 @@ comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
 comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
 comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
 comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
+
+comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has beaten without a gap; see heartbeat().';
+comment on column {{.schema}}._gw_workers.recovered_at is 'When it was dead and all its jobs had been taken back; null: it lives, or may.';
+
+comment on table {{.schema}}._gw_suspects is 'Jobs that were with a worker when it died; see get_job_alone().';
+comment on column {{.schema}}._gw_suspects.job_id is 'The job.';
+comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job of another one is not suspected.';
+comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran it alone.';
+comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it alone.';
+
+comment on table {{.schema}}._gw_recovery is 'How far the recovery of dead workers is; see heartbeat().';
+comment on column {{.schema}}._gw_recovery.started_at is 'When this pass over the jobs began.';
+comment on column {{.schema}}._gw_recovery.workers is 'The workers that were dead then.';
+comment on column {{.schema}}._gw_recovery.place is 'The last job that was looked at.';
+comment on column {{.schema}}._gw_recovery.left_over is 'Whether something was passed by, for a later pass.';
 
 comment on table {{.schema}}._gw_sleepers is 'Workers that wait to be told of jobs; see fall_asleep().';
 comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';

@@ -1,4 +1,4 @@
--- get_job_batch where more is to be done than to take the first jobs: named queues, or a front long to step over.
+-- get_job_batch where more is to be done than to take the first jobs: named queues, suspects, or a front long to step over.
 -- Priorities are taken one by one, so that future jobs of a more urgent one are not stepped over. What else would have to
 -- be, every time, is left behind by the claim cursor.
 create or replace function {{.schema}}._gw_claim_jobs(
@@ -32,6 +32,7 @@ as $$
 declare
   task_ids      integer[];
   queued        boolean;
+  suspects      boolean;
   cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
   from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
   from_priority integer;
@@ -50,9 +51,13 @@ begin
   select case when task_identifiers is not null then
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
          end,
-         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null)
-    into task_ids, queued;
-  looked_again := cursor is null and not queued; -- get_job_batch did
+         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
+         exists (select from {{.schema}}._gw_suspects)
+    into task_ids, queued, suspects;
+  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
+    return;
+  end if;
+  looked_again := cursor is null and not queued and not suspects; -- get_job_batch did
   if from_cursor then
     from_priority := cursor[4];
     from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
@@ -105,6 +110,9 @@ begin
                        where j.is_available and j.job_queue_id is null
                          and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                          and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+                         and (not suspects
+                              or not exists (select from {{.schema}}._gw_suspects as s
+                                              where s.job_id = j.id and s.revision = j.revision))
                        order by j.run_at, j.id
                        limit batch_size - coalesce(cardinality(heads), 0)
                          for update skip locked) as l
@@ -154,4 +162,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_claim_jobs(text, text[], integer, text[], timestamptz, timestamptz) is
-  'Internal: get_job_batch where named queues, or a front that is long to step over, are to be thought of.';
+  'Internal: get_job_batch where named queues, suspects, or a front that is long to step over, are to be thought of.';

@@ -25,7 +25,7 @@ begin
 
   -- A statement of its own, so that it sees what the last holder of each queue committed. A head that somebody changes or
   -- has just changed (xmin) is left alone, and its queue with it: the job behind must not overtake, and the head may be
-  -- due later by now, or belong to another queue.
+  -- due later by now, or belong to another queue. A suspect is left alone likewise.
   select coalesce(array_agg(h.ctid), '{}'), coalesce(array_agg(h.job_queue_id), '{}')
     into heads, queue_ids
     from unnest(queue_ids) as q (id)
@@ -40,6 +40,7 @@ begin
           select l.ctid, l.job_queue_id
             from {{.schema}}._private_jobs as l
            where l.id = head.id and l.xmin = head.xmin
+             and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = l.id and s.revision = l.revision)
              for update skip locked) as h;
 end;
 $$;

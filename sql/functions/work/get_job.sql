@@ -1,5 +1,6 @@
--- Claims one job, as get_job_batch does. When there is none to claim it frees locks older than job_expiry, at most once a
--- minute in the whole fleet, and looks again: so that a queue worked through SQL alone needs no keeper beside it.
+-- Claims one job, as get_job_batch does, for a worker that holds no other one: jobs that were with a worker when it died,
+-- which get_job_alone hands out, come first. When there is none to claim it frees locks older than job_expiry, at most once
+-- a minute in the whole fleet, and looks again: so that a queue worked through SQL alone needs no keeper beside it.
 -- Raises GWWID (worker id), GWWEX (expiry).
 create or replace function {{.schema}}.get_job(
   worker_id        text,
@@ -30,6 +31,15 @@ as $$
 #variable_conflict use_column
 begin
   perform {{.schema}}._gw_check_expiry(job_expiry);
+  if exists (select from {{.schema}}._gw_suspects) then
+    return query
+    select a.id, a.task_identifier, a.payload, a.queue_name, a.priority, a.run_at, a.attempts, a.max_attempts, a.key,
+           a.flags, a.lease, a.created_at, a.last_error, a.revision
+      from {{.schema}}.get_job_alone(worker_id, task_identifiers, forbidden_flags, get_job.now) as a;
+    if found then
+      return;
+    end if;
+  end if;
   for look in 1..2 loop
     return query
     select b.id, b.task_identifier, b.payload, b.queue_name, b.priority, b.run_at, b.attempts, b.max_attempts, b.key,

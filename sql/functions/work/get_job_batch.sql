@@ -7,7 +7,7 @@
 -- How it stays fast: rows are locked by an array of ctid under a generic plan, which depends on no estimate and so is
 -- planned once; sequential scans are off, for a plan cached while the queue was empty must not meet a burst with one.
 -- Here is the ordinary case, jobs without a queue from the front of their index. Whatever needs more is left to
--- _gw_claim_jobs: named queues, and a front that is long to step over.
+-- _gw_claim_jobs: named queues, a front that is long to step over, and suspects, which only get_job_alone hands out.
 create or replace function {{.schema}}.get_job_batch(
   worker_id        text,
   task_identifiers text[]      default null,
@@ -68,6 +68,7 @@ begin
              select j.ctid
                from {{.schema}}._private_jobs as j
               where (select coalesce(current_setting('gw.claim_cursor', true), '') = ''
+                            and not exists (select from {{.schema}}._gw_suspects)
                             and not exists (select from {{.schema}}._private_jobs as q
                                              where q.is_available and q.job_queue_id is not null))
                 and j.is_available and j.job_queue_id is null
@@ -99,7 +100,7 @@ begin
     return;
   end if;
 
-  -- A job is in a queue, or this session has a cursor, or nothing was there to take at the first look.
+  -- A job is in a queue, or suspected, or this session has a cursor, or nothing was there to take at the first look.
   return query
   select c.*
     from {{.schema}}._gw_claim_jobs(

@@ -1,7 +1,8 @@
 -- Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than,
 -- so that the four-hour sweeps of others leave a job alone for as long as its worker lives and asks. Returns one row
 -- for each job that it holds, with the lease that counts from now on; a job that is missing is lost.
--- Locks: of what it renews, job rows by id, then queue rows by id.
+-- Locks: of what it renews, job rows by id, passing by those that somebody else has locked, which are renewed another
+-- time; then queue rows by id, likewise.
 -- Raises GWWOB when the arrays do not fit together.
 create or replace function {{.schema}}.renew_leases(
   worker_id  text,
@@ -27,23 +28,28 @@ begin
   with renewed as (
     update {{.schema}}._private_jobs as j
        set locked_at = renewed_at
-      from (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o
+      from (select l.id
+              from unnest(job_ids, leases) as o (id, lease)
+              join {{.schema}}._private_jobs as l on l.id = o.id
+             where l.locked_by = worker_id
+               and l.locked_at < renewed_at - older_than
+               and {{.schema}}._gw_lease(l.locked_at) = o.lease
+             order by l.id
+               for update of l skip locked) as o
      where j.id = o.id
-       and j.locked_by = worker_id
-       and j.locked_at < renewed_at - older_than
-       and {{.schema}}._gw_lease(j.locked_at) = o.lease
     returning j.id, j.job_queue_id
   )
   select array_agg(r.id), array_agg(r.job_queue_id) filter (where r.job_queue_id is not null)
     into renewed_ids, queue_ids
     from renewed as r;
   if queue_ids is not null then
-    perform from {{.schema}}._private_job_queues as q
-      where q.id = any (queue_ids) and q.locked_by = worker_id
-      order by q.id for no key update;
     update {{.schema}}._private_job_queues as q
        set locked_at = renewed_at
-     where q.id = any (queue_ids) and q.locked_by = worker_id;
+     where q.id = any (array(select l.id
+                               from {{.schema}}._private_job_queues as l
+                              where l.id = any (queue_ids) and l.locked_by = worker_id
+                              order by l.id
+                                for no key update skip locked));
   end if;
 
   return query

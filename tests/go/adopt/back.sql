@@ -21,6 +21,7 @@ drop function
   graphile_worker.fail_job_batch,
   graphile_worker.fall_asleep,
   graphile_worker.get_job,
+  graphile_worker.get_job_alone,
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
   graphile_worker.held_by_workers,

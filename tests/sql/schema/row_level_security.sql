@@ -9,8 +9,8 @@ select results_eq(
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_schema_version'
       order by c.relname $$,
   $$ values ('_gw_cron_patterns'::name, true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
-            ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_sleepers', true, false),
-            ('_gw_turns', true, false), ('_gw_workers', true, false),
+            ('_gw_recovery', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false),
+            ('_gw_sleepers', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false), ('_gw_workers', true, false),
             ('_private_job_queues', true, false), ('_private_jobs', true, false),
             ('_private_known_crontabs', true, false), ('_private_tasks', true, false),
             ('migrations', false, false) $$,

@@ -36,7 +36,11 @@ select results_eq(
        ('fall_asleep',
         'worker_id text, task_identifiers text[] DEFAULT NULL::text[], lasting interval DEFAULT ''00:00:10''::interval '
         '-> TABLE(next_run_at timestamp with time zone, must_look_again boolean)'),
-       ('heartbeat', 'worker_id text -> boolean'),
+       ('heartbeat',
+        'worker_id text, job_ids bigint[] DEFAULT ''{}''::bigint[], leases bigint[] DEFAULT ''{}''::bigint[], '
+        'reconnected boolean DEFAULT false '
+        '-> TABLE(registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, '
+        'make_room boolean, died text[], freed bigint)'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
@@ -59,7 +63,7 @@ select results_eq(
 
 select results_eq(
   $$ select f.name, a.arguments
-       from unnest(array['get_job', 'get_job_batch']) as f (name)
+       from unnest(array['get_job', 'get_job_alone', 'get_job_batch']) as f (name)
       cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
   $$ select c.name, c.arguments || ' -> TABLE(id bigint, task_identifier text, payload json, queue_name text, '
             'priority smallint, run_at timestamp with time zone, attempts smallint, max_attempts smallint, key text, '
@@ -68,11 +72,14 @@ select results_eq(
          ('get_job',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], job_expiry interval DEFAULT ''04:00:00''::interval, '
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'),
+         ('get_job_alone',
+          'worker_id text, task_identifiers text[] DEFAULT NULL::text[], forbidden_flags text[] DEFAULT NULL::text[], '
+          'now timestamp with time zone DEFAULT now()'),
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'))
          as c (name, arguments) $$,
-  'both claims return the same named columns');
+  'all claims return the same named columns');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- Settings are checked when they are set; null brings the default back.
 begin;
-select plan(20);
+select plan(26);
 set local search_path = graphile_worker, public;
 
 select is(setting('stale_sweep_every'), '1 minute', 'a setting has a default');
@@ -25,6 +25,13 @@ select throws_ok($$ select set_setting('notify', 'sometimes') $$,
                  'GWSVA', 'Setting ''notify'' must be one of always, idle, never, not ''sometimes''.');
 select throws_ok($$ select set_setting('notify', '') $$, 'GWSVA');
 select throws_ok($$ select set_setting('notify', '1 minute') $$, 'GWSVA');
+select is(set_setting('crashes_allowed', '7'), '7', 'or a number');
+select throws_ok($$ select set_setting('crashes_allowed', '0') $$,
+                 'GWSVA', 'Setting ''crashes_allowed'' must be a number from 1 to 1000, not ''0''.');
+select throws_ok($$ select set_setting('crashes_allowed', '1001') $$, 'GWSVA');
+select throws_ok($$ select set_setting('crashes_allowed', '99999999999') $$, 'GWSVA');
+select throws_ok($$ select set_setting('crashes_allowed', '1 day') $$, 'GWSVA');
+select throws_ok($$ select set_setting('crashes_allowed', '') $$, 'GWSVA');
 select is(setting('no_such_setting'), null, 'an unknown setting has no value');
 
 select * from finish();

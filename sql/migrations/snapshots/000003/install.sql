@@ -14,6 +14,7 @@
 -- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
+{{ template "fleet/_gw_suspects.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_merged_payload.sql" . }}
@@ -38,6 +39,7 @@
 {{ template "work/_gw_lock_heads.sql" . }}
 {{ template "work/_gw_claim_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
+{{ template "work/get_job_alone.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
@@ -51,6 +53,9 @@
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
+{{ template "fleet/_gw_recover_jobs.sql" . }}
+{{ template "fleet/_gw_recover_workers.sql" . }}
+{{ template "fleet/heartbeat.sql" . }}
 
 -- For what is to run again and again.
 {{ template "cron/_gw_cron_parse.sql" . }}

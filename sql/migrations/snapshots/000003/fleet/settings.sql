@@ -1,18 +1,25 @@
 -- Fleet-wide settings: what every worker and function of this schema goes by.
 
--- The settings there are, with their defaults and bounds: from one interval to another, or one of a few words. Only
--- what differs from the default has a row in _gw_settings.
+-- The settings there are, with their defaults and bounds: from one interval or number to another, or one of a few words.
+-- Only what differs from the default has a row in _gw_settings.
 create or replace function {{.schema}}._gw_known_settings()
-  returns table (name text, default_value text, least_value interval, greatest_value interval, words text[],
-                 meaning text)
+  returns table (name text, default_value text, least_value text, greatest_value text, words text[], meaning text)
   language sql
   immutable
 as $$
-  values ('stale_sweep_every', '1 minute', interval '1 second', interval '1 hour', null::text[],
+  values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::text[],
+          'how often workers beat; a quarter of dead_after if that is less'),
+         ('dead_after', '30 seconds', '1 second', '4 hours', null,
+          'how long a registered worker may be silent before it is taken for dead and its jobs are recovered'),
+         ('recovered_jobs', 'wait', null, null, '{wait,run}',
+          'whether the job of a dead worker waits as a failed one does, or runs again at once'),
+         ('crashes_allowed', '3', '1', '1000', null,
+          'how many workers may die while they run a job alone, the last of which fails it for good'),
+         ('stale_sweep_every', '1 minute', '1 second', '1 hour', null,
           'how often locks are looked through for stale ones, by whichever worker comes first'),
-         ('forget_worker_after', '1 day', interval '5 hours', interval '1 year', null,
+         ('forget_worker_after', '1 day', '5 hours', '1 year', null,
           'how long a registered worker that is not seen any more stays listed'),
-         ('old_snapshot_after', '5 minutes', interval '1 second', interval '1 day', null,
+         ('old_snapshot_after', '5 minutes', '1 second', '1 day', null,
           'how long dead rows may be kept from being removed before doctor() says who does it'),
          ('notify', 'always', null, null, '{always,idle,never}',
           'when workers are told of a job: each time, only while one of them sleeps, or not at all')
@@ -73,15 +80,23 @@ begin
         known.name, array_to_string(known.words, ', '), set_setting.value
         using errcode = 'GWSVA';
     end if;
+  elsif known.least_value ~ '^[0-9]+$' then
+    valid := case when set_setting.value ~ '^[0-9]{1,9}$'
+                  then set_setting.value::integer between known.least_value::integer and known.greatest_value::integer end;
+    if valid is not true then
+      raise exception 'Setting ''%'' must be a number from % to %, not ''%''.',
+        known.name, known.least_value, known.greatest_value, set_setting.value
+        using errcode = 'GWSVA';
+    end if;
   else
     begin
-      valid := set_setting.value::interval between known.least_value and known.greatest_value;
+      valid := set_setting.value::interval between known.least_value::interval and known.greatest_value::interval;
     exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
       valid := false;
     end;
     if not valid then
       raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
-        known.name, known.least_value, known.greatest_value, set_setting.value
+        known.name, known.least_value::interval, known.greatest_value::interval, set_setting.value
         using errcode = 'GWSVA';
     end if;
   end if;

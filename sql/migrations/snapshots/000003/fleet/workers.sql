@@ -1,4 +1,4 @@
--- Workers tell the database that they live. A registered worker's dead locks can be freed before four hours are over.
+-- Workers make themselves known. Whoever is registered has to beat, or is taken for dead; see heartbeat().
 
 create or replace function {{.schema}}.register_worker(
   worker_id   text,
@@ -22,31 +22,14 @@ begin
   values (worker_id, coalesce(register_worker.tasks, '{}'), register_worker.concurrency, register_worker.host,
           register_worker.pid, register_worker.version)
       on conflict (id) do update
-     set last_seen_at = clock_timestamp(), tasks = excluded.tasks, concurrency = excluded.concurrency,
-         host = excluded.host, pid = excluded.pid, version = excluded.version;
+     set last_seen_at = clock_timestamp(), beating_since = clock_timestamp(), recovered_at = null,
+         tasks = excluded.tasks, concurrency = excluded.concurrency, host = excluded.host, pid = excluded.pid,
+         version = excluded.version;
 end;
 $$;
 
 comment on function {{.schema}}.register_worker(text, text[], integer, text, integer, text) is
-  'Makes a worker known: the tasks it runs, how many at once, where it runs and its version. Registering again updates them.';
-
-create or replace function {{.schema}}.heartbeat(
-  worker_id text
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  update {{.schema}}._gw_workers as w
-     set last_seen_at = clock_timestamp()
-   where w.id = worker_id;
-  return found;
-end;
-$$;
-
-comment on function {{.schema}}.heartbeat(text) is
-  'Says that a worker lives. False: it is not registered (any more).';
+  'Makes a worker known: the tasks it runs, how many at once, where it runs and its version. From then on it has to call heartbeat. Registering again updates what is known.';
 
 create or replace function {{.schema}}.deregister_worker(
   worker_id text

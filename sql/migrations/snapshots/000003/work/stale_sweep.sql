@@ -23,6 +23,13 @@ begin
 
   delete from {{.schema}}._gw_workers as w
    where w.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval;
+  -- A worker that was taken for dead, came back, claimed and died before it could beat: once more, then.
+  update {{.schema}}._gw_workers as w
+     set recovered_at = null
+   where w.recovered_at is not null
+     and w.id in (select j.locked_by
+                    from {{.schema}}._private_jobs as j
+                   where j.locked_at < now() - {{.schema}}.setting('dead_after')::interval);
   delete from {{.schema}}._gw_sleepers as s
    where s.worker_id in (select l.worker_id
                            from {{.schema}}._gw_sleepers as l

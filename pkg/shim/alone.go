@@ -1,0 +1,60 @@
+package shim
+
+import (
+	"context"
+	"time"
+)
+
+// alone says whether a job waits that was with a worker when it died. Such a job runs alone: nothing beside it in its
+// worker, which so shows whether it was the one that killed the other.
+type alone int
+
+const (
+	noneWaits alone = iota
+	oneWaits        // whoever has nothing else to do may take it
+	makeRoom        // this worker should claim nothing else before
+)
+
+// aloneNotice carries what the last beat said of it to the fetcher.
+type aloneNotice chan alone
+
+func newAloneNotice() aloneNotice { return make(aloneNotice, 1) }
+
+// tell replaces what was not heard yet. One goroutine calls it.
+func (n aloneNotice) tell(a alone) {
+	select {
+	case <-n:
+	default:
+	}
+	n <- a
+}
+
+// claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
+// goes on until there are no more; others take one when they have nothing else to do.
+func (f *fetcher) claimAlone(stop context.Context) error {
+	if err := f.unlockLost(stop); err != nil {
+		return err
+	}
+	forbidden, err := f.askForbidden(stop)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	emit(f.events, ClaimStarted{Limit: 1})
+	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		f.orphaned = true
+		f.sleep.unsure = true
+		return err
+	}
+	f.look = true // there are others perhaps, for when it is done
+	if len(answer.jobs) == 0 {
+		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
+		f.alone = noneWaits
+		return nil
+	}
+	f.runsAlone = true
+	f.accept(stop, answer.jobs, maxClaim, time.Since(started))
+	return nil
+}

@@ -1,0 +1,102 @@
+-- Claims one job that was with a worker when it died, for a worker that holds no other job; until its outcome is written,
+-- get_job_batch gives that worker nothing. So if it kills this worker, too, no other job is suspected for it, and such
+-- crashes are counted. Which of the jobs of a dead worker killed it nobody knows, so that all of them come this way until
+-- they are completed. heartbeat() says when one waits. No row: nothing to claim, or the worker runs such a job already.
+-- Otherwise it is as get_job_batch. Node workers claim these jobs as any other.
+-- Locks: never waits. The queue row before its head job; whatever somebody else has locked is passed by.
+-- Raises GWWID (worker id).
+create or replace function {{.schema}}.get_job_alone(
+  worker_id        text,
+  task_identifiers text[]      default null,
+  forbidden_flags  text[]      default null,
+  now              timestamptz default now()
+)
+  returns table (
+    id              bigint,
+    task_identifier text,
+    payload         json,
+    queue_name      text,
+    priority        smallint,
+    run_at          timestamptz,
+    attempts        smallint,
+    max_attempts    smallint,
+    key             text,
+    flags           jsonb,
+    lease           bigint,
+    created_at      timestamptz,
+    last_error      text,
+    revision        integer
+  )
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  claimed_at timestamptz := clock_timestamp();
+  task_ids   integer[];
+  suspect    record;
+begin
+  if (length(worker_id) between 1 and 128) is not true then
+    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
+  elsif {{.schema}}._gw_runs_alone(worker_id) then
+    return;
+  end if;
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
+
+  for suspect in
+    select j.id, j.revision, j.job_queue_id, j.priority, j.run_at
+      from {{.schema}}._gw_suspects as s
+      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
+     where j.is_available
+       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags)
+     order by j.priority, j.run_at, j.id
+  loop
+    if suspect.job_queue_id is not null then
+      perform from {{.schema}}._private_job_queues as q
+        where q.id = suspect.job_queue_id and q.locked_at is null
+          for no key update skip locked;
+      continue when not found;
+      -- A statement of its own, so that it sees what the last holder of the queue committed.
+      continue when exists (
+        select from {{.schema}}._private_jobs as j
+         where j.is_available and j.job_queue_id = suspect.job_queue_id
+           and (j.priority, j.run_at, j.id) < (suspect.priority, suspect.run_at, suspect.id)
+           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags));
+    end if;
+
+    return query
+    with claimed as (
+      update {{.schema}}._private_jobs as j
+         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+       where j.id = (select l.id
+                       from {{.schema}}._private_jobs as l
+                      where l.id = suspect.id and l.is_available
+                        and (l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)
+                        and l.job_queue_id is not distinct from suspect.job_queue_id
+                        for update skip locked)
+      returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
+                j.flags, j.created_at, j.last_error, j.revision
+    )
+    select c.id,
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+           c.payload,
+           (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id),
+           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision
+      from claimed as c;
+    continue when not found;
+
+    update {{.schema}}._gw_suspects as s set worker_id = get_job_alone.worker_id where s.job_id = suspect.id;
+    update {{.schema}}._private_job_queues as q
+       set locked_by = worker_id, locked_at = claimed_at
+     where q.id = suspect.job_queue_id;
+    return;
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz) is
+  'Claims one due job that was with a worker when it died, for a worker that holds no other job, and gets none by get_job_batch until it has reported the outcome. heartbeat says when one waits. The arguments and the columns are those of get_job_batch.';

@@ -1,0 +1,102 @@
+-- Takes jobs back from workers that died, with their queues, and returns how many. The attempts count, last_error says
+-- who died, and the jobs wait as failed ones do unless setting recovered_jobs says otherwise.
+-- Whichever of them killed the worker, all are suspects from now on, which claims leave for get_job_alone (see there): only
+-- one that was alone with its worker has a crash counted against it. With setting crashes_allowed of them it has failed
+-- for good. Suspects cost all claims time, so that beyond 10 000 there are no more: the others run as any job.
+-- A job that was replaced or removed while it ran stays dead.
+-- Locks: job rows by id, passing by locked ones; then their queue rows by id. The caller holds the workers' rows.
+create or replace function {{.schema}}._gw_recover_jobs(
+  dead    text[],
+  job_ids bigint[]
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  crashes_allowed integer := {{.schema}}.setting('crashes_allowed')::integer;
+  waits           boolean := {{.schema}}.setting('recovered_jobs') = 'wait';
+  queue_ids       integer[];
+  freed           bigint;
+  ready           bigint;
+begin
+  with held as materialized (
+    select j.id, j.revision, j.locked_by
+      from {{.schema}}._private_jobs as j
+     where j.id = any (job_ids) and j.locked_by = any (dead)
+     order by j.id
+       for update skip locked
+  ), judged as (
+    select h.id,
+           {{.schema}}._gw_obituary(w.id, w.host, w.pid, w.last_seen_at) as obituary,
+           s.job_id is not null as suspected,
+           coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by then 1 else 0 end as crashes
+      from held as h
+      join {{.schema}}._gw_workers as w on w.id = h.locked_by
+      left join {{.schema}}._gw_suspects as s on s.job_id = h.id and s.revision = h.revision
+  ), freed as (
+    update {{.schema}}._private_jobs as j
+       set last_error = case when g.crashes >= crashes_allowed
+                             then format('Killed its worker, it seems: %s died while they ran it alone. ', g.crashes)
+                             else '' end || g.obituary,
+           run_at     = greatest(now(), j.run_at) + case when waits then {{.schema}}.backoff(j.attempts) else interval '0' end,
+           attempts   = case when g.crashes >= crashes_allowed then j.max_attempts else least(j.attempts, j.max_attempts) end,
+           locked_at  = null,
+           locked_by  = null
+      from judged as g
+     where j.id = g.id
+    returning j.id, j.revision, j.job_queue_id, g.suspected, g.crashes, j.is_available, j.is_available and j.run_at <= now() as is_ready
+  ), suspected as (
+    insert into {{.schema}}._gw_suspects as s (job_id, revision, crashes)
+    select f.id, f.revision, f.crashes
+      from freed as f
+     where f.is_available
+     order by f.suspected desc, f.id
+     limit greatest(0, 10000 - (select count(*) from {{.schema}}._gw_suspects))
+           + (select count(*) from freed as f where f.suspected)
+        on conflict on constraint _gw_suspects_pkey do update
+       set revision = excluded.revision, crashes = excluded.crashes, worker_id = null
+  )
+  select count(*), count(*) filter (where f.is_ready), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null)
+    into freed, ready, queue_ids
+    from freed as f;
+
+  if queue_ids is not null then
+    perform from {{.schema}}._private_job_queues as q
+      where q.id = any (queue_ids) and q.locked_by = any (dead)
+      order by q.id for no key update;
+    update {{.schema}}._private_job_queues as q
+       set locked_at = null, locked_by = null
+     where q.id = any (queue_ids) and q.locked_by = any (dead);
+  end if;
+  if freed > 0 then
+    perform {{.schema}}._gw_wake(ready);
+  end if;
+  return freed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_recover_jobs(text[], bigint[]) is
+  'Internal, for heartbeat(): takes jobs back from workers that died.';
+
+create or replace function {{.schema}}._gw_obituary(
+  worker_id    text,
+  host         text,
+  pid          integer,
+  last_seen_at timestamptz
+)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select format('Worker %s (host %s, pid %s) died; it was last seen at %s UTC.',
+                worker_id, coalesce(host, 'unknown'), coalesce(pid::text, 'unknown'),
+                to_char(last_seen_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+$$;
+
+comment on function {{.schema}}._gw_obituary(text, text, integer, timestamptz) is
+  'Internal: says in last_error that a worker died.';

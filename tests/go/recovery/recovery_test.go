@@ -1,0 +1,222 @@
+package recovery
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 2 * time.Minute
+
+var outage = flag.Duration("recovery.outage", 3*time.Second, "how long the database is paused; from half a minute on with the default settings")
+
+// fleet is a database and the workers on it.
+type fleet struct {
+	t      *testing.T
+	url    string
+	pool   *pgxpool.Pool
+	folder string
+}
+
+func newFleet(t *testing.T, url string) *fleet {
+	t.Helper()
+	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir()}
+}
+
+func (f *fleet) exec(sql string, args ...any) {
+	f.t.Helper()
+	pgtest.Exec(f.t, f.pool, sql, args...)
+}
+
+func (f *fleet) await(sql string, args ...any) {
+	f.t.Helper()
+	pgtest.Await(f.t, f.pool, sql, args...)
+}
+
+// hurry makes the fleet find its dead within seconds.
+func (f *fleet) hurry() {
+	f.exec("select graphile_worker.set_setting('dead_after', '2 seconds'), graphile_worker.set_setting('recovered_jobs', 'run')")
+}
+
+const registered = "select count(*) = $1 from graphile_worker._gw_workers where recovered_at is null and last_seen_at > now() - interval '2 seconds'"
+
+func TestJobsOfAKilledWorkerRunElsewhere(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	f.hurry()
+	f.exec("select graphile_worker.add_job('gated', queue_name => 'q'), graphile_worker.add_job('gated')")
+	victim := f.start("victim")
+	f.awaitNotes(2, "started")
+	f.exec("select graphile_worker.add_job('gated', queue_name => 'q')")
+	f.start("heir")
+	f.await(registered, 2)
+	victim.signal(syscall.SIGKILL)
+	f.await("select count(*) > 0 from graphile_worker.jobs where locked_by = 'heir' and last_error like 'Worker victim (host %, pid %) died; it was last seen at %'")
+	f.open()
+	f.await("select count(*) = 0 from graphile_worker.jobs")
+	if died := f.notes("done"); len(died) != 3 {
+		t.Errorf("three jobs were done: %q", died)
+	}
+}
+
+func TestAPausedWorkerEndsWhatItHasLost(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	f.hurry()
+	f.exec("select graphile_worker.add_job('gated'), graphile_worker.add_job('gated', queue_name => 'q')")
+	paused := f.start("paused")
+	f.awaitNotes(2, "started")
+	f.start("heir")
+	f.await(registered, 2)
+	paused.signal(syscall.SIGSTOP)
+	f.await("select count(*) = 1 from graphile_worker.jobs where locked_by = 'heir'") // alone, one after the other
+	paused.signal(syscall.SIGCONT)
+	f.awaitNotes(2, "cut")
+	for _, line := range f.notes("cut") {
+		if !strings.HasSuffix(line, "paused: lease lost") {
+			t.Errorf("a handler was cut otherwise: %s", line)
+		}
+	}
+	f.open()
+	f.await("select count(*) = 0 from graphile_worker.jobs")
+	f.await(registered, 2) // it goes on
+}
+
+// Eight workers in long jobs, and the database stops for longer than anybody may be silent.
+func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
+	t.Parallel()
+	const workers = 8
+	f := newFleet(t, ownServer(t))
+	long := *outage >= 30*time.Second
+	if !long {
+		f.hurry()
+	}
+	deadAfter := pgtest.Value[float64](t, f.pool, "select extract(epoch from graphile_worker.setting('dead_after')::interval)::float8")
+	for i := range workers {
+		f.start(fmt.Sprint("w", i))
+	}
+	f.await("select count(*) = $1 from graphile_worker._gw_workers", workers)
+	f.exec("select graphile_worker.add_job('gated') from generate_series(1, 24)")
+	f.awaitNotes(24, "started")
+	// Some may judge by now.
+	f.await("select bool_or(last_seen_at - beating_since > $1::float8 * interval '1 second') from graphile_worker._gw_workers", deadAfter)
+
+	before := pgtest.Value[time.Time](t, f.pool, "select clock_timestamp()")
+	server := serverProcesses(t, f.pool)
+	t.Cleanup(func() { signalAll(t, server, syscall.SIGCONT) })
+	signalAll(t, server, syscall.SIGSTOP)
+	time.Sleep(*outage) // the outage itself, there is nothing to wait for
+	signalAll(t, server, syscall.SIGCONT)
+
+	// All have beaten since, and some for long enough to judge again, and have judged.
+	f.await(`select bool_and(last_seen_at > $1)
+	                and bool_or(beating_since > $1 and last_seen_at - beating_since > 1.2 * $2::float8 * interval '1 second')
+	           from graphile_worker._gw_workers`, before, deadAfter)
+	f.open()
+	f.await("select count(*) = 0 from graphile_worker.jobs")
+	started := f.notes("started")
+	slices.Sort(started)
+	if len(started) != 24 || len(f.notes("done")) != 24 || len(f.notes("cut")) != 0 {
+		t.Errorf("24 jobs were started %d times and done %d times, %d were cut:\n%s",
+			len(started), len(f.notes("done")), len(f.notes("cut")), strings.Join(started, "\n"))
+	}
+}
+
+// ownServer starts a server for the test alone and returns the URL of a migrated database there.
+func ownServer(t *testing.T) string {
+	t.Helper()
+	url := pgtest.Server(t, nil).URL("postgres")
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrator, err := migrate.New(config, migrate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrator.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// serverProcesses returns the processes of the server, the postmaster first.
+func serverProcesses(t *testing.T, pool *pgxpool.Pool) []int {
+	t.Helper()
+	postmaster, err := strconv.Atoi(pgtest.Value[string](t, pool, `select split_part(pg_read_file('postmaster.pid'), e'\n', 1)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes := []int{postmaster}
+	folders, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Skip("there is no /proc to find the server's processes in")
+	}
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(folder.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // it has ended
+		}
+		_, after, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(after); len(fields) > 1 && fields[1] == strconv.Itoa(postmaster) {
+			processes = append(processes, pid)
+		}
+	}
+	return processes
+}
+
+func signalAll(t *testing.T, processes []int, signal syscall.Signal) {
+	t.Helper()
+	for _, pid := range processes {
+		if err := syscall.Kill(pid, signal); err != nil && err != syscall.ESRCH {
+			t.Fatal(err)
+		}
+	}
+}
+
+// One job kills whichever worker runs it, and whoever stops is started again.
+func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
+	t.Parallel()
+	const good = 200
+	f := newFleet(t, pgtest.Database(t))
+	f.hurry()
+	f.exec("select graphile_worker.add_job('good') from generate_series(1, $1)", good/2)
+	f.exec("select graphile_worker.add_job('poison', job_key => 'poison')")
+	f.exec("select graphile_worker.add_job('good') from generate_series(1, $1)", good/2)
+	for i := range 4 {
+		f.supervise(fmt.Sprint("w", i))
+	}
+	f.await("select count(*) = 1 and bool_and(key = 'poison' and locked_at is null and attempts = max_attempts) from graphile_worker.jobs")
+	reason := pgtest.Value[string](t, f.pool, "select last_error from graphile_worker.jobs")
+	if !strings.HasPrefix(reason, "Killed its worker, it seems: 3 died while they ran it alone. Worker w") {
+		t.Errorf("the reason is %q", reason)
+	}
+	if killed := f.notes("killed"); len(killed) != 4 {
+		t.Errorf("beside others and three times alone: %q", killed)
+	}
+	done := make(map[string]bool)
+	for _, line := range f.notes("done") {
+		done[line] = true
+	}
+	if len(done) != good {
+		t.Errorf("%d good jobs were done, want %d", len(done), good)
+	}
+	f.await("select not exists (select from graphile_worker._gw_suspects)")
+}

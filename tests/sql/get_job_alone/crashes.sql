@@ -1,0 +1,52 @@
+-- Only a crash while a job was alone counts against it; after as many as are allowed it has failed for good.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+select set_setting('recovered_jobs', 'run');
+
+select register_worker('w0');
+select add_job('task', job_key => 'poison'), add_job('task', job_key => 'neighbour');
+select get_job_batch('w0', batch_size => 2);
+select pg_temp.kill('w0');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select set_eq($$ select crashes from _gw_suspects $$, array[0], 'whose fault the first crash was nobody knows');
+
+select register_worker('w1');
+select get_job_alone('w1');
+select pg_temp.kill('w1');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select results_eq($$ select s.crashes from _gw_suspects as s order by s.job_id $$, array[1, 0], 'one that was alone is the job''s own');
+select register_worker('w2');
+select is((select key from get_job_alone('w2')), 'poison', 'it gets another chance');
+select pg_temp.kill('w2');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select register_worker('w3');
+select is((select key from get_job_alone('w3')), 'poison', 'and a last one');
+select pg_temp.kill('w3');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select results_eq(
+  $$ select attempts, is_available, split_part(last_error, ' (', 1) from _private_jobs where key = 'poison' $$,
+  $$ values (25::smallint, false, 'Killed its worker, it seems: 3 died while they ran it alone. Worker w3') $$,
+  'the third is too many: it has failed for good, with the reason');
+select is((select key from get_job_alone('w4')), 'neighbour', 'the neighbour runs');
+select complete_job('w4', id) from _private_jobs where key = 'neighbour';
+select is((select count(*) from pg_temp.beat() as b (died text[], freed bigint)), 1::bigint);
+select is_empty($$ select job_id from _gw_suspects $$, 'in the end nobody is suspected');
+
+select * from finish();
+rollback;

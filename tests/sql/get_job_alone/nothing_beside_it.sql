@@ -1,0 +1,46 @@
+-- The jobs that were with a dead worker are claimed alone: by their own function, and nothing beside them.
+begin;
+select plan(10);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+select set_setting('recovered_jobs', 'run');
+
+select register_worker('dead');
+select add_job('task', job_key => k) from unnest(array['1', '2', '3']) as k;
+select get_job_batch('dead', batch_size => 3);
+select pg_temp.kill('dead');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select add_job('task', job_key => 'innocent'), add_job('task', job_key => 'in a queue', queue_name => 'q');
+
+select set_eq($$ select key from get_job_batch('other', batch_size => 9) $$, array['innocent', 'in a queue'],
+              'ordinary claims leave them');
+create temp table alone as select * from get_job_alone('worker');
+select results_eq($$ select key, attempts, last_error is not null from alone $$, $$ values ('1', 2::smallint, true) $$,
+                  'one is handed out, as by any claim');
+select add_job('task', job_key => 'more'), add_job('task', job_key => 'more in a queue', queue_name => 'q2');
+select is_empty($$ select key from get_job_batch('worker', batch_size => 9) $$, 'its worker gets nothing beside it');
+select is_empty($$ select key from get_job_alone('worker') $$, 'not even another such job');
+select results_eq($$ select key from get_job_alone('third') $$, array['2'], 'another worker may');
+select ok(fail_job('worker', id, 'no luck', lease, retry_in => '0'), 'it fails') from alone;
+select results_eq($$ select key from get_job_alone('worker') $$, array['1'], 'and is still claimed alone');
+select ok(complete_job('worker', id), 'it is done') from alone;
+select set_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['more', 'more in a queue'],
+              'then its worker is as others');
+select results_eq($$ select key from get_job('one by one') $$, array['3'], 'a worker of one job at a time need not know of all this');
+
+select * from finish();
+rollback;

@@ -1,0 +1,43 @@
+-- A job of a named queue that has to run alone keeps its place: none behind it overtakes, and it does not overtake.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+select set_setting('recovered_jobs', 'run');
+
+select register_worker('dead');
+select add_job('task', job_key => 'first', queue_name => 'q'), add_job('task', job_key => 'second', queue_name => 'q');
+select get_job_batch('dead', batch_size => 9);
+select pg_temp.kill('dead');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+update _private_jobs set run_at = now() - interval '1 minute' where key = 'first';
+select add_job('task', job_key => 'elsewhere', queue_name => 'q2');
+
+select results_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['elsewhere'], 'the queue waits for it');
+select add_job('task', job_key => 'urgent', queue_name => 'q', priority => -1);
+select is_empty($$ select key from get_job_alone('third') $$, 'it waits for a more urgent one');
+select results_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['urgent'], 'which is claimed as ever');
+select is_empty($$ select key from get_job_alone('third') $$, 'while that runs, the queue is busy');
+select complete_job('worker', id) from _private_jobs where key = 'urgent';
+select results_eq($$ select key, queue_name from get_job_alone('third') $$, $$ values ('first', 'q') $$, 'then it is its turn');
+select results_eq($$ select locked_by from _private_job_queues where queue_name = 'q' $$, array['third'], 'and its queue is busy');
+select complete_job('third', id) from _private_jobs where key = 'first';
+select results_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['second'], 'until it is done');
+select is_empty($$ select key from get_job_alone('worker') $$, 'no such job is left');
+
+select * from finish();
+rollback;

@@ -1,0 +1,19 @@
+-- A worker that beats while others recover it keeps what is left.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+select register_worker('slow');
+select add_job('task', job_key => k) from unnest(array['1', '2', '3']) as k;
+select get_job_batch('slow', batch_size => 9);
+update _private_jobs set locked_at = locked_at - interval '2 minutes';
+update _gw_workers set last_seen_at = now() - interval '2 minutes';
+
+select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 2::bigint, true) $$, 'two are lost');
+select heartbeat('slow');
+select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 0::bigint, false) $$, 'it beats');
+select results_eq($$ select key from _private_jobs where locked_by = 'slow' $$, array['3'], 'and holds the third');
+
+select * from finish();
+rollback;

@@ -1,0 +1,34 @@
+-- What workers hold that are not registered, such as those of Node, is never recovered: it keeps its four hours.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+
+select add_job('task', queue_name => 'q');
+select get_job('pool-node');
+update _private_jobs set locked_at = now() - interval '3 hours 59 minutes';
+update _private_job_queues set locked_at = now() - interval '3 hours 59 minutes';
+select register_worker('dead');
+select pg_temp.kill('dead');
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 0::bigint) $$,
+                  'a worker is dead, but the job is not its own');
+select is(stale_sweep(), 0::bigint, 'nor does the sweep touch it');
+select is((select locked_by from _private_jobs) || (select locked_by from _private_job_queues), 'pool-nodepool-node',
+          'job and queue are held');
+
+select * from finish();
+rollback;

@@ -1,0 +1,31 @@
+-- What a silent worker has claimed within dead_after shows that it lived then, and is left until that is as old.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+
+select register_worker('silent');
+select add_job('task', job_key => 'old'), add_job('task', job_key => 'young');
+select get_job_batch('silent', batch_size => 9);
+update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = 'silent';
+update _private_jobs set locked_at = locked_at - interval '2 minutes' where key = 'old';
+update _private_jobs set locked_at = clock_timestamp() + interval '1 minute' where key = 'young';
+
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 1::bigint) $$,
+                  'the worker is not done with');
+select results_eq($$ select key from _private_jobs where locked_at is not null $$, array['young'], 'the recent claim is left');
+update _private_jobs set locked_at = now() - interval '2 minutes' where key = 'young';
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{silent}'::text[], 1::bigint) $$,
+                  'a later beat takes it');
+select is_empty($$ select key from _private_jobs where locked_at is not null $$, 'and nothing is left');
+
+select * from finish();
+rollback;

@@ -1,0 +1,47 @@
+-- The jobs and queues of a worker that was silent for too long are free again, and say what happened.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+
+select register_worker('dead', '{task}', 4, 'db1', 7);
+select add_job('task', job_key => 'plain'), add_job('task', job_key => 'queued', queue_name => 'q'),
+       add_job('task', job_key => 'last', max_attempts => 1), add_job('task', job_key => 'behind', queue_name => 'q');
+select get_job_batch('dead', batch_size => 9);
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
+                  'while it is only just silent, nothing happens');
+select pg_temp.kill('dead');
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 3::bigint) $$,
+                  'then a beat of another finds it dead, and frees its jobs');
+select set_eq(
+  $$ select key, attempts, is_available, locked_by, run_at from _private_jobs $$,
+  $$ values ('plain',  1::smallint, true,  null::text, now() + backoff(1)),
+            ('queued', 1::smallint, true,  null,       now() + backoff(1)),
+            ('last',   1::smallint, false, null,       now() + backoff(1)),
+            ('behind', 0::smallint, true,  null,       now()) $$,
+  'the attempt counts, and the job waits as a failed one does; the last attempt was the last');
+select set_eq(
+  $$ select regexp_replace(last_error, '[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}', 'then') from _private_jobs where attempts > 0 $$,
+  array['Worker dead (host db1, pid 7) died; it was last seen at then UTC.'],
+  'last_error says who died and when');
+select ok(is_available, 'the queue is free') from _private_job_queues;
+select ok(recovered_at is not null, 'the worker stays listed, as recovered') from _gw_workers where id = 'dead';
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
+                  'that was it');
+
+select * from finish();
+rollback;

@@ -1,0 +1,36 @@
+-- A job that was replaced or removed while its worker died stays dead.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+
+select register_worker('dead');
+select add_job('task', '1', job_key => 'replaced'), add_job('task', '2', job_key => 'removed');
+create temp table claimed as select * from get_job_batch('dead', batch_size => 9);
+select add_job('task', '3', job_key => 'replaced');
+select remove_job('removed');
+select pg_temp.kill('dead');
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 2::bigint) $$,
+                  'both are taken back');
+select is_empty(
+  $$ select j.id from _private_jobs as j join claimed as c on c.id = j.id
+      where j.is_available or j.locked_at is not null or j.attempts <> j.max_attempts $$,
+  'and never run again');
+select is_empty($$ select job_id from _gw_suspects $$, 'so that they need not be suspected');
+
+select * from finish();
+rollback;

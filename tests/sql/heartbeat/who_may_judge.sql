@@ -1,0 +1,33 @@
+-- Only a worker that has beaten without a gap for as long as dead_after may take another one for dead.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 second');
+select register_worker('keeper'), register_worker('dead');
+select add_job('task');
+select get_job('dead');
+update _private_jobs set locked_at = now() - interval '3 seconds';
+update _gw_workers set last_seen_at = now() - interval '3 seconds' where id = 'dead';
+
+create function pg_temp.beat(since interval, gap interval default '0', reconnected boolean default false)
+  returns text[] language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - gap, beating_since = clock_timestamp() - since where id = 'keeper';
+  select died from heartbeat('keeper', reconnected => beat.reconnected)
+$$;
+create function pg_temp.is_new() returns boolean language sql as $$
+  select beating_since = last_seen_at from _gw_workers where id = 'keeper'
+$$;
+
+select is(pg_temp.beat('0.3 seconds'), '{}', 'not one that is new');
+select is(pg_temp.beat('2 seconds', gap => '0.6 seconds'), '{}', 'not after a gap of more than half that time');
+select ok(pg_temp.is_new(), 'from which its time counts anew');
+select is(pg_temp.beat('2 seconds', gap => '-1 minute'), '{}', 'nor after the clock was set back');
+select is(pg_temp.beat('2 seconds', reconnected => true), '{}', 'nor after the connection broke');
+select is(pg_temp.beat(clock_timestamp() - pg_postmaster_start_time() + interval '1 second'), '{}',
+          'nor if the server has started since');
+select ok(pg_temp.is_new(), 'from which its time counts anew, too');
+select is(pg_temp.beat('1.1 seconds'), '{dead}', 'one that has beaten for as long');
+
+select * from finish();
+rollback;
