@@ -9,20 +9,42 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func TestAProducerEnqueuesAndLearnsNothingButTheId(t *testing.T) {
+// Each of these is alone with the queue, whose roles have their rights.
+func TestRolesDoWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)
 	q.grant()
+	for _, c := range []struct {
+		name string
+		test func(*queue)
+	}{
+		{"AProducerEnqueuesAndLearnsNothingButTheId", aProducerEnqueuesAndLearnsNothingButTheId},
+		{"ALimitedProducerEnqueuesItsTasksAndTouchesNoOthers", aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers},
+		{"ALimitedProducerTouchesNoOtherTaskHoweverItRaces", aLimitedProducerTouchesNoOtherTaskHoweverItRaces},
+		{"AMonitorSeesNoPayloadKeyFlagOrError", aMonitorSeesNoPayloadKeyFlagOrError},
+		{"ASchedulerSetsUpRecurringJobs", aSchedulerSetsUpRecurringJobs},
+		{"AnAdminSeesAndChangesJobs", anAdminSeesAndChangesJobs},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			own := *q
+			own.t = t
+			own.exec("truncate S._private_jobs, S._private_job_queues, S._private_tasks restart identity")
+			c.test(&own)
+		})
+	}
+}
+
+func aProducerEnqueuesAndLearnsNothingButTheId(q *queue) {
 	producer := q.poolAs("producer")
 	q.exec(`select S.add_job('other', '["hidden"]', job_key => 'k')`)
-	got := pgtest.Value[int64](t, producer, `
+	got := pgtest.Value[int64](q.t, producer, `
 		select graphile_worker_api.enqueue('mail', '["mine"]', 'q', '2100-01-01', 3, 'k', 5, array['f'], 'preserve_run_at')`)
-	want := pgtest.Value[int64](t, q.pool, `
+	want := pgtest.Value[int64](q.t, q.pool, `
 		select id from graphile_worker.jobs
 		 where task_identifier = 'mail' and queue_name = 'q' and max_attempts = 3 and key = 'k' and priority = 5 and flags = '{"f": true}'
 		   and run_at < now() and revision = 1`)
 	if got != want {
-		t.Errorf("got %d, want %d", got, want)
+		q.t.Errorf("got %d, want %d", got, want)
 	}
 	for _, statement := range []string{
 		"select S.add_job('task')", "select * from S.jobs", "select * from S._private_jobs", "truncate S._private_jobs",
@@ -34,10 +56,7 @@ func TestAProducerEnqueuesAndLearnsNothingButTheId(t *testing.T) {
 	q.refused(producer, "GWBPR", "select API.enqueue('task', priority => 40000)")
 }
 
-func TestALimitedProducerEnqueuesItsTasksAndTouchesNoOthers(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	q.grant()
+func aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers(q *queue) {
 	limited := q.poolAs("limited")
 	q.exec(`select S.add_job('other', '{"n":1}', job_key => 'theirs'), S.add_job('mail', '{"n":1}', job_key => 'ours')`)
 	q.execAs(limited, `select API.enqueue_mail('{"n":2}', job_key => 'ours'), API.enqueue_mail(job_key => 'new'), API.enqueue_mail()`)
@@ -53,8 +72,8 @@ func TestALimitedProducerEnqueuesItsTasksAndTouchesNoOthers(t *testing.T) {
 		select string_agg(concat_ws(' ', j.task_identifier, j.key, p.payload, j.revision, j.priority), '; ' order by j.id)
 		  from graphile_worker.jobs as j join graphile_worker._private_jobs as p on p.id = j.id`
 	const want = `other theirs {"n":1} 0 0; mail ours {"n":2} 1 0; mail new {} 0 0; mail {} 0 0; resize-image {"n":3} 0 3`
-	if got := pgtest.Value[string](t, q.pool, jobs); got != want {
-		t.Errorf("got %s, want %s", got, want)
+	if got := pgtest.Value[string](q.t, q.pool, jobs); got != want {
+		q.t.Errorf("got %s, want %s", got, want)
 	}
 
 	// While a job runs, too: to take its key would be to forbid it another try.
@@ -63,46 +82,40 @@ func TestALimitedProducerEnqueuesItsTasksAndTouchesNoOthers(t *testing.T) {
 }
 
 // Somebody else's job comes under the key between the look and the insert.
-func TestALimitedProducerTouchesNoOtherTaskHoweverItRaces(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	q.grant()
+func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
 	q.exec("select S.add_job('mail')") // so that the names are there
 	limited := q.poolAs("limited")
 	for _, mode := range []string{"replace", "preserve_run_at", "unsafe_dedupe"} {
-		tx, err := q.pool.Begin(t.Context())
+		tx, err := q.pool.Begin(q.t.Context())
 		if err != nil {
-			t.Fatal(err)
+			q.t.Fatal(err)
 		}
-		if _, err := tx.Exec(t.Context(), q.text("select S.add_job('other', job_key => '"+mode+"')")); err != nil {
-			t.Fatal(err)
+		if _, err := tx.Exec(q.t.Context(), q.text("select S.add_job('other', job_key => '"+mode+"')")); err != nil {
+			q.t.Fatal(err)
 		}
 		answer := make(chan error)
 		go func() {
-			_, err := limited.Exec(t.Context(), q.text("select API.enqueue_mail(job_key => '"+mode+"', job_key_mode => '"+mode+"')"))
+			_, err := limited.Exec(q.t.Context(), q.text("select API.enqueue_mail(job_key => '"+mode+"', job_key_mode => '"+mode+"')"))
 			answer <- err
 		}()
-		pgtest.Await(t, q.admin, `
+		pgtest.Await(q.t, q.admin, `
 			select count(*) = 1 from pg_stat_activity where usename = $1 and wait_event_type = 'Lock'`, q.roles["limited"])
-		if err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := tx.Commit(q.t.Context()); err != nil {
+			q.t.Fatal(err)
 		}
 		if err := <-answer; sqlState(err) != "GWBKT" {
-			t.Errorf("%s: got %v", mode, err)
+			q.t.Errorf("%s: got %v", mode, err)
 		}
 	}
-	if n := pgtest.Value[int64](t, q.pool, `
+	if n := pgtest.Value[int64](q.t, q.pool, `
 		select count(*) from graphile_worker.jobs where task_identifier = 'other' and revision = 0`); n != 3 {
-		t.Errorf("%d of the other jobs are as they were", n)
+		q.t.Errorf("%d of the other jobs are as they were", n)
 	}
 }
 
 // Every function that a monitor may call with nothing but defaults, and every view, is read; those that need an argument
 // are called with it.
-func TestAMonitorSeesNoPayloadKeyFlagOrError(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	q.grant()
+func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 	q.exec(`select S.add_job('task', '{"a":"SECRET"}', job_key => 'SECRET', flags => array['SECRET'], queue_name => 'q')
 	          from generate_series(1, 3) as n`)
 	q.exec(`select S.cron_schedule('nightly', '0 3 * * *', 'task', '{"a":"SECRET"}', job_key => 'SECRET', flags => array['SECRET'])`)
@@ -120,58 +133,52 @@ func TestAMonitorSeesNoPayloadKeyFlagOrError(t *testing.T) {
 		  from pg_class as c
 		 where c.relnamespace = 'API'::regnamespace and has_table_privilege('` + q.roles["monitor"] + `', c.oid, 'select')`)
 	if len(readable) < 8 {
-		t.Errorf("only %q", readable)
+		q.t.Errorf("only %q", readable)
 	}
 	for _, from := range readable {
-		got := pgtest.Value[string](t, monitor, q.text("select coalesce(json_agg(r)::text, '') from "+from+" as r"))
+		got := pgtest.Value[string](q.t, monitor, q.text("select coalesce(json_agg(r)::text, '') from "+from+" as r"))
 		if strings.Contains(got, "SECRET") {
-			t.Errorf("%s shows it: %s", from, got)
+			q.t.Errorf("%s shows it: %s", from, got)
 		}
 		if got == "" && !strings.HasSuffix(from, ".doctor()") {
-			t.Errorf("%s shows nothing", from)
+			q.t.Errorf("%s shows nothing", from)
 		}
 	}
-	states := pgtest.Value[string](t, monitor, `select string_agg(distinct j.state, ' ' order by j.state) from graphile_worker_api.jobs as j`)
+	states := pgtest.Value[string](q.t, monitor, `select string_agg(distinct j.state, ' ' order by j.state) from graphile_worker_api.jobs as j`)
 	if states != "failed running scheduled" {
-		t.Errorf("states: %s", states)
+		q.t.Errorf("states: %s", states)
 	}
 	for _, from := range []string{"API.show_jobs(array[1])", "API.list_jobs()", "API.cron_schedules", "S.jobs"} {
 		q.refused(monitor, "42501", "select * from "+from)
 	}
 }
 
-func TestASchedulerSetsUpRecurringJobs(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	q.grant()
+func aSchedulerSetsUpRecurringJobs(q *queue) {
 	scheduler := q.poolAs("scheduler")
 	q.execAs(scheduler, `select API.cron_schedule('nightly', '0 3 * * *', 'task'), API.cron_pause('nightly'), API.cron_resume('nightly')`)
-	rows, err := scheduler.Query(t.Context(), "select s.identifier from graphile_worker_api.cron_schedules as s where s.next_run > now()")
+	rows, err := scheduler.Query(q.t.Context(), "select s.identifier from graphile_worker_api.cron_schedules as s where s.next_run > now()")
 	if err != nil {
-		t.Fatal(err)
+		q.t.Fatal(err)
 	}
 	if name, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string]); err != nil || name != "nightly" {
-		t.Errorf("%s, %v", name, err)
+		q.t.Errorf("%s, %v", name, err)
 	}
 	q.execAs(scheduler, "select * from API.recurring_jobs")
 	q.refused(scheduler, "42501", "select API.run_cron('[]')")
 }
 
 // Every function that an admin has, called with the owner's rights: each finds the tables.
-func TestAnAdminSeesAndChangesJobs(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	q.grant()
+func anAdminSeesAndChangesJobs(q *queue) {
 	q.exec(`select S.add_job('task', job_key => 'k' || n) from generate_series(1, 5) as n`)
 	admin := q.poolAs("admin")
 	q.execAs(admin, `
 		select API.complete_jobs(array[1]); select API.permanently_fail_jobs(array[2], 'no'); select API.remove_job('k3');
 		select API.reschedule_jobs(array[4], priority => 7); select API.set_setting('notify', 'never');
 		select API.force_unlock_workers(array['w']); select API.cleanup(array['DELETE_PERMAFAILED_JOBS'])`)
-	got := pgtest.Value[string](t, admin, `
+	got := pgtest.Value[string](q.t, admin, `
 		select string_agg(j.id || ' ' || j.key || ' ' || j.priority, ', ') from graphile_worker_api.list_jobs() as j`)
 	if got != "4 k4 7, 5 k5 0" {
-		t.Errorf("left: %s", got)
+		q.t.Errorf("left: %s", got)
 	}
 	q.refused(admin, "42501", "select API.get_job('w')")
 	q.refused(admin, "42501", "select API.enqueue('task')")
