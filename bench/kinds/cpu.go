@@ -29,8 +29,8 @@ type kind struct {
 var kinds = []kind{
 	{name: "no-op, pkg/shim", jobs: 300_000},
 	{name: "http", config: "http: URL", jobs: 30_000, leastRate: 5000},
-	{name: "sql", config: "sql: public.work", jobs: 60_000, leastShare: 0.2},
-	{name: "sql, batch 64", config: "sql: public.work\n    batch: 64", jobs: 150_000, leastShare: 0.5},
+	{name: "sql", config: "sql: public.work", jobs: 100_000, leastShare: 0.2},
+	{name: "sql, batch 64", config: "sql: public.work\n    batch: 64", jobs: 300_000, leastShare: 0.5},
 }
 
 // function is what the tasks in SQL call. It does nothing, for nothing of the server's time counts here.
