@@ -107,10 +107,14 @@ var placeholders = strings.NewReplacer("%7B", "{", "%7D", "}")
 func served(t config.Task) (kind, by string) {
 	switch t.Kind {
 	case config.HTTP:
-		if u, err := url.Parse(t.HTTP.URL); err == nil {
-			return "http", placeholders.Replace(u.Redacted())
+		u, err := url.Parse(t.HTTP.URL)
+		if err != nil {
+			return "http", "" // told before
 		}
-		return "http", t.HTTP.URL
+		if u.RawQuery != "" {
+			u.RawQuery = "..." // may hold a secret
+		}
+		return "http", placeholders.Replace(u.Redacted())
 	case config.SQL:
 		return "sql", t.SQL.Function
 	case config.Folder:
