@@ -142,13 +142,14 @@ func survivesADump(t *testing.T, server *extensionServer) {
 		select from graphile_worker.get_job_batch('w', '{greet}', 3);
 		select graphile_worker.permanently_fail_jobs('{9}', 'no');
 		select graphile_worker.set_setting('notify', 'idle');
-		select graphile_worker.cron_schedule('nightly', '0 4 * * *', 'greet')`)
+		select graphile_worker.cron_schedule('nightly', '0 4 * * *', 'greet');
+		insert into graphile_worker._gw_grants (role, kind) values ('jobs', 'worker')`)
 	server.copyDatabase(t, from, to)
 
 	restored := connect(t, to)
 	for _, table := range []string{
 		"_private_jobs", "_private_tasks", "_private_job_queues", "_private_known_crontabs", "migrations",
-		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_schedules", "_gw_schema_version",
+		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_schedules", "_gw_grants", "_gw_schema_version",
 	} {
 		want := rows(t, conn, table)
 		if len(want) == 0 {
