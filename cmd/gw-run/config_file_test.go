@@ -159,7 +159,7 @@ tasks:
   a: {timeout: 5s}
   b: {persistent: [sh, -c, exit]}
   d: {sql: app.d}
-  c: {http: "https://u:${SECRET}@example.com/{task}"}
+  c: {http: "https://u:${SECRET}@example.com/{task}?key=${SECRET}"}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
 	env := map[string]string{"SECRET": "s3cret"}
@@ -168,7 +168,7 @@ tasks:
 		{"TASK", "KIND", "SERVED BY"},
 		{"a", "file", dir + "/tasks/a"},
 		{"b", "persistent", "SH -c exit"},
-		{"c", "http", "https://u:xxxxx@example.com/{task}"},
+		{"c", "http", "https://u:xxxxx@example.com/{task}?..."},
 		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
 		{path + " is right: 5 tasks, 0 recurring jobs."},

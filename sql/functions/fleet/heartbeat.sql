@@ -100,7 +100,7 @@ create or replace function {{.schema}}._gw_is_keeper()
   volatile
   set search_path = pg_catalog, pg_temp
 as $$
-  select pg_try_advisory_xact_lock(7239153 * 4294967296 + '{{ replace "'" "''" .schema }}'::regnamespace::oid::bigint)
+  select pg_try_advisory_xact_lock(7239153 * 4294967296 + '{{ replace "'" "''" .schema }}._gw_workers'::regclass::oid::bigint)
 $$;
 
 comment on function {{.schema}}._gw_is_keeper() is
