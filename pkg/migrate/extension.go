@@ -3,6 +3,7 @@ package migrate
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"text/template"
 
@@ -66,9 +67,10 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 		{ExtensionName + ".control", parts[ExtensionName+".control"]},
 		{fmt.Sprintf("%s--%d.sql", ExtensionName, len(migrations)), script("create extension "+ExtensionName, install)},
 	}
+	// How migrations end. What roles call is not the extension's, so its scripts may not touch it.
+	applyingGrants := regexp.MustCompile(`(?m)^\s*select .*\._gw_apply_grants\(\);$`)
 	for _, migration := range migrations[firstExtensionVersion:] {
-		// What roles call is not the extension's, so its scripts may not touch it.
-		step := strings.ReplaceAll(migration.SQL, m.applyGrants(), "")
+		step := applyingGrants.ReplaceAllString(migration.SQL, "")
 		text := fmt.Sprintf("%s\nupdate %s set version = %d;\n\n%s",
 			step, m.qualified(versionTable), migration.Version, parts["dump.sql"])
 		written = append(written, ExtensionFile{

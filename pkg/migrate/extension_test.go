@@ -177,7 +177,8 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 		create table {{.schema}}._gw_new (id integer generated always as identity primary key);
 		create or replace function {{.schema}}._gw_newest() returns integer language sql as $$ select max(id) from {{.schema}}._gw_new $$;
 		comment on function {{.schema}}._gw_newest() is 'New.';
-		select {{.schema}}._gw_record_installed();`)
+		select {{.schema}}._gw_record_installed();
+		select {{.schema}}._gw_apply_grants();`)
 	dump := next["extension/dump.sql"]
 	dump.Data = []byte(strings.Replace(string(dump.Data), "'_private_tasks',", "'_private_tasks', '_gw_new', '_gw_new_id_seq',", 1))
 
@@ -185,6 +186,13 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 	database, migrated := server.database(t, "old"), server.database(t, "new")
 	conn := connect(t, database)
 	execute(t, conn, "create extension graphile_worker; select graphile_worker.add_job('greet')")
+
+	execute(t, connect(t, server.url), "create role jobs")
+	granted := server.database(t, "granted")
+	execute(t, connect(t, granted), "create extension graphile_worker")
+	if _, err := newMigrator(t, granted, migrate.Config{}).Grant(t.Context(), migrate.Grants{Workers: []string{"jobs"}}); err != nil {
+		t.Fatal(err)
+	}
 
 	_, err := newMigratorFrom(t, database, migrate.Config{}, next).Up(t.Context())
 	refusal := refusalOf(t, err)
@@ -194,6 +202,11 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 
 	server.installFrom(t, migrate.DefaultSchema, next)
 	execute(t, conn, `alter extension "graphile_worker" update`)
+	execute(t, connect(t, granted), `alter extension "graphile_worker" update`)
+	if may := texts(t, connect(t, granted), `
+		select has_function_privilege('jobs', 'graphile_worker_api.wake_up(text)', 'execute')::text`); may[0] != "true" {
+		t.Error("the update takes the rights of a role")
+	}
 	result, err := newMigratorFrom(t, database, migrate.Config{}, next).Up(t.Context())
 	if err != nil || result.Before != available(t)+1 || result.Applied != nil {
 		t.Errorf("Up after the update: %+v, %v", result, err)
