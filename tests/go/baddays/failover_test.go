@@ -1,7 +1,6 @@
 package baddays
 
 import (
-	"fmt"
 	"net/url"
 	"testing"
 
@@ -20,10 +19,7 @@ func TestAFailoverToASynchronousStandbyLosesNothing(t *testing.T) {
 	pgtest.Await(t, admin, "select coalesce(bool_or(sync_state = 'sync'), false) from pg_stat_replication")
 
 	f := newFleet(t, eitherOf(t, primary, standby))
-	for i := range 3 {
-		f.start(fmt.Sprint("w", i), f.url)
-	}
-	f.await(registered, 3)
+	f.workers(3, f.url)
 	l := f.load()
 	f.awaitMore(200)
 	if err := primary.Halt(true); err != nil {
@@ -32,7 +28,7 @@ func TestAFailoverToASynchronousStandbyLosesNothing(t *testing.T) {
 	promote(t, standby)
 	f.awaitMore(200)
 	l.stop()
-	f.await(empty)
+	f.await(done)
 	f.account(l)
 }
 

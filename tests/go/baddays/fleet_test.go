@@ -2,6 +2,7 @@ package baddays
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -73,8 +74,21 @@ func (f *fleet) await(sql string, args ...any) {
 		if last != nil {
 			return last.Error()
 		}
-		return ""
+		return f.state()
 	})
+}
+
+// state returns jobs that are left, for a test that waits in vain.
+func (f *fleet) state() string {
+	rows, _ := f.pool.Query(f.t.Context(), `
+		select row_to_json(j)::text from (
+			select id, locked_by, locked_at, now(), attempts, run_at, queue_name, key, last_error
+			  from graphile_worker.jobs order by locked_at limit 20) as j`)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // awaitLog waits until a worker has logged something.
@@ -94,10 +108,20 @@ func (f *fleet) waitUntil(what string, is func() bool, more func() string) {
 	}
 }
 
-const (
-	registered = "select count(*) = $1 from graphile_worker._gw_workers where recovered_at is null"
-	empty      = "select count(*) = 0 from graphile_worker.jobs"
-)
+// done says that all jobs have run. One whose key was taken over while its worker was cut off may be left, and stays dead.
+const done = "select count(*) = 0 from graphile_worker.jobs where locked_at is not null or attempts < max_attempts"
+
+// workers starts so many workers, by way of a URL, and waits until they work.
+func (f *fleet) workers(n int, url string) (started []*worker) {
+	f.t.Helper()
+	for i := range n {
+		started = append(started, f.start(fmt.Sprint("w", i), url))
+	}
+	for _, w := range started {
+		f.awaitLog(w, "worker started")
+	}
+	return started
+}
 
 // notes returns the lines that the workers have written so far.
 func (f *fleet) notes() []string {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,7 +15,8 @@ import (
 // keys.
 type load struct {
 	f     *fleet
-	acked []request // what was certainly added
+	acked []request // what was certainly added; to be read when it has stopped
+	added atomic.Int64
 	stop  func()
 }
 
@@ -53,10 +55,18 @@ func (f *fleet) load() *load {
 			}
 			if f.add(r, queue, n%4) == nil {
 				l.acked = append(l.acked, r)
+				l.added.Add(1)
 			}
 		}
 	})
 	return l
+}
+
+// awaitMore waits until so many jobs more were added.
+func (l *load) awaitMore(n int64) {
+	l.f.t.Helper()
+	goal := l.added.Load() + n
+	l.f.waitUntil("more jobs to be added", func() bool { return l.added.Load() >= goal }, func() string { return "" })
 }
 
 // add adds a job that runs for some milliseconds.

@@ -1,7 +1,6 @@
 package baddays
 
 import (
-	"fmt"
 	"testing"
 )
 
@@ -10,10 +9,7 @@ func TestARestartOrACrashOfTheServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	server := ownServer(t, nil)
 	f := newFleet(t, server.URL("postgres"))
-	for i := range 3 {
-		f.start(fmt.Sprint("w", i), f.url)
-	}
-	f.await(registered, 3)
+	f.workers(3, f.url)
 	l := f.load()
 	for _, immediate := range []bool{false, true, false, true} {
 		f.awaitMore(100)
@@ -26,7 +22,7 @@ func TestARestartOrACrashOfTheServerLosesNothing(t *testing.T) {
 	}
 	f.awaitMore(100)
 	l.stop()
-	f.await(empty)
+	f.await(done)
 	f.account(l)
 }
 
@@ -34,10 +30,7 @@ func TestARestartOrACrashOfTheServerLosesNothing(t *testing.T) {
 func TestSessionsThatAreEndedAtRandomLoseNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, ownServer(t, nil).URL("postgres"))
-	for i := range 3 {
-		f.start(fmt.Sprint("w", i), f.url)
-	}
-	f.await(registered, 3)
+	f.workers(3, f.url)
 	l := f.load()
 	for range 30 {
 		f.awaitMore(10)
@@ -46,6 +39,6 @@ func TestSessionsThatAreEndedAtRandomLoseNothing(t *testing.T) {
 	}
 	f.awaitMore(100)
 	l.stop()
-	f.await(empty)
+	f.await(done)
 	f.account(l)
 }
