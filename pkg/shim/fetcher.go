@@ -91,7 +91,7 @@ func (f *fetcher) run(stop context.Context) {
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
-			f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			warn(f.logger, "cannot claim jobs, will try again", err)
 			f.paused = time.After(retry.next())
 		}
 	}

@@ -181,7 +181,7 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isMistake(err) || isRefusal(err) {
 			return done, tries, err
 		}
-		f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
+		warn(f.logger, "cannot write outcomes, will try again", err, "verb", verb, "jobs", len(batch))
 		if !retry.wait(ctx) {
 			return nil, tries, err
 		}

@@ -68,7 +68,7 @@ func (k *keeper) complain(ctx context.Context, err error) {
 	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
-		k.logger.Warn("cannot reach the database, will try again", "error", err)
+		warn(k.logger, "cannot reach the database, will try again", err)
 	}
 }
 

@@ -23,6 +23,7 @@ type queries struct {
 	schema   string // quoted
 	workerID string
 	worker   *Worker // given to the jobs
+	readOnly *readOnly
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
@@ -39,6 +40,10 @@ func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func
 		err := fn(ctx, conn.Conn())
 		if sqlState(err) == "0A000" {
 			err = fn(ctx, conn.Conn())
+		}
+		if sqlState(err) == readOnlyState {
+			q.readOnly.found()
+			_ = conn.Conn().Close(ctx) // the next connection may lead to the primary
 		}
 		return err
 	})

@@ -56,6 +56,7 @@ type session struct {
 
 func newSession(w *Worker, tasks map[string]task, once bool) *session {
 	logger := w.logger()
+	readOnly := &readOnly{logger: logger, moved: newSignal()}
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	return &session{
 		worker: w,
@@ -66,6 +67,7 @@ func newSession(w *Worker, tasks map[string]task, once bool) *session {
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			worker:   w,
+			readOnly: readOnly,
 		},
 		wake:     newSignal(),
 		heard:    newSignal(),
@@ -135,6 +137,7 @@ func (s *session) run(ctx context.Context) error {
 			listens:  s.heard,
 			inserted: s.wake,
 			migrated: s.migrated,
+			moved:    s.queries.readOnly.moved,
 			broke:    &s.listenBroke,
 			logger:   s.logger,
 			events:   s.events,

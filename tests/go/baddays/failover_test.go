@@ -2,6 +2,7 @@ package baddays
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtemp"
@@ -68,4 +69,51 @@ func eitherOf(t *testing.T, servers ...*pgtemp.Server) string {
 		ports += "5432"
 	}
 	return "postgres://postgres@/postgres?host=" + hosts + "&port=" + ports + "&target_session_attrs=read-write&connect_timeout=5"
+}
+
+// A server that refuses writes gets nothing to do, and the worker says why, once.
+func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	network, through := newProxy(t, f.url)
+	w := f.workers(1, through)[0]
+	l := f.load()
+	f.awaitMore(50)
+	database := pgtest.Value[string](t, f.pool, "select quote_ident(current_database())")
+	f.exec("begin; set transaction read write; alter database " + database + " set default_transaction_read_only = on; commit")
+	network.reset()
+	f.awaitLog(w, "the server is read-only, waits for one that takes writes")
+	tries := network.connections()
+	f.waitUntil("more tries", func() bool { return network.connections() > tries+10 }, w.logs.String)
+	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
+		t.Errorf("the log speaks of it %d times", n)
+	}
+	f.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
+	f.awaitLog(w, "the server takes writes again")
+	f.awaitMore(50)
+	l.stop()
+	f.await(done)
+	f.account(l)
+}
+
+// The primary is demoted and stays: nobody is told, and its connections live.
+func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
+	t.Parallel()
+	primary := ownServer(t, nil)
+	standby := standbyOf(t, primary, "")
+	admin := pgtest.Pool(t, primary.URL("postgres"))
+	f := newFleet(t, eitherOf(t, primary, standby))
+	w := f.workers(1, f.url)[0]
+	pgtest.Exec(t, admin, "select graphile_worker.add_job('work', json_build_object('N', 1))")
+	f.awaitMore(1)
+
+	pgtest.Exec(t, admin, "alter system set default_transaction_read_only = on")
+	pgtest.Exec(t, admin, "select pg_reload_conf()")
+	f.awaitLog(w, "the server is read-only")
+	promote(t, standby)
+	f.awaitLog(w, "the server takes writes again")
+	there := pgtest.Pool(t, standby.URL("postgres"))
+	pgtest.Await(t, there, "select count(*) = 1 from pg_stat_activity where query like 'listen %'")
+	pgtest.Exec(t, there, "select graphile_worker.add_job('work', json_build_object('N', 2))")
+	f.waitUntil("the second job", func() bool { return f.ended() == 2 }, w.logs.String)
 }
