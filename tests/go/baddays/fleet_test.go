@@ -21,16 +21,16 @@ const patience = 2 * time.Minute
 
 // fleet is a database, the workers on it, and what they note in a file.
 type fleet struct {
-	t      *testing.T
-	url    string
-	pool   *pgxpool.Pool
-	folder string
-	killed map[string]bool // workers that the test has killed, by id
+	t       *testing.T
+	url     string
+	pool    *pgxpool.Pool
+	folder  string
+	excused map[string]bool // workers that the test has killed or paused, by id
 }
 
 func newFleet(t *testing.T, url string) *fleet {
 	t.Helper()
-	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), killed: make(map[string]bool)}
+	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool)}
 }
 
 // ownServer starts a server for the test alone, on which commits survive a crash, and migrates its database.

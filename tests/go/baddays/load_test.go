@@ -105,7 +105,7 @@ func (f *fleet) runs() (runs []*run) {
 		case "start":
 			r := &run{n: n, queue: fields[2], key: fields[3], worker: fields[4]}
 			for _, other := range open {
-				if r.queue != "" && other.queue == r.queue && !f.killed[other.worker] {
+				if r.queue != "" && other.queue == r.queue && !f.excused[other.worker] {
 					f.t.Errorf("job %d started in queue %s while %s ran %d of it", n, r.queue, other.worker, other.n)
 				}
 			}
@@ -123,7 +123,7 @@ func (f *fleet) runs() (runs []*run) {
 }
 
 // account checks that every job that was added has run to its end, or a later one under its key has; that none ran twice,
-// except after a worker that was killed; and that named queues were serial.
+// except after a worker that was killed or paused; and that named queues were serial.
 func (f *fleet) account(l *load) {
 	f.t.Helper()
 	l.stop()
@@ -147,8 +147,8 @@ func (f *fleet) account(l *load) {
 	for n, of := range byNumber {
 		for _, r := range of[:len(of)-1] {
 			twice++
-			if !f.killed[r.worker] {
-				f.t.Errorf("job %d ran %d times, first by %s, which was not killed (ended %t, cut %t)", n, len(of), r.worker, r.ended, r.cut)
+			if !f.excused[r.worker] {
+				f.t.Errorf("job %d ran %d times, first by %s, to which nothing had happened (ended %t, cut %t)", n, len(of), r.worker, r.ended, r.cut)
 			}
 		}
 	}
