@@ -17,6 +17,7 @@
 {{ template "fleet/_gw_suspects.sql" . }}
 
 -- For producers.
+{{ template "produce/_gw_check_payload.sql" . }}
 {{ template "produce/_gw_merged_payload.sql" . }}
 {{ template "produce/_gw_add_keyed_job.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
