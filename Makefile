@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot extension
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -17,6 +17,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
+	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
@@ -45,3 +46,6 @@ demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
 snapshot: ## Freeze sql/functions into the migration that installs them
 	rm -rf sql/migrations/snapshots/000003
 	cp -R sql/functions sql/migrations/snapshots/000003
+
+extension: ## Write the files of the PostgreSQL extension to build/extension (SCHEMA=name; POSTGRES=12 for that version)
+	go run ./cmd/gw-migrate extension build/extension $(if $(SCHEMA),--schema '$(SCHEMA)') $(if $(POSTGRES),--postgres $(POSTGRES))

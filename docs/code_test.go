@@ -63,9 +63,10 @@ func TestGoCodeIsTakenFromWhatCompiles(t *testing.T) {
 // The examples are there to be read: one that no document shows, nobody finds.
 func TestEveryExampleIsShown(t *testing.T) {
 	for document, pattern := range map[string]string{
-		"enqueue.md": "examples/enqueue/*.*",
-		"sql.md":     "tests/sql/examples/*.sql",
-		"work.md":    "examples/work/*.*",
+		"enqueue.md":  "examples/enqueue/*.*",
+		"handlers.md": "examples/receive/*.*",
+		"sql.md":      "tests/sql/examples/*.sql",
+		"work.md":     "examples/work/*.*",
 	} {
 		examples, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {

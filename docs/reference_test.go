@@ -17,7 +17,7 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated parts of docs/sql.md")
+var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
 
 // generated is a part of sql.md that comes from the database: its kind, what of that kind, and its text.
 var generated = regexp.MustCompile(`(?s)(<!-- generated: (\w+) ?(\w*) -->\n).*?(<!-- end -->)`)

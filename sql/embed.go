@@ -2,12 +2,13 @@
 //
 // functions/ is the source of truth for every function, one a file; functions/install.sql lists them in load order.
 // migrations/ is what a database has gone through: tables and data by hand, functions as frozen snapshots of functions/.
-// Both are tern templates with one key, schema: the schema's name, already quoted.
+// extension/ is what else is in the files of the PostgreSQL extension, which are written from the migrations.
+// All are tern templates with the key schema: the schema's name, already quoted.
 package sql
 
 import "embed"
 
-// FS holds the directories functions and migrations.
+// FS holds the directories functions, migrations and extension.
 //
-//go:embed all:functions all:migrations
+//go:embed all:functions all:migrations all:extension
 var FS embed.FS

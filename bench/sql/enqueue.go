@@ -32,7 +32,7 @@ type enqueuer struct {
 
 // enqueueScenario adds jobs one by one and in bulk from one client.
 func enqueueScenario(ctx context.Context, b *bench) error {
-	b.Note("pgbench, prepared statements, one client, %s each on a fresh copy, autovacuum off. The analysed table has %d jobs; the "+
+	b.Note("pgbench, prepared statements, one client on one core and its session on another, %s each on a fresh copy, autovacuum off. The analysed table has %d jobs; the "+
 		"fresh one is empty and was never analysed. The yardstick for one job is a bare INSERT of the same row and pg_notify in one "+
 		"statement; for a thousand, INSERT ... SELECT from generate_series.", b.pgbenchTime(), enqueueFilled)
 	return b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/server"
 )
 
 //go:embed pgbench/*.sql
@@ -62,15 +64,34 @@ func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 		"--client="+strconv.Itoa(p.clients), "--jobs="+strconv.Itoa(min(p.clients, 2)),
 		"--define=task="+strconv.Itoa(int(known[0])), db.Server.URL(db.Name))
 	cmd.Env = append(os.Environ(), "PGOPTIONS="+p.options)
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return 0, fmt.Errorf("run pgbench: %w\n%s", err, output)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := p.runApart(ctx, cmd, db); err != nil {
+		return 0, fmt.Errorf("run pgbench: %w\n%s", err, &output)
 	}
-	found := transactionsPerSecond.FindSubmatch(output)
+	found := transactionsPerSecond.FindSubmatch(output.Bytes())
 	if found == nil {
-		return 0, fmt.Errorf("run pgbench: no transactions per second in\n%s", output)
+		return 0, fmt.Errorf("run pgbench: no transactions per second in\n%s", &output)
 	}
 	return strconv.ParseFloat(string(found[1]), 64)
+}
+
+// runApart runs the program. A single client gets a core, and its session another one: else the system sometimes lets them
+// share one and sometimes not, which makes a difference of a third.
+func (p pgbench) runApart(ctx context.Context, cmd *exec.Cmd, db *database) (err error) {
+	if p.clients > 1 {
+		return cmd.Run()
+	}
+	release, err := db.Server.OnOneCore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = server.OnOtherCore(cmd.Process.Pid)
+	return errors.Join(err, cmd.Wait())
 }
 
 // writeScript writes the script, filled in, into a file of its own.

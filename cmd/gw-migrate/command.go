@@ -47,19 +47,19 @@ type command struct {
 	from18      bool
 	check       bool
 	json        bool
+	postgres    int
 }
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:               "gw-migrate",
-		Short:             "Install the queue's schema, or bring it up to date",
-		Long:              help,
-		Example:           examples,
-		Args:              cobra.NoArgs,
-		RunE:              c.up,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Use:           "gw-migrate",
+		Short:         "Install the queue's schema, or bring it up to date",
+		Long:          help,
+		Example:       examples,
+		Args:          cobra.NoArgs,
+		RunE:          c.up,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	c.addUpFlags(root)
 	flags := root.PersistentFlags()
@@ -67,25 +67,30 @@ func (c *command) root() *cobra.Command {
 	flags.StringVarP(&c.schema, "schema", "s", cli.Schema(c.getenv), "the schema")
 
 	up := &cobra.Command{
-		Use: "up", Short: "Install or upgrade (what gw-migrate does without a command)", Args: cobra.NoArgs, RunE: c.up,
+		Use: "up", Short: "Install or upgrade (what gw-migrate does without a command)",
+		Long: upHelp, Example: upExamples, Args: cobra.NoArgs, RunE: c.up,
 	}
 	c.addUpFlags(up)
 	status := &cobra.Command{
-		Use: "status", Short: "Show the installed and the available version", Args: cobra.NoArgs, RunE: c.status,
+		Use: "status", Short: "Show the installed and the available version",
+		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
 	}
 	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer, "+
 		"with 5 if it was changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	repair := &cobra.Command{
-		Use: "repair", Short: "Put our functions and triggers back where others took their place", Args: cobra.NoArgs, RunE: c.repair,
+		Use: "repair", Short: "Put our functions and triggers back where others took their place",
+		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
-	root.AddCommand(up, status, repair,
+	root.AddCommand(up, status, repair, c.extensionCommand(),
 		&cobra.Command{
-			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools", Args: cobra.NoArgs, RunE: c.print,
+			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",
+			Long: printHelp, Example: printExamples, Args: cobra.NoArgs, RunE: c.print,
 		},
 		&cobra.Command{
-			Use: "version", Short: "Print the version of this program and of its schema", Args: cobra.NoArgs, RunE: c.version,
+			Use: "version", Short: "Print the version of this program and of its schema",
+			Long: versionHelp, Example: versionExamples, Args: cobra.NoArgs, RunE: c.version,
 		},
 	)
 	return root

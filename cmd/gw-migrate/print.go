@@ -8,6 +8,12 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
+const printHelp = `Print all that a fresh install runs: it creates the schema and what is in it, and records its version, so that gw-migrate
+can carry on from there. It begins and ends no transaction. Nothing is connected to.`
+
+const printExamples = `  gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app
+  gw-migrate print --schema jobs > migrations/0042_queue.sql`
+
 func (c *command) print(*cobra.Command, []string) error {
 	if err := c.checkSchema(); err != nil {
 		return err

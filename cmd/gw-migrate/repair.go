@@ -6,6 +6,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+const repairHelp = `Put functions and triggers of the queue back as the schema's version has them, where a later Graphile Worker has replaced
+them or somebody has changed or dropped them. It is one transaction. gw-migrate status lists what is not ours.`
+
+const repairExamples = `  gw-migrate repair --connection postgres:///app`
+
 func (c *command) repair(cmd *cobra.Command, _ []string) error {
 	migrator, err := c.migrator()
 	if err != nil {

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -169,8 +171,40 @@ func TestPrintNeedsNoDatabaseAndIsForPsql(t *testing.T) {
 	gwMigrate(t, nil, "status", "--check", "-s", "my jobs", "-c", database).expect(t, exitOK, "current", "")
 }
 
+func TestTheFilesOfTheExtensionAreWrittenAndListed(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "build", "extension")
+	control := filepath.Join(directory, "graphile_worker.control")
+	script := filepath.Join(directory, fmt.Sprintf("graphile_worker--%d.sql", latestVersion(t)))
+	for _, c := range []struct {
+		postgres string
+		trusted  bool
+	}{{"12", false}, {"13", true}} {
+		gwMigrate(t, nil, "extension", "-s", "my jobs", "--postgres", c.postgres, directory).
+			expect(t, exitOK, control+"\n"+script+"\n", "")
+		text, err := os.ReadFile(control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "trusted = true") != c.trusted {
+			t.Errorf("for PostgreSQL %s: %s", c.postgres, text)
+		}
+	}
+	text, err := os.ReadFile(script)
+	if err != nil || !strings.Contains(string(text), `create schema "my jobs";`) {
+		t.Errorf("%s: %v, it makes no schema", script, err)
+	}
+	gwMigrate(t, nil, "extension").expect(t, exitUsage, "", "accepts 1 arg")
+	gwMigrate(t, nil, "extension", filepath.Join(script, "below a file")).expect(t, exitFailed, "", "write extension")
+}
+
 func TestVersionNamesProgramAndSchema(t *testing.T) {
 	gwMigrate(t, nil, "version").expect(t, exitOK, fmt.Sprintf("schema version %d\n", latestVersion(t)), "")
+	database, empty := pgtest.Database(t), pgtest.EmptyDatabase(t)
+	gwMigrate(t, nil, "version", "-c", database).
+		expect(t, exitOK, fmt.Sprintf("schema \"graphile_worker\" is at version %d\n", latestVersion(t)), "")
+	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK, "schema \"jobs\" has no queue of gw\n", "")
+	gwMigrate(t, map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}, "version").expect(t, exitOK, "", "")
+	gwMigrate(t, nil, "version", "-c", "host=/nowhere dbname=x").expect(t, exitFailed, "gw-migrate ", "connect: ")
 }
 
 func latestVersion(t *testing.T) int32 {

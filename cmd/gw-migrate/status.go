@@ -9,10 +9,17 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
+const statusHelp = `Show what is in the schema, what would be applied to it, and which functions and triggers are not ours. Nothing is changed,
+and the exit code is 0 unless the database cannot be asked; with --check it tells the state.`
+
+const statusExamples = `  gw-migrate status --connection postgres:///app
+  gw-migrate status --check --json`
+
 // statusJSON is what status --json prints.
 type statusJSON struct {
 	Schema    string        `json:"schema"`
 	State     migrate.State `json:"state"`
+	Extension string        `json:"extension,omitempty"`
 	Revision  int32         `json:"revision"`
 	Installed int32         `json:"installed"`
 	Available int32         `json:"available"`
@@ -71,6 +78,9 @@ func judge(status migrate.Status) error {
 func (c *command) printStatus(status migrate.Status) error {
 	lines := [][2]string{{"schema", status.Schema}, {"state", string(status.State)}}
 	add := func(label, text string) { lines = append(lines, [2]string{label, text}) }
+	if status.Extension != "" {
+		add("extension", status.Extension)
+	}
 	if status.Revision > 0 {
 		add("revision", fmt.Sprintf("%d of Graphile Worker", status.Revision))
 	}
@@ -108,6 +118,7 @@ func (c *command) printStatusJSON(status migrate.Status) error {
 	out := statusJSON{
 		Schema:    status.Schema,
 		State:     status.State,
+		Extension: status.Extension,
 		Revision:  status.Revision,
 		Installed: status.Installed,
 		Available: status.Available,

@@ -8,6 +8,14 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
+const upHelp = `Install the queue, bring it up to date, or take over a schema of Graphile Worker. Each step is one transaction; one that
+waits for a lock of the application gives way and is tried again. Any number of programs may do this at the same time.
+When there is nothing to do, nothing is written, and no right is needed but to read.`
+
+const upExamples = `  gw-migrate up --connection postgres:///app
+  gw-migrate up --dry-run
+  gw-migrate up --schema jobs --lock-timeout 1s`
+
 func (c *command) up(cmd *cobra.Command, _ []string) error {
 	migrator, err := c.migrator()
 	if err != nil {

@@ -1,21 +1,27 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/cli"
-	"github.com/gwsql/gw/pkg/migrate"
 )
 
-func (c *command) version(*cobra.Command, []string) error {
-	available, err := migrate.Available()
-	if err != nil {
-		return failed(err)
+const versionHelp = `Print what this program was built from and the version that it brings a schema to; with --connection, also the
+version that the schema there has.`
+
+const versionExamples = `  gw-migrate version
+  gw-migrate version --connection postgres:///app`
+
+func (c *command) version(cmd *cobra.Command, _ []string) error {
+	connection := ""
+	if cmd.Flags().Changed("connection") {
+		var err error
+		if connection, err = cli.ConnString(c.connection, c.getenv); err != nil {
+			return err
+		}
 	}
-	if _, err := fmt.Fprintf(c.stdout, "gw-migrate %s, schema version %d\n", cli.Version(), available); err != nil {
-		return failed(fmt.Errorf("print version: %w", err))
+	if err := cli.PrintVersion(cmd.Context(), c.stdout, "gw-migrate", connection, c.schema); err != nil {
+		return failed(err)
 	}
 	return nil
 }

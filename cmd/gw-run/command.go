@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gwsql/gw/internal/cli"
 )
 
 const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
@@ -26,6 +25,10 @@ Recurring jobs come from a crontab, by default the file "crontab" beside the fol
 database. SIGHUP reads the crontab again; if it is wrong, that is logged and the one before stays. With --once there are
 none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
 
+For orchestrators, --http serves /livez (200 as long as the worker's loops turn), /readyz (200 while it can work, else 503
+and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker has to be told how it
+learns of new jobs: by --listen-url past the pooler, or not at all, by --no-listen.
+
 Environment, each weaker than its flag:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
   GRAPHILE_WORKER_SCHEMA    the schema
@@ -41,7 +44,7 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
-  gw-run --crontab ./crontab
+  gw-run --http :9464 --log-format json
   gw-run cron check ./crontab
   gw-run demo`
 
@@ -67,17 +70,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
-		Use:               "gw-run",
-		Short:             "Works the jobs of a queue in PostgreSQL with executable files",
-		Long:              help,
-		Example:           usageExamples,
-		Args:              noArguments,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Use:           "gw-run",
+		Short:         "Work the jobs of a queue in PostgreSQL with executable files",
+		Long:          help,
+		Example:       usageExamples,
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
-				return usageError{err}
+				return err
+			}
+			if len(o.cleanup) > 0 {
+				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
 			}
 			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -85,25 +90,36 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newCronCommand(getenv), newDemoCommand(getenv, stops), newVersionCommand())
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
+	addGroup(cmd, "Look at jobs, and change them:",
+		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
+		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
+		newRemoveCommand(getenv, stops))
+	addGroup(cmd, "Look after the queue:",
+		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
+		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
+		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
+	addCompletions(cmd)
 	return cmd
 }
 
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "gw-run", cli.Version())
-			return err
-		},
+// addGroup adds commands that stand together in the help.
+func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		cmd.AddCommand(c)
 	}
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usageError{err}
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
 	}
-	return nil
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return usageError{err}
 }

@@ -32,8 +32,8 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		"pool too small":       {[]string{"-m", "1"}, database, "--max-pool-size is 1, must be at least 2"},
 		"contradiction":        {[]string{"--schema-only", "--once"}, database, "exclude each other"},
 		"another":              {[]string{"--schema-only", "--no-migrate"}, database, "exclude each other"},
-		"how to be told":       {[]string{"--poll-only", "--listen-connection", "app"}, database, "exclude each other"},
-		"no such listener":     {[]string{"--listen-connection", "http://x"}, database, "--listen-connection"},
+		"how to be told":       {[]string{"--no-listen", "--listen-url", "app"}, database, "exclude each other"},
+		"no such listener":     {[]string{"--listen-url", "http://x"}, database, "--listen-url"},
 		"poll interval":        {[]string{"--poll-interval", "soon"}, database, "a positive number of milliseconds, or a time like 2s"},
 		"poll interval 0":      {[]string{"--poll-interval", "0"}, database, "a positive number of milliseconds"},
 		"grace":                {[]string{"--grace", "-1s"}, database, "--grace is -1s, must not be negative"},
@@ -120,6 +120,13 @@ func TestHelpAndVersionGoToStdout(t *testing.T) {
 		if code != exitOK || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", arg, code, stdout, stderr)
 		}
+	}
+}
+
+func TestTheVersionOfASchemaIsThatOfAConnection(t *testing.T) {
+	code, stdout, stderr := command(t, nil, "version", "-c", "host=/nowhere dbname=x")
+	if code != exitFailure || !strings.Contains(stdout, "schema version ") || !strings.Contains(stderr, "connect: ") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 

@@ -2,13 +2,16 @@ package main
 
 import "github.com/spf13/cobra"
 
-func newCronCommand(getenv func(string) string) *cobra.Command {
+func newCronCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cron",
 		Short: "Look at recurring jobs",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long:  "Looks at recurring jobs: those of a crontab, before a worker has it, and those that the database knows.",
+		Example: `  gw-run cron check ./crontab
+  gw-run cron list --connection postgres:///app`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCronCheckCommand(getenv), newCronListCommand(getenv))
+	cmd.AddCommand(newCronCheckCommand(getenv), newCronListCommand(getenv, stops))
 	return cmd
 }

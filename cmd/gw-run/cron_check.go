@@ -40,7 +40,9 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Check a crontab, and show when its items run next",
 		Long:  cronCheckHelp,
-		Args:  oneFile,
+		Example: `  gw-run cron check ./crontab
+  gw-run cron check --connection postgres:///app ./crontab`,
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := &cronCheck{path: args[0], schema: to.schema, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 			return c.run(cmd.Context(), to, getenv)

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
+	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 )
 
@@ -17,81 +13,89 @@ const cronListHelp = `Prints the recurring jobs that the database knows: the sch
 crontabs that a worker has ever started with. Times are in UTC.
 
 Of an item of a crontab the database has the identifier and the last minute that ran; the rest is in the crontab, and gw-run
-cron check shows it. SOURCE tells how many registered workers have it now. Workers of Graphile Worker do not register.`
+cron check shows it. SOURCE tells how many registered workers have it now. Workers of Graphile Worker do not register.
 
-func newCronListCommand(getenv func(string) string) *cobra.Command {
-	var to database
+LAST OUTCOME is the state of the last job, as in gw-run jobs, or unknown once that is done or removed. With --json a
+recurring job is one object a line, with the names of the columns of the views recurring_jobs and cron_schedules.`
+
+const cronListExamples = `  gw-run cron list
+  gw-run cron list --json | jq -r 'select(.last_outcome == "failed") | .identifier'`
+
+// recurringJob is a row of the view recurring_jobs with what the view cron_schedules knows of it.
+type recurringJob struct {
+	Identifier  string   `json:"identifier"`
+	IsSchedule  bool     `json:"is_schedule"`
+	Workers     []string `json:"workers"`
+	Task        string   `json:"task_identifier"`
+	Pattern     string   `json:"pattern"`
+	TimeZone    string   `json:"time_zone"`
+	Paused      bool     `json:"paused"`
+	NextRun     moment   `json:"next_run"`
+	LastRun     moment   `json:"last_run"`
+	LastOutcome string   `json:"last_outcome"`
+}
+
+func (j recurringJob) source() string {
+	switch {
+	case j.IsSchedule:
+		return "schedule"
+	case len(j.Workers) == 0:
+		return "crontab of none"
+	case len(j.Workers) == 1:
+		return "crontab of 1 worker"
+	}
+	return fmt.Sprintf("crontab of %d workers", len(j.Workers))
+}
+
+func (j recurringJob) nextRun() string {
+	if j.Paused {
+		return "paused"
+	}
+	return minute(j.NextRun)
+}
+
+// minute tells a time by the clock.
+func minute(m moment) string {
+	if m.isNull() || m.text != "" {
+		return m.text
+	}
+	return m.UTC().Format("2006-01-02 15:04")
+}
+
+var cronColumns = []column[recurringJob]{
+	{title: "IDENTIFIER", cell: func(j recurringJob, _ time.Time) string { return j.Identifier }},
+	{title: "SOURCE", cell: func(j recurringJob, _ time.Time) string { return j.source() }},
+	{title: "TASK", cell: func(j recurringJob, _ time.Time) string { return j.Task }},
+	{title: "PATTERN", cell: func(j recurringJob, _ time.Time) string { return j.Pattern }},
+	{title: "ZONE", cell: func(j recurringJob, _ time.Time) string { return j.TimeZone }},
+	{title: "NEXT RUN", cell: func(j recurringJob, _ time.Time) string { return j.nextRun() }},
+	{title: "LAST RUN", cell: func(j recurringJob, _ time.Time) string { return minute(j.LastRun) }},
+	{title: "LAST OUTCOME", cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
+}
+
+func newCronListCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	var l listing
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Show the recurring jobs that the database knows",
-		Long:  cronListHelp,
-		Args:  noArguments,
+		Use:     "list",
+		Short:   "Show the recurring jobs that the database knows",
+		Long:    cronListHelp,
+		Example: cronListExamples,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := to.complete(getenv); err != nil {
-				return usageError{err}
-			}
-			return listCron(cmd.Context(), to, cmd.OutOrStdout())
+			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
+				found, err := q.ask(ctx, `
+					select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
+					       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
+					  from S.recurring_jobs as r
+					  left join S.cron_schedules as s on s.identifier = r.identifier
+					 order by r.identifier`)
+				if err != nil {
+					return fmt.Errorf("list recurring jobs: %w", err)
+				}
+				return printList(out, found, l.json, cronColumns)
+			})
 		},
 	}
-	to.addFlags(cmd.Flags(), getenv)
+	l.addFlags(cmd, getenv)
 	return cmd
-}
-
-// listCron prints the recurring jobs as a table.
-func listCron(ctx context.Context, from database, out io.Writer) error {
-	config, err := from.pool()
-	if err != nil {
-		return err
-	}
-	db, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer db.Close(context.WithoutCancel(ctx))
-	jobs, err := recurringJobs(ctx, db, from.schema)
-	var refusal *pgconn.PgError
-	if errors.As(err, &refusal) && refusal.Code == "42P01" { // there is no such view
-		return fmt.Errorf("list recurring jobs: %w; gw-migrate installs and upgrades the queue", err)
-	}
-	if err != nil {
-		return fmt.Errorf("list recurring jobs: %w", err)
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "IDENTIFIER\tSOURCE\tTASK\tPATTERN\tZONE\tNEXT RUN\tLAST RUN\tLAST OUTCOME")
-	for _, job := range jobs {
-		fmt.Fprintln(table, strings.Join(job, "\t"))
-	}
-	return table.Flush()
-}
-
-// recurringJobs returns the cells of the table, "-" where there is nothing to say.
-func recurringJobs(ctx context.Context, db *pgx.Conn, schema string) ([][]string, error) {
-	rows, err := db.Query(ctx, strings.ReplaceAll(`
-		select r.identifier,
-		       case when r.is_schedule then 'schedule'
-		            when cardinality(r.workers) = 0 then 'crontab of none'
-		            when cardinality(r.workers) = 1 then 'crontab of 1 worker'
-		            else format('crontab of %s workers', cardinality(r.workers)) end,
-		       coalesce(s.task_identifier, '-'),
-		       coalesce(s.pattern, '-'),
-		       coalesce(s.time_zone, '-'),
-		       case when s.paused then 'paused'
-		            else coalesce(to_char(s.next_run at time zone 'UTC', $1::text), '-') end,
-		       coalesce(to_char(r.last_run at time zone 'UTC', $1::text), '-'),
-		       coalesce(s.last_outcome, '-')
-		  from S.recurring_jobs as r
-		  left join S.cron_schedules as s on s.identifier = r.identifier
-		 order by r.identifier`, "S.", pgx.Identifier{schema}.Sanitize()+"."), "YYYY-MM-DD HH24:MI")
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]string, error) {
-		cells := make([]string, len(row.FieldDescriptions()))
-		targets := make([]any, len(cells))
-		for i := range cells {
-			targets[i] = &cells[i]
-		}
-		err := row.Scan(targets...)
-		return cells, err
-	})
 }

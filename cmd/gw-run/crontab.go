@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 
 	"github.com/gwsql/gw/pkg/crontab"
-	"github.com/gwsql/gw/pkg/shim"
 )
 
 // crontabFile is where the recurring jobs are.
@@ -24,20 +21,18 @@ func (o *options) crontab(log *slog.Logger) crontabFile {
 	if o.crontabPath != "" {
 		return crontabFile{path: o.crontabPath, log: log}
 	}
-	return crontabFile{path: filepath.Join(filepath.Dir(filepath.Clean(o.tasks)), "crontab"), optional: true, log: log}
+	return crontabFile{path: besideTasks(o.tasks, "crontab"), optional: true, log: log}
 }
 
-// read returns the items of the file.
+// read returns the items of the file, nil if it need not be there and is not.
 func (f crontabFile) read() ([]crontab.Source, error) {
 	items, err := crontab.Load(f.path)
 	if f.optional && errors.Is(err, fs.ErrNotExist) {
-		f.log.Info("no crontab", "path", f.path)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; gw-run cron check tells more", err)
 	}
-	f.log.Info("crontab read", "path", f.path, "items", len(items))
 	sources := make([]crontab.Source, len(items))
 	for i, item := range items {
 		sources[i] = item
@@ -45,16 +40,11 @@ func (f crontabFile) read() ([]crontab.Source, error) {
 	return sources, nil
 }
 
-// readAgain gives the worker the items of the file at each hangup, until that is closed. While the file is wrong the
-// worker keeps what it has.
-func (f crontabFile) readAgain(hangups <-chan os.Signal, worker *shim.Worker) {
-	for range hangups {
-		sources, err := f.read()
-		if err == nil {
-			err = worker.SetCron(sources...)
-		}
-		if err != nil {
-			f.log.Error("cannot use the crontab, keeps the one before", "path", f.path, "error", err)
-		}
+// announce logs what was read.
+func (f crontabFile) announce(sources []crontab.Source) {
+	if sources == nil {
+		f.log.Info("no crontab", "path", f.path)
+		return
 	}
+	f.log.Info("crontab read", "path", f.path, "items", len(sources))
 }

@@ -47,7 +47,9 @@ func newDemoCommand(getenv func(string) string, stops *shutdown) *cobra.Command 
 		Use:   "demo",
 		Short: "Show the queue at work, with a PostgreSQL of its own if none is given",
 		Long:  demoHelp,
-		Args:  noArguments,
+		Example: `  gw-run demo
+  gw-run demo --once --connection postgres:///scratch`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.out = cmd.OutOrStdout()
 			d.log = newDemoLogger(cmd.ErrOrStderr())

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/config"
 )
 
 // options are the settings of a worker.
@@ -19,21 +20,31 @@ type options struct {
 	database    database
 	schemaOnly  bool
 	once        bool
+	cleanup     []string
 	noMigrate   bool
 	noPrepare   bool
 	jobs        int
 	poolSize    int
 	poll        pollInterval
 	listen      string
-	pollOnly    bool
+	noListen    bool
 	grace       time.Duration
 	tasks       string
 	crontabPath string
+	http        string
 	logFormat   string
 	logLevel    string
 	quiet       bool
+	configPath  string
+	watch       bool
+	offline     bool // no database is needed
 
-	level slog.Level // logLevel, after complete
+	// After complete:
+	level       slog.Level // logLevel
+	config      configFile
+	file        *config.File
+	fromFile    map[string]config.Setting // by the flags that they stand for
+	tasksChosen bool                      // somebody said which folder it is, so it has to be there
 }
 
 // database says where the queue is.
@@ -49,64 +60,110 @@ func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.schema, "schema", "s", cli.Schema(getenv), "`schema` of the queue")
 }
 
+// newCommandFlags returns the flags of a worker.
+func newCommandFlags(o *options, getenv func(string) string) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("gw-run", pflag.ContinueOnError)
+	o.database.addFlags(flags, getenv)
+	o.addFlags(flags)
+	return flags
+}
+
 func (o *options) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.configPath, "config", "", "`file` of settings and tasks (default: gw.yaml beside the folder of tasks, if it is there)")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "take over changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
 	flags.BoolVar(&o.once, "once", false, "work until no job is runnable, then exit")
+	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
 	flags.IntVarP(&o.jobs, "jobs", "j", 1, "`number` of jobs to run at once")
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
 	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
-	flags.StringVar(&o.listen, "listen-connection", "", "`database`: the same one, past the pooler that --connection goes through")
-	flags.BoolVar(&o.pollOnly, "poll-only", false, "do not listen for new jobs, only look at each poll interval")
+	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
+	flags.BoolVar(&o.noListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
 	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
 	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.http, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
 	flags.SortFlags = false
 }
 
-// complete takes what the environment says where there is no flag, and returns everything that is wrong.
-func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) error {
+// complete takes what the environment and the config file say where there is no flag, and returns everything that is
+// wrong: as a [usageError], unless it is wrong in the file.
+func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
+	o.config = o.findConfig(getenv)
+	if o.file, err = o.config.read(); err != nil {
+		return err
+	}
+	given := o.takeEnvironment(flags, getenv)
+	err = errors.Join(o.takeFile(flags, given), o.check(getenv))
+	if _, inFile := errors.AsType[config.Problem](err); err == nil || inFile {
+		return err
+	}
+	return usageError{err}
+}
+
+// takeEnvironment takes what the environment says where there is no flag. It returns what is given by one of the two.
+func (o *options) takeEnvironment(flags *pflag.FlagSet, getenv func(string) string) (given func(flag string) bool) {
+	isSet := map[string]bool{
+		"connection": getenv("DATABASE_URL") != "",
+		"schema":     getenv("GRAPHILE_WORKER_SCHEMA") != "",
+	}
 	if getenv("NO_LOG_SUCCESS") != "" && !flags.Changed("quiet") {
-		o.quiet = true
+		o.quiet, isSet["quiet"] = true, true
 	}
 	if getenv("GRAPHILE_LOGGER_DEBUG") == "1" && !flags.Changed("log-level") {
-		o.logLevel = "debug"
+		o.logLevel, isSet["log-level"] = "debug", true
 	}
+	return func(flag string) bool { return flags.Changed(flag) || isSet[flag] }
+}
 
+// check returns everything that is wrong with the options.
+func (o *options) check(getenv func(string) string) error {
 	var problems []error
-	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	refuse := func(flag, format string, args ...any) {
+		problems = append(problems, o.wrong(flag, fmt.Sprintf(format, args...)))
+	}
 	if o.schemaOnly && o.once {
-		refuse("--schema-only and --once exclude each other")
+		refuse("schema-only", "and --once exclude each other")
+	}
+	if o.watch && o.once {
+		refuse("watch", "and --once exclude each other")
 	}
 	if o.schemaOnly && o.noMigrate {
-		refuse("--schema-only and --no-migrate exclude each other")
+		refuse("no-migrate", "and --schema-only exclude each other")
 	}
-	if o.pollOnly && o.listen != "" {
-		refuse("--poll-only and --listen-connection exclude each other")
+	if o.noListen && o.listen != "" {
+		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
 	}
 	if o.jobs < 1 {
-		refuse("--jobs is %d, must be at least 1", o.jobs)
+		refuse("jobs", "is %d, must be at least 1", o.jobs)
 	}
 	if o.poolSize < 2 {
-		refuse("--max-pool-size is %d, must be at least 2", o.poolSize)
+		refuse("max-pool-size", "is %d, must be at least 2", o.poolSize)
 	}
 	if o.grace < 0 {
-		refuse("--grace is %s, must not be negative", o.grace)
+		refuse("grace", "is %s, must not be negative", o.grace)
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
-		refuse("--log-format is %q, must be text or json", o.logFormat)
+		refuse("log-format", "is %q, must be text or json", o.logFormat)
 	}
 	if err := o.level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		refuse("--log-level is %q, must be debug, info, warn or error", o.logLevel)
+		refuse("log-level", "is %q, must be debug, info, warn or error", o.logLevel)
 	}
-	problems = append(problems, o.database.complete(getenv))
+	if o.database.schema == "" {
+		refuse("schema", "is empty")
+	}
+	var err error
+	o.database.connection, err = o.connectionFrom("connection", o.database.connection, getenv)
+	if !o.offline || !errors.Is(err, cli.ErrNoConnection) {
+		problems = append(problems, err)
+	}
 	if o.listen != "" {
-		var err error
-		o.listen, err = cli.FindConnString(o.listen, "--listen-connection", getenv)
+		o.listen, err = o.connectionFrom("listen-url", o.listen, getenv)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)

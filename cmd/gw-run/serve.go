@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/task"
-	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -35,24 +31,25 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	defer release()
 	hangups := make(chan os.Signal, 1)
 	notifyHangup(hangups)
-	defer func() {
-		signal.Stop(hangups)
-		close(hangups)
-	}()
+	defer signal.Stop(hangups)
 
-	var tasks map[string]string
-	var cron []crontab.Source
+	var r *reloader
 	if !o.schemaOnly {
-		if tasks, err = findTasks(o.tasks, log); err != nil {
+		if r, err = o.load(log); err != nil {
 			return err
 		}
+		defer r.services.end()
 	}
-	file := o.crontab(log)
-	if !o.schemaOnly && !o.once {
-		if cron, err = file.read(); err != nil {
-			return err
-		}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("open connection pool: %w", err)
 	}
+	defer pool.Close()
+	web, err := startHTTP(o, pool, log)
+	if err != nil {
+		return err
+	}
+	defer web.close()
 	if err := prepareSchema(ctx, config.ConnConfig, o, log); err != nil {
 		return stoppedOr(ctx, err)
 	}
@@ -61,33 +58,91 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 		return err
 	}
 
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return fmt.Errorf("open connection pool: %w", err)
+	r.flags = &forbiddenFlags{pool: pool, log: log}
+	if err := r.flags.use(ctx, o.file.ForbiddenFlags); err != nil {
+		return stoppedOr(ctx, err)
 	}
-	defer pool.Close()
-	worker, err := shim.New(pool, shim.Config{
-		Schema:       o.database.schema,
-		Concurrency:  o.jobs,
-		PollInterval: time.Duration(o.poll),
-		PollOnly:     o.pollOnly,
-		ListenConfig: listenConfig,
-		Grace:        graceOrNone(o.grace),
-		Logger:       log,
-		QuietSuccess: o.quiet,
-		Cron:         cron,
+	r.worker, err = shim.New(pool, shim.Config{
+		Schema:             o.database.schema,
+		Concurrency:        o.jobs,
+		PollInterval:       time.Duration(o.poll),
+		PollOnly:           o.noListen,
+		ListenConfig:       listenConfig,
+		Grace:              graceOrNone(o.grace),
+		Logger:             log,
+		QuietSuccess:       o.quiet,
+		Cron:               r.cron,
+		ForbiddenFlagsFunc: r.flags.ask,
 	})
 	if err != nil {
 		return err
 	}
-	for identifier, path := range tasks {
-		worker.Handle(identifier, task.Executable{Path: path}.Run)
+	if err := r.worker.SetTasks(tasks(r.services.current)...); err != nil {
+		return err
+	}
+	if err := web.watch(r.worker, log); err != nil {
+		return err
+	}
+	unfollow, err := r.follow(ctx, hangups, o)
+	if err != nil {
+		return err
+	}
+	defer unfollow()
+	defer context.AfterFunc(ctx, func() { log.Info("stop asked for", "reason", context.Cause(ctx)) })()
+	return work(ctx, hard, r.worker, o.once)
+}
+
+// load reads what a worker is to do.
+func (o *options) load(log *slog.Logger) (*reloader, error) {
+	r := &reloader{
+		log:      log,
+		config:   o.config,
+		finder:   o.taskFinder(log),
+		services: o.newServices(log),
+		crontab:  o.crontab(log),
+		file:     o.file,
+	}
+	found, err := r.finder.find(o.file)
+	if err != nil {
+		return nil, err
+	}
+	serve, err := r.services.prepare(found)
+	if err != nil {
+		return nil, err
+	}
+	r.services.use(serve)
+	if o.once {
+		return r, nil
+	}
+	if r.cron, err = r.crontab.read(); err != nil {
+		return nil, err
+	}
+	r.crontab.announce(r.cron)
+	return r, nil
+}
+
+// follow keeps the worker up to date with its files, and with the query for forbidden flags, until the function that it
+// returns is called.
+func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *options) (unfollow func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	changes := make(chan struct{})
+	if o.watch {
+		watch, err := watchFiles(o.tasks, []string{r.config.path, r.crontab.path}, r.log)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		loops.Go(func() { watch.run(ctx, changes) })
 	}
 	if !o.once {
-		go file.readAgain(hangups, worker)
+		loops.Go(func() { r.run(ctx, hangups, changes) })
 	}
-	defer context.AfterFunc(ctx, func() { log.Info("stop asked for", "reason", context.Cause(ctx)) })()
-	return work(ctx, hard, worker, o.once)
+	loops.Go(func() { r.flags.run(ctx) })
+	return func() {
+		cancel()
+		loops.Wait()
+	}, nil
 }
 
 // work runs a worker until ctx ends, its grace time until hard ends as well.
@@ -110,32 +165,6 @@ func stoppedOr(ctx context.Context, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-}
-
-// findTasks returns the executables of a folder by task. It is an error when there is none.
-func findTasks(dir string, log *slog.Logger) (map[string]string, error) {
-	found, err := task.Discover(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w; --tasks names the folder with the executables", err)
-	}
-	if len(found.Tasks) == 0 {
-		reasons := "it is empty"
-		if len(found.Ignored) > 0 {
-			texts := make([]string, len(found.Ignored))
-			for i, ignored := range found.Ignored {
-				texts[i] = ignored.String()
-			}
-			reasons = "ignored: " + strings.Join(texts, ", ")
-		}
-		return nil, fmt.Errorf("no tasks found in %s; %s", dir, reasons)
-	}
-	for _, ignored := range found.Ignored {
-		log.Info("file serves no task", "path", ignored.Path, "reason", ignored.Reason)
-	}
-	for _, identifier := range slices.Sorted(maps.Keys(found.Tasks)) {
-		log.Debug("file serves a task", "path", found.Tasks[identifier], "task_identifier", identifier)
-	}
-	return found.Tasks, nil
 }
 
 // graceOrNone turns no grace into what the worker understands as none; its zero is the default.

@@ -27,6 +27,9 @@ type watchedWriter struct {
 	broken chan<- struct{}
 }
 
+// Unwrap lets whoever draws see whether this is a terminal.
+func (w watchedWriter) Unwrap() any { return w.Writer }
+
 func (w watchedWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) { // EIO: the terminal was closed

@@ -2,15 +2,21 @@ package cli_test
 
 import (
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/gwsql/gw/internal/cli"
 )
 
-func TestVersionNamesModuleAndGo(t *testing.T) {
-	got := cli.Version()
-	if module, _, ok := strings.Cut(got, " "); !ok || module == "" || !strings.Contains(got, runtime.Version()) {
-		t.Errorf("got %q", got)
+func TestABuildNamesModuleRevisionAndGo(t *testing.T) {
+	if got := cli.ReadBuild(); got.Version == "" || got.Go != runtime.Version() {
+		t.Errorf("got %+v", got)
+	}
+	for want, build := range map[string]cli.Build{
+		"v0.1.0 (revision 0123456789ab, go1.26.1)": {Version: "v0.1.0", Revision: "0123456789abcdef", Go: "go1.26.1"},
+		"(devel) (go1.26.1)":                       {Version: "(devel)", Go: "go1.26.1"},
+	} {
+		if got := build.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package task holds the kinds of handler that gw-run can serve a task with. There is one so far: an executable file.
+// Package task holds the kinds of handler that gw-run can serve a task with: an executable file, and an HTTP server.
 //
 // [Discover] finds the executables of a folder and names their tasks; [Executable.Run] runs one of them for one job, by
 // the protocol of Graphile Worker, so that one script works under both workers:
@@ -6,4 +6,6 @@
 //   - the payload comes on stdin as {"payload":...} on one line without a newline, then end of file;
 //   - what else is known about the job comes in environment variables that begin with GRAPHILE_WORKER_;
 //   - exit code 0 completes the job, anything else fails it, and the last lines of stderr are stored with the failure.
+//
+// [HTTP.Handler] makes the handler that sends each job to a URL; docs/handlers.md is its protocol.
 package task

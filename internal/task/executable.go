@@ -18,10 +18,16 @@ const (
 	defaultKillDelay = 5 * time.Second
 )
 
-// Executable serves a task with an executable file.
+// Executable serves a task with a program that is started for each job.
 type Executable struct {
-	// Path is the file that is started for each job, in the worker's working directory and without arguments.
+	// Path is the program's file.
 	Path string
+	// Args are its arguments. Default: none.
+	Args []string
+	// Directory is its working directory. Default: the worker's.
+	Directory string
+	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
+	Env []string
 	// Timeout is how long one job may take. Default 4 hours; then it is ended like at a shutdown, and has failed.
 	Timeout time.Duration
 	// KillDelay is the time between SIGTERM, when a job must end, and SIGKILL. Default 5 seconds. It is also how long a
@@ -54,8 +60,9 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 		log.WarnContext(ctx, line, "stream", "stderr")
 		complaints.add(line)
 	}}
-	cmd := exec.CommandContext(ctx, e.Path)
-	cmd.Env = environment(job)
+	cmd := exec.CommandContext(ctx, e.Path, e.Args...)
+	cmd.Dir = e.Directory
+	cmd.Env = environment(e.Env, job)
 	cmd.Stdin = input
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Cancel = func() error { askGroup(cmd); return nil }

@@ -27,8 +27,8 @@ func input(payload []byte) (io.Reader, error) {
 	return &b, nil
 }
 
-// environment returns the worker's environment with the variables that describe the job.
-func environment(job *shim.Job) []string {
+// environment returns the worker's environment, with more, and with the variables that describe the job.
+func environment(more []string, job *shim.Job) []string {
 	const keyVariable = "GRAPHILE_WORKER_JOB_KEY="
 	var env []string
 	for _, variable := range os.Environ() {
@@ -36,6 +36,7 @@ func environment(job *shim.Job) []string {
 			env = append(env, variable)
 		}
 	}
+	env = append(env, more...)
 	env = append(env,
 		"GRAPHILE_WORKER_PAYLOAD_FORMAT=json",
 		"GRAPHILE_WORKER_TASK_IDENTIFIER="+job.TaskIdentifier,

@@ -3,6 +3,7 @@ package gwprom
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,14 +27,22 @@ type QueueConfig struct {
 	// the timeout of the scrape.
 	Timeout time.Duration
 
+	// MaxAge is for how long an answer of the database serves further scrapes, so that several servers that scrape, or one
+	// in a hurry, cost no more. Default: 5 s. A negative MaxAge asks at each scrape.
+	MaxAge time.Duration
+
 	// Logger receives the errors of the database. Default: slog.Default().
 	Logger *slog.Logger
 }
 
-// QueueCollector counts the jobs in the queue at each scrape. Make it with [NewQueueCollector].
+// QueueCollector counts the jobs in the queue when it is scraped. Make it with [NewQueueCollector].
 type QueueCollector struct {
 	client *shim.Client
 	cfg    QueueConfig
+
+	mu    sync.Mutex // held while the database is asked, so that scrapes at the same time share the answer
+	last  shim.QueueDepth
+	asked time.Time // when last was asked for; zero before
 }
 
 // NewQueueCollector makes a collector on a client, which is best one on a pool, for scrapes may overlap. What a scrape
@@ -41,6 +50,9 @@ type QueueCollector struct {
 func NewQueueCollector(client *shim.Client, cfg QueueConfig) *QueueCollector {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
+	}
+	if cfg.MaxAge == 0 {
+		cfg.MaxAge = 5 * time.Second
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -61,9 +73,7 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
-	defer cancel()
-	depth, err := c.client.QueueDepth(ctx)
+	depth, err := c.depth()
 	if err != nil {
 		c.cfg.Logger.Warn("cannot measure the queue", "error", err)
 		gauge(upDesc, 0)
@@ -75,4 +85,22 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge(depthDesc, float64(depth.Running), "running")
 	gauge(depthDesc, float64(depth.Failed), "failed")
 	gauge(oldestDesc, depth.OldestReady.Seconds())
+}
+
+// depth asks the database, unless its last answer is young.
+func (c *QueueCollector) depth() (shim.QueueDepth, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked.IsZero() && time.Since(c.asked) < c.cfg.MaxAge {
+		return c.last, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
+	defer cancel()
+	asked := time.Now()
+	depth, err := c.client.QueueDepth(ctx)
+	if err != nil {
+		return shim.QueueDepth{}, err
+	}
+	c.last, c.asked = depth, asked
+	return depth, nil
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -35,6 +36,25 @@ func TestAScrapeSaysHowManyJobsStandWhere(t *testing.T) {
 	}
 	if got := read(t, registry, "gw_oldest_ready_seconds"); got < 3600 || got > 7200 {
 		t.Errorf("the oldest waits for %v s", got)
+	}
+}
+
+func TestScrapesInARowShareAnAnswerForAWhile(t *testing.T) {
+	for _, c := range []struct {
+		maxAge time.Duration
+		want   float64 // ready jobs by the second scrape
+	}{{time.Hour, 1}, {-1, 2}} {
+		pool := pgtest.Pool(t, pgtest.Database(t))
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}),
+			gwprom.QueueConfig{MaxAge: c.maxAge}))
+		ready := func() float64 {
+			pgtest.Exec(t, pool, `select graphile_worker.add_job('a')`)
+			return find(t, registry, "gw_queue_depth", []string{"state=ready"}).GetGauge().GetValue()
+		}
+		if first, second := ready(), ready(); first != 1 || second != c.want {
+			t.Errorf("max age %s: %v, then %v ready jobs, want 1 and %v", c.maxAge, first, second, c.want)
+		}
 	}
 }
 

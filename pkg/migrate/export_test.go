@@ -17,3 +17,8 @@ func (m *Migrator) TryLocks(tries int) {
 	m.locks.tries = tries
 	m.locks.pause = func(int) time.Duration { return time.Millisecond }
 }
+
+// ExtensionFrom is Extension with other files than the embedded ones.
+func ExtensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
+	return extensionFrom(cfg, files)
+}

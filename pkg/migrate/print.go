@@ -25,10 +25,17 @@ func SQL(schema string) (string, error) {
 	fmt.Fprintf(&b, "-- gw, schema version %d. Run this once, in one transaction, as the role that is to own the schema.\n",
 		len(migrations))
 	fmt.Fprintf(&b, "\ncreate schema if not exists %s;\n", m.quoted())
+	b.WriteString(m.installation(migrations))
+	return b.String(), nil
+}
+
+// installation returns the SQL that runs the migrations in an empty schema and records its version.
+func (m *Migrator) installation(migrations []Migration) string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "create table %s (version int4 not null primary key);\n", m.qualified(versionTable))
 	fmt.Fprintf(&b, "insert into %s (version) values (%d);\n", m.qualified(versionTable), len(migrations))
 	for _, migration := range migrations {
 		fmt.Fprintf(&b, "\n-- %s\n\n%s\n", migration.Name, migration.SQL)
 	}
-	return b.String(), nil
+	return b.String()
 }

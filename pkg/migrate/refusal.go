@@ -14,6 +14,7 @@ const (
 	ReasonAbsent    Reason = "absent"    // there is nothing of ours to repair
 	ReasonNewer     Reason = "newer"     // the schema is newer than this program
 	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's own, and was not to be taken over, or cannot be
+	ReasonExtension Reason = "extension" // the schema belongs to a PostgreSQL extension, which upgrades it
 	ReasonHalfMade  Reason = "half-made" // parts of the schema are missing
 	ReasonForeign   Reason = "foreign"   // the schema holds something else
 	ReasonOwner     Reason = "owner"     // the schema belongs to another role
@@ -128,6 +129,17 @@ func (m *Migrator) refuseForeign(objects []string) *Refusal {
 		Reason:  ReasonForeign,
 		Problem: fmt.Sprintf("schema %s holds something else: %s", m.quoted(), enumerate(objects)),
 		WayOut:  "choose another schema, or move what is in it",
+	}
+}
+
+func (m *Migrator) refuseExtension(status Status) *Refusal {
+	name, _, _ := strings.Cut(status.Extension, " ")
+	return &Refusal{
+		Reason: ReasonExtension,
+		Problem: fmt.Sprintf("schema %s is at version %d of %d and belongs to the extension %s, which upgrades it",
+			m.quoted(), status.Installed, status.Available, name),
+		WayOut: fmt.Sprintf("copy the extension's files of this release to the server (gw-migrate extension writes them), "+
+			"then run: alter extension %s update", quote(name)),
 	}
 }
 

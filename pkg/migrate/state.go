@@ -29,6 +29,7 @@ const (
 type Status struct {
 	Schema    string
 	State     State
+	Extension string      // the PostgreSQL extension that the schema belongs to, with its version; empty if to none
 	Revision  int32       // Graphile Worker's, by its table migrations; 0 if there is none
 	Installed int32       // the schema's version; 0 if nothing of ours is there
 	Available int32       // the version that this program brings it to
@@ -50,6 +51,7 @@ func contractTables() []string {
 type evidence struct {
 	exists    bool
 	qualifier string   // the schema's name and a dot, as PostgreSQL prints it
+	extension string   // that the schema belongs to, with its version
 	owners    []string // of the contract's tables and functions; of the schema where there are none of these
 	user      string
 	mayCreate bool // in the schema
@@ -70,6 +72,13 @@ func (e evidence) isOwner() bool { return len(e.owners) == 1 && e.owners[0] == e
 const evidenceQuery = `
 select n.oid is not null,
        coalesce(pg_catalog.quote_ident(n.nspname) || '.', ''),
+       coalesce((select x.extname || ' ' || x.extversion
+                   from pg_catalog.pg_depend as d
+                   join pg_catalog.pg_extension as x on x.oid = d.refobjid
+                  where d.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass
+                    and d.objid = n.oid
+                    and d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
+                    and d.deptype = 'e'), ''),
        array(select pg_catalog.pg_get_userbyid(o.oid)::text
                from (select c.relowner
                        from pg_catalog.pg_class as c
@@ -122,7 +131,7 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 
 	var e evidence
 	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions())).
-		Scan(&e.exists, &e.qualifier, &e.owners, &e.user, &e.mayCreate, &e.tables, &e.objects)
+		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.mayCreate, &e.tables, &e.objects)
 	if err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
@@ -138,7 +147,7 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 }
 
 func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status, error) {
-	status := Status{Schema: m.schema, Available: int32(len(m.migrations))}
+	status := Status{Schema: m.schema, Extension: e.extension, Available: int32(len(m.migrations))}
 	var err error
 	switch {
 	case !e.exists:
@@ -164,6 +173,9 @@ func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status,
 	}
 	if e.exists {
 		status.rights = m.refuseRights(e)
+	}
+	if len(status.Pending) > 0 && status.Refusal == nil && status.Extension != "" {
+		status.Refusal = m.refuseExtension(status)
 	}
 	if len(status.Pending) > 0 && status.Refusal == nil {
 		status.Refusal = status.rights

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -36,13 +35,13 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	if err := f.unlockLost(stop); err != nil {
 		return err
 	}
-	started := time.Now()
-	forbidden, err := f.forbidden.ask(stop)
+	forbidden, err := f.askForbidden(stop)
 	if err != nil {
-		return fmt.Errorf("ask for forbidden flags: %s", err) // whatever it says, it is no mistake of the worker's
+		return err
 	}
+	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: 1})
-	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks, forbidden)
+	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
@@ -55,10 +54,7 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 		f.alone = noneWaits
 		return nil
 	}
-	emit(f.events, ClaimSucceeded{Jobs: 1, Duration: time.Since(started)})
-	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	f.runsAlone = true
-	f.held++
-	f.backlog.add(answer.jobs, false)
+	f.accept(stop, answer.jobs, maxClaim, time.Since(started))
 	return nil
 }

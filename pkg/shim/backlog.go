@@ -15,14 +15,18 @@ type backlog struct {
 	mu      sync.Mutex
 	come    sync.Cond // jobs, or the end
 	pace    pace
-	waiting []*Job // in the order in which to run them
-	busy    int    // waiting or running
-	idle    int    // executors that wait for a job
+	waiting []*Job          // in the order in which to run them
+	busy    int             // waiting or running
+	busyOf  map[string]int  // likewise, by task
+	full    map[string]bool // tasks that had no room when it was last asked for
+	hasRoom bool            // one of these has some again
+	idle    int             // executors that wait for a job
 	closed  bool
 }
 
 func newBacklog(concurrency int) *backlog {
 	b := &backlog{slack: newSignal(), pace: pace{concurrency: concurrency}}
+	b.busyOf, b.full = make(map[string]int), make(map[string]bool)
 	b.come.L = &b.mu
 	return b
 }
@@ -37,6 +41,9 @@ func (b *backlog) add(jobs []*Job, filled bool) {
 		slices.SortStableFunc(b.waiting, runsBefore)
 	}
 	b.busy += len(jobs)
+	for _, job := range jobs {
+		b.busyOf[job.TaskIdentifier]++
+	}
 	if filled {
 		b.pace.filled()
 	}
@@ -67,23 +74,46 @@ func (b *backlog) next() *Job {
 	return job
 }
 
-// finished tells of a handler that took d.
-func (b *backlog) finished(d time.Duration) {
+// more returns a job that next has returned, and with it others of its task that wait: up to most together, and no more
+// than this executor's share while others wait for jobs.
+func (b *backlog) more(first *Job, most int) []*Job {
 	b.mu.Lock()
-	b.busy--
+	defer b.mu.Unlock()
+	most = min(most, 1+len(b.waiting)/(b.idle+1))
+	jobs := append(make([]*Job, 0, most), first)
+	var passed []*Job // of other tasks
+	seen := 0
+	for ; seen < len(b.waiting) && len(jobs) < most; seen++ {
+		if job := b.waiting[seen]; job.TaskIdentifier == first.TaskIdentifier {
+			jobs = append(jobs, job)
+		} else {
+			passed = append(passed, job)
+		}
+	}
+	taken := seen - len(passed)
+	copy(b.waiting[taken:], passed)
+	clear(b.waiting[:taken])
+	b.waiting = b.waiting[taken:]
+	return jobs
+}
+
+// finished tells of a job whose handler took d.
+func (b *backlog) finished(job *Job, d time.Duration) {
+	b.mu.Lock()
+	b.left(job)
 	b.pace.finished(d)
-	wanted := b.pace.want(b.busy) > 0
+	wanted := b.hasRoom || b.pace.want(b.busy) > 0
 	b.mu.Unlock()
 	if wanted {
 		b.slack.set()
 	}
 }
 
-// want returns how many jobs to claim.
-func (b *backlog) want() int {
+// want returns how many jobs to claim when so many more are asked for already.
+func (b *backlog) want(asked int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pace.want(b.busy)
+	return b.pace.want(b.busy + asked)
 }
 
 // takeOld takes out all jobs that wait, if one of them was claimed before a time: handlers turned out to be longer than
@@ -115,6 +145,8 @@ func (b *backlog) close() (unstarted []*Job) {
 func (b *backlog) takeAll() []*Job {
 	jobs := b.waiting
 	b.waiting = nil
-	b.busy -= len(jobs)
+	for _, job := range jobs {
+		b.left(job)
+	}
 	return jobs
 }

@@ -38,12 +38,12 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false)
 	b.next()
 	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false) // younger, and before the older one
-	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || b.want() == 0 {
-		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, b.want())
+	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || b.want(0) == 0 {
+		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, b.want(0))
 	}
 	jobs, oldest := b.takeOld(start)
-	if len(jobs) != 2 || !oldest.IsZero() || b.busy != 1 || b.want() != 0 {
-		t.Errorf("took %d jobs, %d are busy, %d are wanted", len(jobs), b.busy, b.want())
+	if len(jobs) != 2 || !oldest.IsZero() || b.busy != 1 || b.want(0) != 0 {
+		t.Errorf("took %d jobs, %d are busy, %d are wanted", len(jobs), b.busy, b.want(0))
 	}
 	if jobs, oldest := b.takeOld(start.Add(time.Hour)); jobs != nil || !oldest.IsZero() {
 		t.Errorf("of nothing it took %d jobs, of %s", len(jobs), oldest)
@@ -70,11 +70,10 @@ func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 	b := newBacklog(1)
 	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true)
-	if b.want() != 0 {
+	if b.want(0) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
-	b.next()
-	b.finished(time.Millisecond)
+	b.finished(b.next(), time.Millisecond)
 	select {
 	case <-b.slack:
 	default:

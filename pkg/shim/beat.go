@@ -21,6 +21,8 @@ const (
 type heart struct {
 	queries     *queries
 	register    func(context.Context) error
+	isOutdated  func() bool // the database knows other tasks than the worker has
+	changed     signal      // the tasks are others
 	running     *running
 	alone       aloneNotice
 	logger      *slog.Logger
@@ -42,8 +44,10 @@ func (h *heart) run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
+		case <-h.changed:
 		case <-timer.C:
 		}
+		timer.Stop()
 		next, err := h.beat(ctx)
 		if err == nil {
 			retry.reset()
@@ -92,6 +96,8 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	h.alone.tell(answer.alone)
 	if !answer.registered {
 		h.logger.Warn("worker was not registered any more, registers again")
+	}
+	if !answer.registered || h.isOutdated() {
 		return answer.next, h.register(ctx)
 	}
 	return answer.next, nil

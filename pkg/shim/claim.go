@@ -26,11 +26,9 @@ type claimed struct {
 // Outcomes are not part of the exchange. On two connections claim and completion keep two cores of the server busy, where
 // in one exchange their times would add up; and an outcome refused would undo the claim.
 func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		answer = claimed{}
-		// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the
-		// jobs stay in the order in which the function returns them.
-		rows, err := conn.Query(ctx, q.text(`
+	// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the jobs
+	// stay in the order in which the function returns them.
+	return q.readClaim(ctx, tasks, `
 			with asleep as materialized (
 			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
 			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
@@ -40,8 +38,25 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true`),
-			q.workerID, tasks, limit, lasting.Seconds(), forbidden)
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true`,
+		q.workerID, tasks, limit, lasting.Seconds(), forbidden)
+}
+
+// claimBeside takes up to limit jobs while another claim of this worker is under way: if there are none, the worker does
+// not fall asleep.
+func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden []string) ([]*Job, error) {
+	answer, err := q.readClaim(ctx, tasks, `
+			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
+			  from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]) as j`,
+		q.workerID, tasks, limit, forbidden)
+	return answer.jobs, err
+}
+
+func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		answer = claimed{}
+		rows, err := conn.Query(ctx, q.text(sql), args...)
 		if err != nil {
 			return err
 		}

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// ownConnections is how many connections a worker calls the core on: one that claims, one that writes outcomes, one
-	// that beats, one that sweeps, which takes long in a large table, and one that looks after recurring jobs, which takes
-	// long after an outage. An idle worker needs one at a time.
-	ownConnections = 5
+	// ownConnections is how many connections a worker calls the core on: one that claims and in a flood another one, one
+	// that writes outcomes, one that beats, one that sweeps, which takes long in a large table, and one that looks after
+	// recurring jobs, which takes long after an outage. An idle worker needs one at a time.
+	ownConnections = 6
 	// spareTime is how long a connection that is not needed is kept.
 	spareTime = 10 * time.Second
 	// quietTime is how long a connection may have been idle and still be used without a ping, which would cost a job that

@@ -73,7 +73,7 @@ func TestHundredsOfHandlersNeedNoConnectionsOfTheirOwn(t *testing.T) {
 	for range concurrency {
 		receive(t, running)
 	}
-	if n := value[int](q, `select count(*) from pg_stat_activity where application_name = 'many' and datname = current_database()`); n > 5 {
+	if n := value[int](q, `select count(*) from pg_stat_activity where application_name = 'many' and datname = current_database()`); n > 6 {
 		t.Errorf("the worker has %d connections", n)
 	}
 	close(release)

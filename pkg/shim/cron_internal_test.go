@@ -332,7 +332,7 @@ func TestItemsAreReplacedWhileTheWorkerRuns(t *testing.T) {
 
 func TestAMinuteThatBeginsWhileItemsAreReplacedIsRun(t *testing.T) {
 	w := newTicking(t, everyMinute("kept"))
-	session := newSession(w.Worker, nil, false)
+	session := newSession(w.Worker, false)
 	session.queries.pool = w.pool
 	c := session.newCron(nil)
 	// The start, the last tick before the others, the start with the others, and the next tick.
@@ -410,7 +410,7 @@ func TestAClashWithAScheduleIsLoggedOnce(t *testing.T) {
 
 func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
 	w := newTicking(t)
-	s := newSession(w.Worker, nil, false)
+	s := newSession(w.Worker, false)
 	s.queries.pool = w.pool
 	c := s.newCron(nil)
 	late, cancel := context.WithTimeout(t.Context(), 0)

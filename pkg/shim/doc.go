@@ -52,6 +52,6 @@
 // # Connections
 //
 // The pool is left to handlers. A worker has connections of its own beside it, made like the pool's: one for LISTEN, and
-// up to five by which it claims, reports, sends its heartbeat, sweeps and looks after recurring jobs; never more than the
+// up to six by which it claims, reports, sends its heartbeat, sweeps and looks after recurring jobs; never more than the
 // pool may have, and one while it is idle. A client needs one of its pool for each call at a time.
 package shim

@@ -3,13 +3,15 @@ package shim
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // executor runs handlers, one after the other. A worker has as many as its concurrency.
 type executor struct {
-	tasks    map[string]task
+	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
 	outcomes chan<- outcome
 	running  *running
@@ -20,10 +22,12 @@ type executor struct {
 	handling context.Context
 
 	mu      sync.Mutex
-	job     *Job // whose handler runs
+	jobs    []*Job // whose handler runs, nil without
 	started time.Time
 	isOver  bool // no handler is waited for any more
 	isLeft  bool // one has been left behind, and ours is the goroutine that was left with it
+
+	single [1]*Job // the memory of jobs where there is one
 }
 
 // run runs until the backlog is closed and its last handler has returned. The handlers run in its own goroutine, which
@@ -36,11 +40,23 @@ func (e *executor) run() {
 		}
 	}()
 	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
-		if !e.begin(job) {
-			e.report(outcome{job: job, verdict: returned})
-			continue
+		task, served := e.tasks.Load().byName[job.TaskIdentifier]
+		e.single[0] = job
+		jobs := e.single[:]
+		if task.many != nil {
+			jobs = e.backlog.more(job, task.most)
 		}
-		e.execute(job)
+		switch {
+		case !served || !e.begin(jobs):
+			for _, job := range jobs {
+				e.report(outcome{job: job, verdict: returned})
+			}
+			continue
+		case task.many != nil:
+			e.executeMany(jobs, task)
+		default:
+			e.execute(job, task)
+		}
 		if e.isLeft {
 			return
 		}
@@ -51,18 +67,26 @@ func (e *executor) run() {
 
 // begin returns false if a handler would be interrupted at once, or if the process was paused since the claim: perhaps for
 // long enough to be taken for dead.
-func (e *executor) begin(job *Job) bool {
+func (e *executor) begin(jobs []*Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isOver || e.handling.Err() != nil || job.hold.isOld() {
+	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, (*Job).isOld) {
 		return false
 	}
-	e.job, e.started = job, time.Now()
+	e.jobs, e.started = jobs, time.Now()
 	return true
 }
 
-func (e *executor) execute(job *Job) {
-	task := e.tasks[job.TaskIdentifier]
+// end returns the jobs whose handler has returned, nil if they were given up before.
+func (e *executor) end() []*Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	jobs := e.jobs
+	e.jobs = nil
+	return jobs
+}
+
+func (e *executor) execute(job *Job, task task) {
 	base := &handlerContext{Context: e.handling, job: job}
 	e.running.enter(job, base.end, e.started)
 	var ctx context.Context = base
@@ -88,14 +112,15 @@ func (e *executor) execute(job *Job) {
 
 // finish reports what becomes of the job whose handler returned err.
 func (e *executor) finish(task task, cause, err error) {
-	e.mu.Lock()
-	job := e.job
-	e.job = nil
-	e.mu.Unlock()
-	if e.isLeft = job == nil; e.isLeft {
+	jobs := e.end()
+	if e.isLeft = jobs == nil; e.isLeft {
 		return
 	}
-	o := outcome{job: job, started: true, duration: time.Since(e.started)}
+	e.conclude(jobs[0], task, time.Since(e.started), cause, err)
+}
+
+func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
+	o := outcome{job: job, started: true, duration: duration}
 	if err != nil || cause != nil || job.hold.isCompleting() { // else it is completed, which is said without an allocation
 		o = e.judge(o, task, cause, err)
 	}
@@ -105,24 +130,26 @@ func (e *executor) finish(task task, cause, err error) {
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
-	e.backlog.finished(o.duration)
+	e.backlog.finished(o.job, o.duration)
 }
 
-// abandon leaves a handler behind that still runs, and returns its job. No other one starts.
+// abandon leaves a handler behind that still runs, and returns its jobs. No other one starts.
 func (e *executor) abandon() {
 	e.mu.Lock()
-	job, started := e.job, e.started
-	e.job, e.isOver = nil, true
+	jobs, started := e.jobs, e.started
+	e.jobs, e.isOver = nil, true
 	e.mu.Unlock()
-	if job == nil {
+	if jobs == nil {
 		return
 	}
-	e.running.leave(job)
-	o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
-	o.err = errors.New("handler ignored the end of its context")
-	o.message = o.err.Error()
-	e.tell(o)
-	e.report(o)
+	for _, job := range jobs {
+		e.running.leave(job)
+		o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
+		o.err = errors.New("handler ignored the end of its context")
+		o.message = o.err.Error()
+		e.tell(o)
+		e.report(o)
+	}
 	e.stopped()
 }
 
@@ -130,6 +157,12 @@ func (e *executor) abandon() {
 func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.err = err
 	switch {
+	case o.job.hold.isCommitted():
+		o.verdict = committed
+		if err != nil {
+			o.message = err.Error()
+		}
+		return o
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
 		return o
@@ -155,9 +188,10 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	}
 	o.askForRest(err)
 	switch {
-	case o.snoozed || o.inTx:
+	case o.snoozed || o.inTx && o.err == nil:
 	case e.handling.Err() != nil:
 		o.interrupt()
+	case o.inTx:
 	case o.delay == nil && task.backoff != nil:
 		o.delay = customDelay(task.backoff, o.job.Attempts)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,7 @@ type settlement struct {
 // fetcher claims jobs and hands them to the executors. Nothing else claims.
 type fetcher struct {
 	queries      *queries
-	tasks        []string
+	tasks        *atomic.Pointer[taskSet]
 	pollInterval time.Duration
 	once         bool // leave when nothing is runnable
 	forbidden    forbiddenFlags
@@ -32,6 +33,7 @@ type fetcher struct {
 
 	wake     signal // look for jobs
 	listens  signal // likewise, and the server may have forgotten that we sleep
+	changed  signal // likewise, because the tasks are others
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
@@ -42,6 +44,8 @@ type fetcher struct {
 	alone     alone
 	runsAlone bool // what is held has to run alone
 	look      bool // there may be something to claim
+	leftOut   bool // but not in this claim, as a task had no room
+	skips     bool // the next claim may leave out tasks that have a limit
 	orphaned  bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
 	poll      *time.Timer
 	stale     *time.Timer      // when to see whether jobs have waited too long
@@ -63,23 +67,27 @@ func (f *fetcher) run(stop context.Context) {
 	var retry backoff
 	for stop.Err() == nil {
 		f.takeNotes()
+		f.look = f.backlog.reopened() || f.look
 		if f.orphaned && f.held == 0 {
 			f.look = true // nothing is known to be held, so what is locked in our name can be freed
 		}
-		limit := min(f.backlog.want(), cap(f.outcomes)-f.held)
+		limit := f.room(0)
 		var err error
 		switch {
 		case f.paused != nil:
 			f.wait(stop)
 			continue
-		case f.held == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once)):
+		case f.held == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {
 				return
 			}
 		case f.look && limit > 0 && f.alone != makeRoom && !f.runsAlone:
-			err = f.claim(stop, limit)
+			var floods bool
+			if floods, err = f.claim(stop, limit); floods {
+				err = f.flood(stop)
+			}
 		default:
 			f.wait(stop)
 			continue
@@ -97,29 +105,41 @@ func (f *fetcher) run(stop context.Context) {
 	}
 }
 
-// claim takes up to limit jobs, or learns when to look again. Once sent it is not called off: the jobs that it locks
-// would be lost.
-func (f *fetcher) claim(stop context.Context, limit int) error {
+// claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
+// claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
+func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
 	if err := f.unlockLost(stop); err != nil {
-		return err
+		return false, err
+	}
+	set := f.tasks.Load()
+	ask := f.plan(set, limit)
+	if len(ask.tasks) == 0 { // until one of them has room
+		f.look = false
+		return false, nil
 	}
 	started := time.Now()
-	emit(f.events, ClaimStarted{Limit: limit})
-	forbidden, err := f.forbidden.ask(stop)
+	emit(f.events, ClaimStarted{Limit: ask.limit})
+	forbidden, err := f.askForbidden(stop)
 	if err != nil {
-		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+		return false, err
 	}
-	sent := time.Now()
-	answer, err := f.queries.claim(context.WithoutCancel(stop), f.tasks, limit, f.sleep.lasting, forbidden)
+	sent, lasting := time.Now(), f.sleep.lasting
+	if !ask.whole {
+		lasting = 0 // it is no reason to fall asleep that there are none
+	}
+	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.orphaned = true
 		f.sleep.unsure = true
-		return err
+		return false, err
 	}
+	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
+		if !ask.whole {
+			return false, nil
+		}
 		delay := f.pollInterval
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
@@ -127,22 +147,43 @@ func (f *fetcher) claim(stop context.Context, limit int) error {
 		f.poll.Reset(delay)
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
-		return err
+		return false, err
 	}
-	emit(f.events, ClaimSucceeded{Jobs: len(answer.jobs), Duration: time.Since(started)})
-	f.queries.readCarried(context.WithoutCancel(stop), answer.jobs)
 	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
-	f.held += len(answer.jobs)
-	filled := len(answer.jobs) == limit
-	f.backlog.add(answer.jobs, filled)
+	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
+	if len(answer.jobs) < ask.limit {
+		return false, nil
+	}
+	err = f.sleep.rise(context.WithoutCancel(stop))
+	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
+}
+
+// room returns how many jobs can be claimed when so many more are asked for already.
+func (f *fetcher) room(asked int) int {
+	return min(f.backlog.want(asked), cap(f.outcomes)-f.held-asked)
+}
+
+// askForbidden returns the flags whose jobs are to be left.
+func (f *fetcher) askForbidden(stop context.Context) ([]string, error) {
+	started := time.Now()
+	forbidden, err := f.forbidden.ask(stop)
+	if err != nil {
+		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
+		return nil, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+	}
+	return forbidden, nil
+}
+
+// accept hands claimed jobs to the executors.
+func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
+	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
+	f.queries.readCarried(context.WithoutCancel(stop), jobs)
+	f.held += len(jobs)
+	f.backlog.add(jobs, len(jobs) == limit)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)
 	}
-	if filled {
-		return f.sleep.rise(context.WithoutCancel(stop))
-	}
-	return nil
 }
 
 // unlockLost frees the jobs of a claim whose answer was lost, as soon as no others are held.
@@ -170,6 +211,8 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-ended:
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
 	case <-f.wake:
+		f.look = true
+	case <-f.changed:
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,10 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	backlog.pace = *learned(1, time.Millisecond) // so that it would claim
 	backlog.add([]*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}, false)
 	backlog.next()
+	var tasks atomic.Pointer[taskSet]
+	tasks.Store(newTaskSet(map[string]task{"task": {}}))
 	f := &fetcher{
+		tasks:        &tasks,
 		queries:      queries,
 		pollInterval: time.Hour,
 		logger:       slog.New(slog.DiscardHandler),

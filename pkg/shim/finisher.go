@@ -25,7 +25,8 @@ const (
 	completed verdict = iota
 	failed
 	returned
-	lost // the job is somebody else's: there is nothing to report
+	lost      // the job is somebody else's: there is nothing to report
+	committed // its handler has completed it, which is known: likewise
 )
 
 // outcome is how a claim ended. It belongs to the claim's lease: whatever happens to the job later, it touches nothing
@@ -63,7 +64,7 @@ type finisher struct {
 
 	// Of the last flush, for their memory.
 	batch     []outcome
-	byVerdict [lost + 1][]outcome
+	byVerdict [committed + 1][]outcome
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
@@ -84,6 +85,10 @@ func (f *finisher) run(ctx context.Context) {
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
+		}
+		for _, o := range byVerdict[committed] {
+			f.tell(o, OutcomeCompleted, 0)
+			f.logCommitted(o)
 		}
 		for i := range byVerdict { // lets go of the jobs
 			clear(byVerdict[i])
@@ -154,11 +159,11 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
-	if len(done) == len(batch) {
+	if done == nil || len(done) == len(batch) {
 		return batch, nil
 	}
 	for _, o := range batch {
-		if _, written := done[o.job.ID]; !written {
+		if _, written := done.to(o.job.ID); !written {
 			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way
 			isOld := o.job.hold.lease.Load() != o.lease
 			o.job.hold.renewing.Unlock()

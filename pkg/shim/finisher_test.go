@@ -62,7 +62,7 @@ func TestWhileTheDatabaseTakesNoOutcomesAWorkerHoldsSoManyJobsAndNoMore(t *testi
 	if _, err := slow.Exec(t.Context(), `select pg_advisory_xact_lock(2)`); err != nil {
 		t.Fatal(err)
 	}
-	const most = 10 + 1000 + 2000 // those that run, that wait for it, and that wait to be written
+	const most = 10 + 3000 + 2000 // those that run, that wait for it, and that wait to be written
 	w := q.worker(shim.Config{Concurrency: 10, QuietSuccess: true})
 	var started atomic.Int64
 	w.Handle("short", func(context.Context, *shim.Job) error {

@@ -17,10 +17,24 @@ type hold struct {
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
 	// for that would lock the row, or find it gone.
 	completing atomic.Bool
+	// committed is set when that transaction is known to be committed.
+	committed atomic.Bool
+}
+
+func (h *hold) isCommitted() bool { return h != nil && h.committed.Load() }
+
+// complete marks the job as completing and returns the lease by which it has to be completed.
+func (h *hold) complete() (lease int64) {
+	h.renewing.Lock() // an answer to a renewal may be on its way
+	defer h.renewing.Unlock()
+	h.completing.Store(true)
+	return h.lease.Load()
 }
 
 // isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
-func (h *hold) isOld() bool { return h != nil && !h.claimed.IsZero() && time.Since(h.claimed) > oldClaim }
+func (j *Job) isOld() bool {
+	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
+}
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 

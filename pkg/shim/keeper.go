@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,8 +22,9 @@ const (
 // keeper registers the worker, sweeps locks that are older than any worker's, and watches the schema's revision.
 type keeper struct {
 	queries  *queries
-	me       identity
-	migrated signal // the schema may have been migrated
+	tasks    *atomic.Pointer[taskSet]
+	me       identity // with the tasks that the database knows
+	migrated signal   // the schema may have been migrated
 	logger   *slog.Logger
 	events   *eventBus
 	fail     func(error) // ends the worker
@@ -73,11 +76,17 @@ func (k *keeper) complain(ctx context.Context, err error) {
 }
 
 func (k *keeper) register(ctx context.Context) error {
-	if err := k.queries.register(ctx, k.me); err != nil {
+	me := k.me
+	me.tasks = k.tasks.Load().names
+	if err := k.queries.register(ctx, me); err != nil {
 		return fmt.Errorf("register worker: %w", err)
 	}
+	k.me = me
 	return nil
 }
+
+// isOutdated reports whether the database knows other tasks than the worker has now.
+func (k *keeper) isOutdated() bool { return !slices.Equal(k.me.tasks, k.tasks.Load().names) }
 
 func (k *keeper) sweep(ctx context.Context) error {
 	started := time.Now()
@@ -107,8 +116,8 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 }
 
 // identify says who this process is.
-func identify(tasks []string, concurrency int) identity {
-	me := identity{tasks: tasks, concurrency: concurrency, pid: os.Getpid()}
+func identify(concurrency int) identity {
+	me := identity{concurrency: concurrency, pid: os.Getpid()}
 	if host, err := os.Hostname(); err == nil {
 		me.host = host
 	}

@@ -10,8 +10,11 @@ const (
 	maxWait = 2 * aheadTime
 	// oldClaim is how long a job may wait in a process that is slow, but was not paused.
 	oldClaim = 10 * maxWait
-	// maxAhead bounds the jobs in front of the executors however short they are, and with it the size of a claim.
-	maxAhead = 1000
+	// maxAhead bounds the jobs in front of the executors however short they are: as many as two claims under way bring and
+	// the executors have left of the one before.
+	maxAhead = 3000
+	// maxClaim bounds a claim.
+	maxClaim = 1000
 	// longHandler is the duration from which on waiting for a claim costs nothing to speak of, so that nothing is
 	// claimed before it can start.
 	longHandler = 50 * time.Millisecond
@@ -48,13 +51,14 @@ func (p *pace) stalled() {
 }
 
 // want returns how many jobs to claim while busy jobs are claimed and not finished. It is 0 until half of what may be
-// held ahead is used up, so that claims of short jobs are large, and never 0 while an executor is idle.
+// held ahead is used up or a claim can be as large as it may, so that claims of short jobs are large, and never 0 while an
+// executor is idle.
 func (p *pace) want(busy int) int {
 	n := p.concurrency + p.ahead - busy
-	if n < max(1, p.ahead/2) {
+	if n < max(1, min(p.ahead/2, maxClaim)) {
 		return 0
 	}
-	return min(n, maxAhead)
+	return min(n, maxClaim)
 }
 
 // fitting returns how many jobs of the mean duration fit into aheadTime.

@@ -21,10 +21,10 @@ func TestAheadOfTheExecutorsIsWorkForATenthOfASecond(t *testing.T) {
 		duration    time.Duration
 		ahead       int
 	}{
-		{1, time.Microsecond, 1000},
+		{1, time.Microsecond, 3000},
 		{1, 10 * time.Millisecond, 10},
 		{10, 10 * time.Millisecond, 100},
-		{200, 10 * time.Millisecond, 1000},
+		{200, 10 * time.Millisecond, 2000},
 		{10, 50 * time.Millisecond, 0},
 		{10, time.Hour, 0},
 	} {

@@ -25,7 +25,7 @@ const (
 		"set DefaultQueryExecMode to QueryExecModeCacheDescribe (default_query_exec_mode=cache_describe in the connection " +
 		"string, --no-prepared-statements of gw-run)"
 	listenAdvice = "it goes through a pooler in transaction mode, where LISTEN is lost: set ListenConfig to the server's own " +
-		"address (--listen-connection of gw-run), or PollOnly (--poll-only)"
+		"address (--listen-url of gw-run), or PollOnly (--no-listen)"
 	parameterAdvice = "it goes through a pooler that takes no such setting from a connection: leave it out of the connection " +
 		"string, or name it in the pooler's ignore_startup_parameters"
 )

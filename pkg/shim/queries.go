@@ -158,15 +158,26 @@ func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (stil
 
 // applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next
 // try. An id that is missing belongs to a lease that was lost.
+// Nil is all of them, as of most batches of completed jobs.
 type applied map[int64]time.Duration
+
+// to returns whether the outcome of a job was taken, and the delay.
+func (a applied) to(id int64) (delay time.Duration, taken bool) {
+	if a == nil {
+		return 0, true
+	}
+	delay, taken = a[id]
+	return delay, taken
+}
 
 func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
-	var completed []int64 // in one value, for there are many
-	err := q.row(ctx, &completed,
-		`select array_agg(c.id) from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
+	var completed []int64 // nil if all were
+	err := q.row(ctx, &completed, `
+		select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
+		  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
 		q.workerID, ids, leases)
-	if err != nil {
+	if err != nil || completed == nil {
 		return nil, err
 	}
 	done := make(applied, len(completed))

@@ -102,10 +102,10 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 
 			done, err := q.complete(ctx, []outcome{{job: first, lease: first.Lease}})
 			check(err)
-			if _, ok := done[first.ID]; !ok || len(done) != 1 {
+			if _, ok := done.to(first.ID); !ok {
 				t.Errorf("completed %v", done)
 			}
-			if done, err = q.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || len(done) != 0 {
+			if done, err = q.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || done == nil || len(done) != 0 {
 				t.Errorf("completed again %v, %v", done, err)
 			}
 			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 func (f *finisher) report(batch []outcome, done applied, tries int) {
 	unstarted := 0
 	for _, o := range batch {
-		retryIn, written := done[o.job.ID]
+		retryIn, written := done.to(o.job.ID)
 		if o.delay != nil {
 			retryIn = *o.delay
 		}
@@ -72,12 +73,13 @@ func (f *finisher) tell(o outcome, became Outcome, retryIn time.Duration) {
 }
 
 func (f *finisher) logWritten(o outcome, retryIn time.Duration) {
-	if o.verdict == completed && f.quiet {
-		return
+	became := o.outcome()
+	if became == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
+		return // most jobs of most workers
 	}
 	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
 	attempts := []any{"attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts}
-	switch o.outcome() {
+	switch became {
 	case OutcomeCompleted:
 		logger.Info("job completed")
 	case OutcomeSnoozed:
@@ -93,11 +95,14 @@ func (f *finisher) logWritten(o outcome, retryIn time.Duration) {
 
 // logCommitted logs a job that was gone when its handler had returned.
 func (f *finisher) logCommitted(o outcome) {
+	if o.err == nil && f.quiet {
+		return
+	}
 	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
 	switch {
 	case o.err != nil:
 		logger.Warn("job completed by its handler, which failed after that", "error", o.message)
-	case !f.quiet:
+	default:
 		logger.Info("job completed", "by", "its handler")
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +33,6 @@ var errStopped = errors.New("stopped")
 // The fetcher counts what is on its way and claims no more than fits outcomes, so no send ever blocks.
 type session struct {
 	worker  *Worker
-	tasks   map[string]task
 	once    bool
 	logger  *slog.Logger
 	queries *queries
@@ -54,13 +51,12 @@ type session struct {
 	abandonTime time.Duration // the constant, except in a test
 }
 
-func newSession(w *Worker, tasks map[string]task, once bool) *session {
+func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
 	readOnly := &readOnly{logger: logger, moved: newSignal()}
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	return &session{
 		worker: w,
-		tasks:  tasks,
 		once:   once,
 		logger: logger,
 		queries: &queries{
@@ -101,10 +97,11 @@ func (s *session) run(ctx context.Context) error {
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 
-	tasks := slices.Sorted(maps.Keys(s.tasks))
+	tasks := s.worker.tasks.Load().names
 	keeper := &keeper{
 		queries:  s.queries,
-		me:       identify(tasks, s.worker.cfg.Concurrency),
+		tasks:    &s.worker.tasks,
+		me:       identify(s.worker.cfg.Concurrency),
 		migrated: s.migrated,
 		logger:   s.logger,
 		events:   s.events,
@@ -149,7 +146,7 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
 
-	fetcher := s.newFetcher(tasks, stop)
+	fetcher := s.newFetcher(stop)
 	finisher := &finisher{
 		queries:  s.queries,
 		logger:   s.logger,
@@ -198,6 +195,8 @@ func (s *session) newHeart(k *keeper) *heart {
 	return &heart{
 		queries:     s.queries,
 		register:    k.register,
+		isOutdated:  k.isOutdated,
+		changed:     s.worker.tasksUnknown,
 		complain:    k.complain,
 		running:     s.running,
 		alone:       s.alone,
@@ -222,10 +221,11 @@ func (s *session) newCron(fail func(error)) *cron {
 // listens reports whether the worker is told of jobs.
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
-func (s *session) newFetcher(tasks []string, fail func(error)) *fetcher {
+func (s *session) newFetcher(fail func(error)) *fetcher {
 	return &fetcher{
 		queries:      s.queries,
-		tasks:        tasks,
+		tasks:        &s.worker.tasks,
+		changed:      s.worker.tasksChanged,
 		pollInterval: s.worker.cfg.PollInterval,
 		once:         s.once,
 		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
@@ -255,7 +255,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	executors := make([]*executor, s.worker.cfg.Concurrency)
 	for i := range executors {
 		e := &executor{
-			tasks:    s.tasks,
+			tasks:    &s.worker.tasks,
 			backlog:  s.backlog,
 			outcomes: s.outcomes,
 			running:  s.running,

@@ -22,11 +22,12 @@ func TestAHandlerThatIgnoresItsContextIsLeftBehindAndItsJobReturned(t *testing.T
 	}
 	release := make(chan struct{})
 	defer close(release)
-	s := newSession(w, map[string]task{"deaf": {handler: func(context.Context, *Job) error {
+	w.Handle("deaf", func(context.Context, *Job) error {
 		w.Kill()
 		<-release
 		return nil
-	}}}, false)
+	})
+	s := newSession(w, false)
 	s.abandonTime = time.Millisecond
 	if err := s.run(t.Context()); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("the run returned %v", err)

@@ -12,7 +12,10 @@ type TaskOption func(*task) error
 // task is a handler with its options.
 type task struct {
 	handler Handler
+	many    ManyHandler                     // in place of handler
+	most    int                             // jobs for one call of many
 	timeout time.Duration                   // 0 without
+	limit   int                             // how many run at once, 0 for as many as the worker runs
 	backoff func(attempt int) time.Duration // nil for the database's
 }
 
@@ -39,6 +42,19 @@ func Backoff(delay func(attempt int) time.Duration) TaskOption {
 			return errors.New("back-off is nil")
 		}
 		t.backoff = delay
+		return nil
+	}
+}
+
+// Concurrency bounds how many jobs of a task this worker runs at once, below Config.Concurrency: so that they leave some of
+// its executors to other tasks, or spare what they all use. Jobs beyond that stay in the queue, where other workers find
+// them. Default: no bound of its own. It must be at least 1. For a bound on all workers together use a named queue.
+func Concurrency(most int) TaskOption {
+	return func(t *task) error {
+		if most < 1 {
+			return fmt.Errorf("concurrency is %d, must be at least 1", most)
+		}
+		t.limit = most
 		return nil
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -37,6 +37,8 @@ type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
+	completeAll string // the statement of a Completion
+
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill
 	stop     func()
@@ -48,8 +50,11 @@ type Worker struct {
 	cronChanged signal
 	cronClock   cronClock // the database's, except in a test
 
-	mu      sync.Mutex
-	tasks   map[string]task
+	tasks        atomic.Pointer[taskSet]
+	tasksChanged signal // for the fetcher
+	tasksUnknown signal // for the keeper, which tells the database
+
+	mu      sync.Mutex    // also held to change tasks
 	misuse  []error       // wrong registrations, reported by Run
 	running chan struct{} // closed when the present run ends, nil between runs
 }
@@ -66,13 +71,17 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
 	w := &Worker{
-		pool:        pool,
-		cfg:         cfg,
-		stopping:    make(chan struct{}),
-		killing:     make(chan struct{}),
-		tasks:       make(map[string]task),
-		cronChanged: newSignal(),
+		pool: pool,
+		cfg:  cfg,
+		completeAll: inSchema(`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[])`,
+			pgx.Identifier{cfg.Schema}.Sanitize()),
+		stopping:     make(chan struct{}),
+		killing:      make(chan struct{}),
+		tasksChanged: newSignal(),
+		tasksUnknown: newSignal(),
+		cronChanged:  newSignal(),
 	}
+	w.tasks.Store(&taskSet{})
 	w.cronItems.Store(items)
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	w.kill = sync.OnceFunc(func() { close(w.killing) })
@@ -82,39 +91,22 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 // ID returns the worker's id, which is in locked_by of every job it holds.
 func (w *Worker) ID() string { return w.cfg.WorkerID }
 
-// Handle registers the handler of a task. It must be called before the worker runs. Jobs of tasks without a handler stay
-// in the queue for others. An empty name, a nil handler, a second handler for a task or an option that cannot be make Run
-// return an error.
+// Handle registers the handler of a task. It must be called before the worker runs; [Worker.SetTasks] may be called
+// later, too. Jobs of tasks without a handler stay in the queue for others. An empty name, a nil handler, a second handler
+// for a task or an option that cannot be make Run return an error.
 func (w *Worker) Handle(name string, h Handler, options ...TaskOption) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.register(name, h, options); err != nil {
-		w.misuse = append(w.misuse, err)
-	}
+	w.handle(Task{Name: name, Handler: h, Options: options})
 }
 
-func (w *Worker) register(name string, h Handler, options []TaskOption) error {
-	_, registered := w.tasks[name]
-	switch {
-	case name == "":
-		return errors.New("a handler has an empty task name")
-	case h == nil:
-		return fmt.Errorf("the handler of task %q is nil", name)
-	case registered:
-		return fmt.Errorf("task %q has two handlers", name)
-	}
-	wrapped, err := h.wrapped(w.cfg.Middleware)
+func (w *Worker) handle(t Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	set, err := w.tasks.Load().with(t, w.cfg)
 	if err != nil {
-		return fmt.Errorf("task %q: %w", name, err)
+		w.misuse = append(w.misuse, err)
+		return
 	}
-	t := task{handler: wrapped}
-	for _, option := range options {
-		if err := option(&t); err != nil {
-			return fmt.Errorf("task %q: %w", name, err)
-		}
-	}
-	w.tasks[name] = t
-	return nil
+	w.tasks.Store(set)
 }
 
 // logger returns the logger for what the worker itself has to say.
@@ -139,8 +131,8 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 	err := errors.Join(w.misuse...)
 	switch {
 	case err != nil:
-	case len(w.tasks) == 0:
-		err = errors.New("no handler is registered")
+	case len(w.tasks.Load().names) == 0:
+		err = errNoHandler
 	case w.running != nil:
 		err = errors.New("it is running already")
 	}
@@ -148,7 +140,6 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 		w.mu.Unlock()
 		return fmt.Errorf("run worker: %w", err)
 	}
-	tasks := maps.Clone(w.tasks)
 	done := make(chan struct{})
 	w.running = done
 	w.mu.Unlock()
@@ -162,7 +153,7 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 	if w.cfg.HandleSignals {
 		defer w.handleSignals()()
 	}
-	err = newSession(w, tasks, once).run(ctx)
+	err = newSession(w, once).run(ctx)
 	emit(&w.events, WorkerStopped{WorkerID: w.ID(), Err: err})
 	watched, cancel := context.WithTimeout(context.WithoutCancel(ctx), hooksTime)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
 )
 
 // kill makes a worker silent for an hour, and what it holds as old.
@@ -39,6 +40,9 @@ func TestOneWorkerAtATimeRecovers(t *testing.T) {
 	}
 	if died := all[[]string](second, beatOf, "other")[0]; len(died) != 0 {
 		t.Errorf("the second found %q dead while the first recovers", died)
+	}
+	if all[bool](second, "select graphile_worker._gw_is_keeper()")[0] {
+		t.Error("there are two keepers")
 	}
 	// The first dies in the middle of it: with its connection ends the lock, and what it did is undone.
 	if err := first.conn.Close(t.Context()); err != nil {
@@ -99,5 +103,21 @@ func TestABeatDoesNotWaitForALockedJob(t *testing.T) {
 		       graphile_worker.heartbeat('worker', array[j.id], array[(extract(epoch from j.locked_at) * 1000000)::bigint]) as b`)[0]
 	if len(held) != 1 {
 		t.Errorf("held are %v, want the locked job, with the lease as it is", held)
+	}
+}
+
+func TestEachSchemaHasAKeeperOfItsOwn(t *testing.T) {
+	d := newDatabase(t)
+	one, other := d.session(), d.session()
+	migrator, err := migrate.New(one.conn.Config(), migrate.Config{Schema: "other schema"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrator.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	one.exec("begin")
+	if !all[bool](one, "select graphile_worker._gw_is_keeper()")[0] || !all[bool](other, `select "other schema"._gw_is_keeper()`)[0] {
+		t.Error("one schema's keeper keeps the other's out")
 	}
 }

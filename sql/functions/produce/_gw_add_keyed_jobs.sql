@@ -33,12 +33,13 @@ begin
   for round in 1..1000 loop
     begin
       inserted := null; -- what a round before has inserted is undone
-      select array_agg(j.key)
-        into existing
-        from {{.schema}}._private_jobs as j
-       where j.key = any (job_keys) and j.is_available;
+      -- At first all jobs are taken to be waiting. That is true of most calls, or else nothing is locked or little.
+      if round > 1 or cardinality(job_keys) < cardinality(specs) then
+        select array_agg(j.key)
+          into existing
+          from {{.schema}}._private_jobs as j
+         where j.key = any (job_keys) and j.is_available;
 
-      if (cardinality(existing) = cardinality(specs)) is not true then
         -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A
         -- spec whose job waits already draws none, nor does the second spec with one key.
         select array_agg(n.id)
@@ -74,7 +75,7 @@ begin
 
       -- Jobs that wait are replaced all at once, but for keys that several specs have.
       with locked as materialized (
-        select j.id, j.key, j.is_available
+        select j.id, j.ctid as place, j.key, j.is_available
           from {{.schema}}._private_jobs as j
          where j.key = any (job_keys)
          order by j.id
@@ -93,19 +94,22 @@ begin
                attempts     = 0,
                last_error   = null,
                updated_at   = now()
-          from (select l.id, u.*, t.id as task_id, q.id as queue_id
+          from (select l.place, u.*, t.id as task_id, q.id as queue_id
                   from unnest(specs) with ordinality
                     as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
                   join locked as l on l.key = u.job_key
                   join {{.schema}}._private_tasks as t on t.identifier = u.identifier
                   left join {{.schema}}._private_job_queues as q on q.queue_name = u.queue_name
-                 where l.is_available
+                 where (select count(*) from locked) = cardinality(job_keys)
+                   and l.is_available
                    and l.id is distinct from job_ids[u.number::integer]
                    and (u.job_key = any (repeated)) is not true) as s
-         where j.id = s.id
+         where j.ctid = s.place
         returning j.id, s.number
       )
-      select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
+      select case when (select count(*) from locked) < cardinality(job_keys) then
+               (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l))
+             end,
              array_agg(coalesce(r.id, job_ids[o.number]) order by o.number),
              array_agg(r.number) filter (where r.id is not null)
         into busy_key, answer, replaced

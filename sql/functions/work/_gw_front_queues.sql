@@ -4,7 +4,7 @@
 -- queued ones in front of the last of these: a few at most, unless busy queues stand there with long backlogs. Then it
 -- steps from queue to queue instead.
 -- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
--- A queue whose head is a suspect is none of them: the job behind must not overtake.
+-- A queue whose head is a suspect is barred: the job behind must not overtake.
 -- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
@@ -54,6 +54,17 @@ begin
              order by j.run_at, j.id
              limit batch_size) as n
      limit batch_size
+  ), barred (queue_ids) as materialized (
+    select coalesce(array_agg(j.job_queue_id), '{}')
+      from {{.schema}}._gw_suspects as s
+      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
+     where j.is_available and j.job_queue_id is not null
+       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+       and not exists (
+             select from {{.schema}}._private_jobs as h
+              where h.is_available and h.job_queue_id = j.job_queue_id
+                and (h.priority, h.run_at, h.id) < (j.priority, j.run_at, j.id)
+                and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags))
   ), last_plain as materialized (
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
   ), walked as materialized (
@@ -71,6 +82,7 @@ begin
       from walked as w
      where w.suits
        and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id)
+       and w.job_queue_id <> all ((select b.queue_ids from barred as b)::integer[])
      limit 2 * batch_size + 16 -- the walk ends here when it has met enough
   ), met as materialized (
     select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
@@ -106,17 +118,10 @@ begin
              order by j.priority, j.run_at, j.id
              limit 1) as h
      where (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.id)
-  ), free_heads as (
-    select h.job_queue_id, h.priority, h.run_at, h.id
-      from heads as h
-     where (select not exists (select from {{.schema}}._gw_suspects))
-        or not exists (select
-                         from {{.schema}}._gw_suspects as s
-                         join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-                        where s.job_id = h.id)
+       and c.id <> all ((select b.queue_ids from barred as b)::integer[])
   ), ranked as (
     select c.job_queue_id, row_number() over (order by c.priority, c.run_at, c.id) as rank
-      from (select h.job_queue_id, h.priority, h.run_at, h.id from free_heads as h
+      from (select h.job_queue_id, h.priority, h.run_at, h.id from heads as h
             union all
             select null, p.priority, p.run_at, p.id from plain as p) as c
   )

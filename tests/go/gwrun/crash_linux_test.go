@@ -21,3 +21,10 @@ func TestAWorkerThatIsKilledTakesItsProgramsWithIt(t *testing.T) {
 		t.Error("the job is not locked")
 	}
 }
+
+func TestAWorkerThatIsKilledTakesItsPersistentProgramsWithIt(t *testing.T) {
+	p, pid := startStubborn(t)
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	waitGone(t, pid)
+}

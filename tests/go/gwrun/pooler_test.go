@@ -14,8 +14,8 @@ func TestBehindAPoolerInTransactionModeAWorkerNeedsToBeToldHowToListen(t *testin
 	pooled := pgbouncer.Start(t, databaseURL) + "/transaction?sslmode=disable"
 	folder := tasks(t, map[string]string{"short": "exit 0"})
 	for name, options := range map[string][]string{
-		"a direct connection": {"--listen-connection", databaseURL, "--poll-interval", "1h"},
-		"polling":             {"--poll-only", "--poll-interval", "20"},
+		"a direct connection": {"--listen-url", databaseURL, "--poll-interval", "1h"},
+		"polling":             {"--no-listen", "--poll-interval", "20"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := work(t, pooled, folder, append(options, "--no-migrate", "--no-prepared-statements")...)
@@ -28,7 +28,7 @@ func TestBehindAPoolerInTransactionModeAWorkerNeedsToBeToldHowToListen(t *testin
 	}
 	p := work(t, pooled, folder, "--no-migrate", "--no-prepared-statements")
 	p.wantExit(1)
-	if stderr := p.stderr.String(); !strings.Contains(stderr, "--listen-connection") {
+	if stderr := p.stderr.String(); !strings.Contains(stderr, "--listen-url") {
 		t.Errorf("it does not say what to set:\n%s", stderr)
 	}
 }

@@ -112,6 +112,7 @@ type logLine struct {
 	Task     string `json:"task_identifier"`
 	JobID    int64  `json:"job_id"`
 	WorkerID string `json:"worker_id"`
+	Address  string
 }
 
 // waitLog waits for a log line whose message starts with prefix.

@@ -1,4 +1,5 @@
-// Package languages runs the programs of examples/enqueue and examples/work, which docs/enqueue.md and docs/work.md show.
+// Package languages runs the programs of examples/enqueue, examples/work and examples/receive, which docs/enqueue.md,
+// docs/work.md and docs/handlers.md show.
 package languages
 
 import (

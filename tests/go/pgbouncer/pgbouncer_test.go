@@ -164,7 +164,7 @@ func TestWhatCannotWorkIsRefusedAtTheStartAndTheErrorSaysWhatToSet(t *testing.T)
 		{"prepared statements", "transaction", "", shim.Config{PollOnly: true}, "default_query_exec_mode=cache_describe"},
 		{"prepared statements over one connection", "single", "", shim.Config{ListenConfig: s.server}, "QueryExecModeCacheDescribe"},
 		{"described statements", "transaction", "&default_query_exec_mode=describe_exec", shim.Config{PollOnly: true}, "default_query_exec_mode"},
-		{"LISTEN", "transaction", "&default_query_exec_mode=exec", shim.Config{}, "set ListenConfig to the server's own address (--listen-connection of gw-run), or PollOnly (--poll-only)"},
+		{"LISTEN", "transaction", "&default_query_exec_mode=exec", shim.Config{}, "set ListenConfig to the server's own address (--listen-url of gw-run), or PollOnly (--no-listen)"},
 		{"a setting", "transaction", "&statement_timeout=1000", shim.Config{PollOnly: true}, "ignore_startup_parameters"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

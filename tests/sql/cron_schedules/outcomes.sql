@@ -19,13 +19,13 @@ update _gw_schedules set active_since = '2026-01-01 00:00Z';
 select run_cron('[]', '2026-01-01 00:00Z', '2026-01-02 12:00Z');
 select results_eq(
   $$ select last_run, last_job_id, last_outcome from cron_schedules $$,
-  $$ select '2026-01-02 01:30Z'::timestamptz, max(id), 'waiting' from jobs $$,
+  $$ select '2026-01-02 01:30Z'::timestamptz, max(id), 'ready' from jobs $$,
   'after two');
 select from complete_jobs(array(select min(id) from jobs));
 select from get_job('w');
 select is(pg_temp.outcome(), 'running', 'while it runs');
 select fail_job('w', (select id from jobs), 'oh');
-select is(pg_temp.outcome(), 'retrying', 'when it failed');
+select is(pg_temp.outcome(), 'scheduled', 'when it failed');
 update _private_jobs set run_at = now();
 select from get_job('w');
 select fail_job('w', (select id from jobs), 'oh');

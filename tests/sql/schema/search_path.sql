@@ -15,7 +15,7 @@ select results_eq(
   $$ values ('_gw_cron_matches_day'::name, 'sql'::name), ('_gw_cursor_scope', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_held', 'sql'),
             ('_gw_job_is_refused', 'sql'), ('_gw_known_settings', 'sql'), ('_gw_lease', 'sql'),
             ('_gw_locked_at', 'sql'), ('_gw_merged_payload', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_suits', 'sql'),
-            ('backoff', 'sql') $$,
+            ('backoff', 'sql'), ('job_state', 'sql') $$,
   'all but the inlined expressions pin it');
 
 -- A caller with a hostile path: its now() and its <= come first, were they looked at.

@@ -45,6 +45,7 @@
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
+{{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}
@@ -77,14 +78,27 @@
 {{ template "cron/cron_schedules.sql" . }}
 {{ template "cron/recurring_jobs.sql" . }}
 
+-- For whoever looks at jobs, queues and workers.
+{{ template "inspect/job_state.sql" . }}
+{{ template "inspect/matching_job_ids.sql" . }}
+{{ template "inspect/show_jobs.sql" . }}
+{{ template "inspect/list_jobs.sql" . }}
+{{ template "inspect/list_tasks.sql" . }}
+{{ template "inspect/list_queues.sql" . }}
+{{ template "inspect/list_workers.sql" . }}
+{{ template "inspect/held_by_workers.sql" . }}
+{{ template "inspect/queue_stats.sql" . }}
+
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
+{{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
+{{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}

@@ -1,8 +1,5 @@
--- How many jobs stand where, and for how long the longest waiting of the ready ones is due: for dashboards and scalers.
---   ready      due, and nobody runs them (their queue may be busy)
---   scheduled  due later
---   running    claimed
---   failed     out of attempts
+-- How many jobs stand where (see job_state), and for how long the longest waiting of the ready ones is due: for
+-- dashboards and scalers.
 -- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so.
 -- The sample does not show a few jobs among millions; oldest_ready is exact all the same.
 create or replace function {{.schema}}.queue_depth(
@@ -25,11 +22,13 @@ declare
 begin
   return query
   with seen as (
-    select count(*) filter (where j.is_available and j.run_at <= now()) as ready,
-           count(*) filter (where j.is_available and j.run_at > now()) as scheduled,
-           count(*) filter (where j.locked_at is not null) as running,
-           count(*) filter (where j.locked_at is null and not j.is_available) as failed
-      from {{.schema}}._private_jobs as j tablesample system (share)
+    select count(*) filter (where l.state = 'ready') as ready,
+           count(*) filter (where l.state = 'scheduled') as scheduled,
+           count(*) filter (where l.state = 'running') as running,
+           count(*) filter (where l.state = 'failed') as failed
+      from (select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state
+              from {{.schema}}._private_jobs as j tablesample system (share)
+            offset 0) as l
   )
   select (s.ready * 100 / share)::bigint, (s.scheduled * 100 / share)::bigint, (s.running * 100 / share)::bigint,
          (s.failed * 100 / share)::bigint, now() - {{.schema}}._gw_oldest_ready(), share < 100

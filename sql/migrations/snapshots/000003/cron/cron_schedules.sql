@@ -10,10 +10,7 @@ create or replace function {{.schema}}._gw_job_outcome(
 as $$
 begin
   return coalesce(
-    (select case when j.locked_at is not null then 'running'
-                 when j.attempts >= j.max_attempts then 'failed'
-                 when j.last_error is not null then 'retrying'
-                 else 'waiting' end
+    (select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at)
        from {{.schema}}._private_jobs as j
       where j.id = job_id),
     'unknown');
@@ -21,7 +18,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_job_outcome(bigint) is
-  'Internal: what became of a job: waiting, running, retrying, failed, or unknown when it has no row.';
+  'Internal: what became of a job: ready, scheduled, running or failed as job_state() says, or unknown when it has no row.';
 
 -- The recurring jobs of the database, for reading; without their payloads. It depends on no table of Graphile Worker's,
 -- whose migrations could not change one that a view depends on.
@@ -55,7 +52,7 @@ comment on column {{.schema}}.cron_schedules.next_run is 'When it runs next; nul
 comment on column {{.schema}}.cron_schedules.last_run is 'The last minute for which it has added a job.';
 comment on column {{.schema}}.cron_schedules.last_job_id is 'That job.';
 comment on column {{.schema}}.cron_schedules.last_outcome is
-  'What became of that job: waiting, running, retrying, failed, or unknown once it is done or removed.';
+  'What became of that job: ready, scheduled (also to be tried again), running, failed, or unknown once it is done or removed.';
 comment on column {{.schema}}.cron_schedules.fill is 'For how long back a worker that starts makes up for missed runs.';
 comment on column {{.schema}}.cron_schedules.queue_name is 'The named queue of its jobs, if they are in one.';
 comment on column {{.schema}}.cron_schedules.max_attempts is 'After how many attempts a failing job of it has failed for good; null: the default.';

@@ -2,7 +2,8 @@
 -- who died, and the jobs wait as failed ones do unless setting recovered_jobs says otherwise.
 -- Whichever of them killed the worker, all are suspects from now on, which claims leave for get_job_alone (see there): only
 -- one that was alone with its worker has a crash counted against it. With setting crashes_allowed of them it has failed
--- for good. A job that was replaced or removed while it ran stays dead.
+-- for good. Suspects cost all claims time, so that beyond 10 000 there are no more: the others run as any job.
+-- A job that was replaced or removed while it ran stays dead.
 -- Locks: job rows by id, passing by locked ones; then their queue rows by id. The caller holds the workers' rows.
 create or replace function {{.schema}}._gw_recover_jobs(
   dead    text[],
@@ -31,6 +32,7 @@ begin
   ), judged as (
     select h.id,
            {{.schema}}._gw_obituary(w.id, w.host, w.pid, w.last_seen_at) as obituary,
+           s.job_id is not null as suspected,
            coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by then 1 else 0 end as crashes
       from held as h
       join {{.schema}}._gw_workers as w on w.id = h.locked_by
@@ -46,10 +48,15 @@ begin
            locked_by  = null
       from judged as g
      where j.id = g.id
-    returning j.id, j.revision, j.job_queue_id, g.crashes, j.is_available, j.is_available and j.run_at <= now() as is_ready
+    returning j.id, j.revision, j.job_queue_id, g.suspected, g.crashes, j.is_available, j.is_available and j.run_at <= now() as is_ready
   ), suspected as (
     insert into {{.schema}}._gw_suspects as s (job_id, revision, crashes)
-    select f.id, f.revision, f.crashes from freed as f where f.is_available
+    select f.id, f.revision, f.crashes
+      from freed as f
+     where f.is_available
+     order by f.suspected desc, f.id
+     limit greatest(0, 10000 - (select count(*) from {{.schema}}._gw_suspects))
+           + (select count(*) from freed as f where f.suspected)
         on conflict on constraint _gw_suspects_pkey do update
        set revision = excluded.revision, crashes = excluded.crashes, worker_id = null
   )

@@ -52,14 +52,17 @@ comment on function {{.schema}}._gw_drop_spent_contexts(bigint) is
   'Internal: removes contexts of jobs that are gone, among as many as it may look at, from where the last call ended. Returns how many.';
 
 -- Trigger: contexts were put, so others go. To look at four for each new one keeps the table below twice the contexts
--- that are needed: while a round looks at all of them, a quarter as many come.
+-- that are needed: while a round looks at all of them, a quarter as many come. Contexts without their jobs are being
+-- restored from a dump of the extension, whose triggers are there before the data: then nothing goes.
 create or replace function {{.schema}}._gw_contexts_put()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform {{.schema}}._gw_drop_spent_contexts(4 * (select count(*) from put));
+  if exists (select from {{.schema}}._private_jobs as j where j.id = (select max(p.job_id) from put as p)) then
+    perform {{.schema}}._gw_drop_spent_contexts(4 * (select count(*) from put));
+  end if;
   return null;
 end;
 $$;

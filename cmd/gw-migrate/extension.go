@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+const extensionHelp = `Write the control file and the scripts of a PostgreSQL extension that is the same queue as gw-migrate installs. Who runs
+the server copies them to the folder that pg_config names:
+
+  cp build/extension/* "$(pg_config --sharedir)/extension/"
+
+Then whoever may create schemas in a database installs the queue there by 'create extension graphile_worker', and
+upgrades it by 'alter extension graphile_worker update'. gw-migrate leaves such a schema alone. Nothing is connected to.`
+
+const extensionExamples = `  gw-migrate extension build/extension
+  gw-migrate extension --schema jobs --postgres 12 build/extension`
+
+func (c *command) extensionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "extension DIRECTORY", Short: "Write the files of a PostgreSQL extension",
+		Long: extensionHelp, Example: extensionExamples, Args: cobra.ExactArgs(1), RunE: c.extension,
+	}
+	cmd.Flags().IntVar(&c.postgres, "postgres", 13, "the oldest major version of PostgreSQL that is to read the files: 12 or 13")
+	return cmd
+}
+
+func (c *command) extension(_ *cobra.Command, args []string) error {
+	if err := c.checkSchema(); err != nil {
+		return err
+	}
+	files, err := migrate.Extension(migrate.ExtensionConfig{Schema: c.schema, PostgreSQL: c.postgres})
+	if err != nil {
+		return err
+	}
+	directory := args[0]
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return failed(fmt.Errorf("write extension: %w", err))
+	}
+	for _, file := range files {
+		path := filepath.Join(directory, file.Name)
+		if err := os.WriteFile(path, []byte(file.Text), 0o644); err != nil {
+			return failed(fmt.Errorf("write extension: %w", err))
+		}
+		if _, err := fmt.Fprintln(c.stdout, path); err != nil {
+			return failed(fmt.Errorf("print path: %w", err))
+		}
+	}
+	return nil
+}

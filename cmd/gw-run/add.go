@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const addHelp = `Adds a job and prints its id. The payload is JSON: as it stands, from a @file, or from stdin as -; {} if it is left out.
+
+With a key, a job that waits under it is replaced, as --key-mode says:
+  replace          in everything, its run_at too (default)
+  preserve_run_at  in everything but the time when it was first to run
+  unsafe_dedupe    in nothing: the job that has the key stays as it is, even if it is running or has failed
+
+A time is anything that PostgreSQL reads as one, in UTC if it names no zone: '2026-12-24 18:00+01', tomorrow.
+With --json the job is printed as an object, with the names of the columns of list_jobs().`
+
+const addExamples = `  gw-run add send_email '{"to": "you@example.com"}'
+  gw-run add import @rows.json --queue imports --max-attempts 3
+  pg_dump --schema-only app | jq -Rs . | gw-run add archive - --in 10m
+  gw-run add sync '{"user": 42}' --key user:42 --key-mode preserve_run_at`
+
+// add is a run of gw-run add.
+type add struct {
+	database
+	json                           bool
+	queue, runAt, in, key, keyMode string
+	maxAttempts, priority          int
+	flags                          []string
+}
+
+func newAddCommand(getenv func(string) string) *cobra.Command {
+	a := &add{}
+	cmd := &cobra.Command{
+		Use:     "add TASK [PAYLOAD|@FILE|-]",
+		Short:   "Add a job",
+		Long:    addHelp,
+		Example: addExamples,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usageError{fmt.Errorf("add takes a task and a payload, not %d arguments", len(args))}
+			}
+			if a.runAt != "" && a.in != "" {
+				return usageError{errors.New("--run-at and --in exclude each other")}
+			}
+			if a.keyMode != "" && a.key == "" {
+				return usageError{errors.New("--key-mode wants a --key")}
+			}
+			if err := a.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			return a.run(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`, whose jobs run one after the other")
+	flags.StringVar(&a.runAt, "run-at", "", "`time` to run at, not before (default now)")
+	flags.StringVar(&a.in, "in", "", "`time` from now to run at, such as 90s or 2h")
+	flags.IntVar(&a.maxAttempts, "max-attempts", 25, "`number` of attempts after which it has failed for good")
+	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job: replaces what waits under it")
+	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")
+	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
+	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` by which workers may refuse it; may be repeated")
+	flags.BoolVar(&a.json, "json", false, "print the job as a JSON object")
+	a.database.addFlags(flags, getenv)
+	flags.SortFlags = false
+	modes := cobra.FixedCompletions([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("key-mode", modes) // the flag is there
+	return cmd
+}
+
+func (a *add) run(cmd *cobra.Command, args []string) error {
+	payload := any(nil)
+	if len(args) == 2 {
+		text, err := readPayload(args[1], cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		payload = text
+	}
+	ctx := cmd.Context()
+	q, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	found, err := a.call(ctx, q, args[0], payload)
+	if err != nil {
+		return fmt.Errorf("add job: %w", err)
+	}
+	if a.json {
+		return printJSON(cmd.OutOrStdout(), found)
+	}
+	jobs, err := decode[job](found.rows)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), a.describe(j, found.now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call adds the job. The row of add_job() has numbers for its task and queue: they are those of the call, but for a job
+// that was there before and stays as it is.
+func (a *add) call(ctx context.Context, q *queue, task string, payload any) (answer, error) {
+	var flags any
+	if len(a.flags) > 0 {
+		flags = a.flags
+	}
+	return q.ask(ctx, `
+		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
+		       case when a.revision = 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
+		       case when a.revision = 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
+		       a.key, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error, a.created_at, a.updated_at, a.locked_at,
+		       a.locked_by, a.revision, a.flags
+		  from S.add_job($1::text, $2::text::json, $3::text, coalesce($4::text::timestamptz, now() + $5::text::interval),
+		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
+		  left join S.jobs as k on k.id = a.id and $10::text = 'unsafe_dedupe'`,
+		task, payload, orNull(a.queue), orNull(a.runAt), orNull(a.in), int64(a.maxAttempts), orNull(a.key),
+		int64(a.priority), flags, orNull(a.keyMode))
+}
+
+// describe tells what became of the request.
+func (a *add) describe(j job, now time.Time) string {
+	what := "added"
+	switch {
+	case j.Revision > 0 && a.keyMode == "unsafe_dedupe":
+		what = "stays as it is"
+	case j.Revision > 0:
+		what = "replaced"
+	}
+	text := fmt.Sprintf("Job %d %s: %s", j.ID, what, j.State)
+	if when := j.when(now); j.State != "ready" && when != "" {
+		text += " " + when
+	}
+	return terminal.Printable(text)
+}
+
+// readPayload returns the payload that an argument stands for.
+func readPayload(arg string, stdin io.Reader) (string, error) {
+	text, source := []byte(arg), "the payload"
+	var err error
+	if path, isFile := strings.CutPrefix(arg, "@"); isFile {
+		text, err = os.ReadFile(path)
+		source = path
+	} else if arg == "-" {
+		text, err = io.ReadAll(stdin)
+		source = "stdin"
+	}
+	if err != nil {
+		return "", fmt.Errorf("read payload: %w", err)
+	}
+	if !json.Valid(text) {
+		var value any
+		return "", usageError{fmt.Errorf("%s is no JSON: %w", source, json.Unmarshal(text, &value))}
+	}
+	return string(text), nil
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const changeHelp = `
+
+The jobs are named by their ids, or chosen by conditions, all of which must be true. For conditions that may fit many jobs
+it is said how many they are, and asked before anything is done; --yes does not ask, and without a terminal nothing is
+done unless it is given. Many jobs are dealt with in steps of a thousand, each for itself: interrupted, it says how many
+are done. Jobs that come to fit only after the count are left for the next time.
+
+The exit code is 1 if one of the jobs had to be left alone, which is said on stderr with the reason. With --json each job
+is one object a line: {"id": 17, "is_done": true}, or false with a "reason".`
+
+// change is a command that changes jobs, or removes them.
+type change struct {
+	database
+	selection
+	json, yes bool
+	cobra     cobra.Command
+	verb      string // what it does to jobs, such as "retry"
+	did       string // what it has done, such as "Retried"
+	// prepare returns the call of a function that returns the jobs that it has changed, with IDS for an array of ids and $2
+	// and so on for arguments of its own; and these.
+	prepare func() (call string, args []any, err error)
+}
+
+const (
+	countStep  = 100_000 // ids that are read at once
+	changeStep = 1000    // jobs that are changed at once
+	mostTold   = 10      // jobs of which is said why they were left alone
+)
+
+func (c *change) command(getenv func(string) string, stops *shutdown) *cobra.Command {
+	cmd := &c.cobra
+	cmd.Long += changeHelp
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ids, err := jobIDs(args)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 && !c.selection.isEmpty() {
+			return usageError{errors.New("ids and conditions exclude each other")}
+		}
+		if len(ids) == 0 && c.selection.isEmpty() {
+			return usageError{fmt.Errorf("which jobs to %s? Give ids, or conditions such as --state failed", c.verb)}
+		}
+		if err := c.complete(getenv); err != nil {
+			return usageError{err}
+		}
+		ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+		defer release()
+		return stoppedOr(ctx, c.run(ctx, cmd, ids))
+	}
+	c.selection.addFlags(cmd)
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object a line")
+	c.database.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error {
+	call, args, err := c.prepare()
+	if err != nil {
+		return err
+	}
+	q, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	if len(ids) == 0 {
+		if ids, err = c.find(ctx, q); err != nil {
+			return err
+		}
+		if goOn, err := c.confirm(cmd, len(ids)); err != nil || !goOn {
+			return err
+		}
+	}
+	work := &changing{change: c, q: q, call: call, args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+	return work.do(ctx, ids)
+}
+
+// find returns the ids of the jobs that fit now.
+func (c *change) find(ctx context.Context, q *queue) ([]int64, error) {
+	var ids []int64
+	for {
+		after := int64(0)
+		if len(ids) > 0 {
+			after = ids[len(ids)-1]
+		}
+		rows, err := q.db.Query(ctx, q.sql(`
+			select m.id
+			  from S.matching_job_ids(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as m (id)
+			 order by m.id`), append(c.arguments(), after, countStep)...)
+		if err != nil {
+			return nil, fmt.Errorf("count jobs: %w", explain(err))
+		}
+		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, fmt.Errorf("count jobs: %w", explain(err))
+		}
+		ids = append(ids, more...)
+		if len(more) < countStep {
+			return ids, nil
+		}
+	}
+}
+
+// confirm asks whether to go on with so many jobs. One job that was named by its key is no question.
+func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
+	errOut := cmd.ErrOrStderr()
+	switch {
+	case jobs == 0 && c.isOne():
+		return false, fmt.Errorf("no job fits; is there one with the key %q?", c.key)
+	case jobs == 0:
+		_, err := fmt.Fprintln(errOut, "No job fits.")
+		return false, err
+	case c.yes || c.isOne():
+		return true, nil
+	}
+	question := fmt.Sprintf("%s %s?", strings.ToUpper(c.verb[:1])+c.verb[1:], plural(jobs))
+	if !terminal.Is(cmd.InOrStdin()) {
+		return false, fmt.Errorf("%s Nothing is done without a terminal to ask on; --yes does not ask", question)
+	}
+	goOn, err = terminal.Ask(cmd.InOrStdin(), errOut, question)
+	if err == nil && !goOn {
+		err = errors.New("nothing was done")
+	}
+	return goOn, err
+}
+
+func plural(jobs int) string {
+	if jobs == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", jobs)
+}
+
+// changing is a change under way.
+type changing struct {
+	*change
+	q           *queue
+	call        string
+	args        []any
+	out, errOut io.Writer
+	done, left  int
+}
+
+// do changes the jobs step by step, and tells what became of them.
+func (c *changing) do(ctx context.Context, ids []int64) error {
+	bar := terminal.NewProgress(c.errOut, len(ids))
+	defer bar.Clear()
+	for rest := ids; len(rest) > 0; {
+		step := rest[:min(changeStep, len(rest))]
+		rest = rest[len(step):]
+		if err := c.step(ctx, bar, step); err != nil {
+			bar.Clear()
+			return fmt.Errorf("%s jobs, of which %d of %d are done: %w", c.verb, c.done, len(ids), err)
+		}
+	}
+	bar.Clear()
+	if !c.json {
+		if _, err := fmt.Fprintf(c.out, "%s %s.\n", c.did, plural(c.done)); err != nil {
+			return err
+		}
+	}
+	if c.left > mostTold && !c.json {
+		fmt.Fprintf(c.errOut, "and %d more\n", c.left-mostTold)
+	}
+	if c.left > 0 {
+		return fmt.Errorf("left alone: %s of %d", plural(c.left), len(ids))
+	}
+	return nil
+}
+
+// outcome is what became of a job.
+type outcome struct {
+	ID     int64  `json:"id"`
+	IsDone bool   `json:"is_done"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// step changes some jobs. Those that were chosen by conditions must still fit; what does not has gone its way.
+func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64) error {
+	wanted, args := `select w.id from unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.args...)
+	if !c.selection.isEmpty() {
+		wanted = `select m.id from S.matching_job_ids(` + conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null) as m (id)`
+		args = append(args, c.arguments()...)
+	}
+	call := strings.ReplaceAll(c.call, "IDS", "array(select w.id from wanted as w)")
+	found, err := c.q.ask(ctx, `
+		with wanted as materialized (`+wanted+`),
+		     changed as materialized (select j.id from `+call+` as j)
+		select w.id, c.id is not null as is_done
+		  from (select distinct w.id from wanted as w) as w
+		  left join changed as c on c.id = w.id
+		 order by w.id`, args...)
+	if err != nil {
+		return err
+	}
+	outcomes, err := decode[outcome](found.rows)
+	if err != nil {
+		return err
+	}
+	var untouched []int64
+	for _, o := range outcomes {
+		if o.IsDone {
+			c.done++
+		} else {
+			untouched = append(untouched, o.ID)
+		}
+	}
+	bar.Add(len(ids))
+	reasons, err := c.reasons(ctx, untouched)
+	if err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		o.Reason = reasons[o.ID]
+		if err := c.tell(bar, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell prints what became of a job: for people, why it was left alone.
+func (c *changing) tell(bar terminal.Progress, o outcome) error {
+	if !o.IsDone {
+		c.left++
+	}
+	if c.json {
+		return json.NewEncoder(c.out).Encode(o)
+	}
+	if o.IsDone || c.left > mostTold {
+		return nil
+	}
+	bar.Clear()
+	_, err := fmt.Fprintf(c.errOut, "job %d: %s\n", o.ID, o.Reason)
+	return err
+}
+
+// reasons tells why these jobs were left alone.
+func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := c.q.ask(ctx, `select s.* from S.list_jobs(job_ids => $1::bigint[], max_rows => null) as s`, ids)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := decode[job](found.rows)
+	if err != nil {
+		return nil, err
+	}
+	reasons := make(map[int64]string, len(ids))
+	for _, id := range ids {
+		reasons[id] = "is not there (any more)"
+	}
+	for _, j := range jobs {
+		switch {
+		case j.State == "running":
+			reasons[j.ID] = "is being run by " + terminal.Printable(j.LockedBy)
+		case j.Attempts > j.MaxAttempts:
+			reasons[j.ID] = "was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same"
+		default:
+			reasons[j.ID] = "was held by somebody else just now"
+		}
+	}
+	return reasons, nil
+}

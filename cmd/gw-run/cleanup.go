@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/task"
+)
+
+const cleanupHelp = `Removes what piles up, and prints how many rows went:
+  DELETE_PERMAFAILED_JOBS  jobs that have failed for good; gw-run remove --state failed goes step by step, and can choose
+  GC_TASK_IDENTIFIERS      names of tasks that no job uses
+  GC_JOB_QUEUES            names of queues that no job uses (default)
+
+It does not ask. Workers of Graphile Worker for Node.js remember the ids of the names of tasks: while one of them holds
+jobs, the names are only removed with --force, and should not be unless those that it knows are kept by --keep.`
+
+const cleanupExamples = `  gw-run cleanup
+  gw-run cleanup GC_TASK_IDENTIFIERS GC_JOB_QUEUES --keep send_email
+  gw-run --cleanup GC_JOB_QUEUES,DELETE_PERMAFAILED_JOBS`
+
+var cleanupTasks = []string{"DELETE_PERMAFAILED_JOBS", "GC_TASK_IDENTIFIERS", "GC_JOB_QUEUES"}
+
+// cleanup is a run of gw-run cleanup, or gw-run --cleanup.
+type cleanup struct {
+	database
+	json, force bool
+	keep        []string
+}
+
+func newCleanupCommand(getenv func(string) string) *cobra.Command {
+	c := &cleanup{}
+	cmd := &cobra.Command{
+		Use:       "cleanup [TASK...]",
+		Short:     "Remove what piles up",
+		Long:      cleanupHelp,
+		Example:   cleanupExamples,
+		Args:      cobra.ArbitraryArgs,
+		ValidArgs: cleanupTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			if len(args) == 0 {
+				args = []string{"GC_JOB_QUEUES"}
+			}
+			return c.run(cmd.Context(), args, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&c.keep, "keep", nil, "name of a `task` to keep though no job uses it; may be repeated")
+	flags.BoolVar(&c.force, "force", false, "remove names of tasks although workers that are not registered hold jobs")
+	flags.BoolVar(&c.json, "json", false, "print one JSON object a line")
+	c.database.addFlags(flags, getenv)
+	flags.SortFlags = false
+	return cmd
+}
+
+func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error {
+	for _, name := range tasks {
+		if !slices.Contains(cleanupTasks, name) {
+			return usageError{fmt.Errorf("there is no clean-up %q; there are %v", name, cleanupTasks)}
+		}
+	}
+	q, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	found, err := q.ask(ctx, `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
+		tasks, append([]string{}, c.keep...), c.force)
+	if err != nil {
+		return fmt.Errorf("clean up: %w", err)
+	}
+	if c.json {
+		return printJSON(out, found)
+	}
+	removed, err := decode[struct {
+		Task string `json:"task"`
+		Rows int64  `json:"rows"`
+	}](found.rows)
+	if err != nil {
+		return err
+	}
+	for _, r := range removed {
+		if _, err := fmt.Fprintf(out, "%s: %d removed\n", r.Task, r.Rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanUp is gw-run --cleanup, which keeps the names of the tasks that this worker has.
+func cleanUp(ctx context.Context, o *options, out io.Writer) error {
+	c := cleanup{database: o.database}
+	if found, err := task.Discover(o.tasks); err == nil { // there need not be any
+		for name := range found.Tasks {
+			c.keep = append(c.keep, name)
+		}
+	}
+	return c.run(ctx, o.cleanup, out)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+func newConfigCommand(getenv func(string) string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Look at the config file",
+		Long:    "The config file says how tasks are served, and holds what else would be flags; docs/run.md tells its keys.",
+		Example: "  gw-run config check",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConfigCheckCommand(getenv))
+	return cmd
+}
+
+const configCheckHelp = `Reads the config file as a worker would, and the folder of tasks and the crontab with it, and prints how each task is
+served.
+
+What is wrong goes to stderr, each problem as FILE:LINE:COLUMN with a message, and the exit code is 1 then: a worker
+does not start with it, and one that runs keeps what it has. The database is not asked: whether the functions and
+queries that the file names are there is seen when a worker starts.
+
+Without FILE it is gw.yaml beside the folder of tasks.`
+
+func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
+	o := newOptions()
+	cmd := &cobra.Command{
+		Use:     "check [FILE]",
+		Short:   "Check the config file, and show how tasks are served",
+		Long:    configCheckHelp,
+		Example: "  gw-run config check\n  gw-run config check ./gw.yaml",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("config check takes one file, not %d", len(args))}
+			}
+			return nil
+		},
+	}
+	worker := newCommandFlags(o, getenv)
+	cmd.Flags().AddFlag(worker.Lookup("tasks"))
+	cmd.Flags().AddFlag(worker.Lookup("crontab"))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			o.configPath = args[0]
+		}
+		o.offline = true
+		if err := o.complete(worker, getenv); err != nil {
+			return err
+		}
+		return o.checkConfig(cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+// checkConfig prints how tasks are served.
+func (o *options) checkConfig(out io.Writer) error {
+	log := slog.New(slog.DiscardHandler)
+	tasks, err := o.taskFinder(log).find(o.file)
+	if err != nil {
+		return err
+	}
+	services := o.newServices(log)
+	defer services.end()
+	if _, err := services.prepare(tasks); err != nil {
+		return err
+	}
+	cron, err := o.crontab(log).read()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TASK\tKIND\tSERVED BY")
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		kind, by := served(tasks[name])
+		fmt.Fprintf(table, "%s\t%s\t%s\n", name, kind, by)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s is right: %d tasks, %d recurring jobs.\n", o.file.Path, len(tasks), len(cron))
+	return err
+}
+
+// served tells people how a task is served.
+func served(t config.Task) (kind, by string) {
+	switch t.Kind {
+	case config.HTTP:
+		if u, err := url.Parse(t.HTTP.URL); err == nil {
+			return "http", u.Redacted()
+		}
+		return "http", t.HTTP.URL
+	case config.SQL:
+		return "sql", t.SQL.Function
+	case config.Folder:
+		return "file", t.Program.Command[0]
+	}
+	return string(t.Kind), strings.Join(t.Program.Command, " ")
+}

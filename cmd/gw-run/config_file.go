@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/config"
+)
+
+// configFile is where the config is.
+type configFile struct {
+	path     string
+	optional bool // nobody asked for it, so it need not be there
+	getenv   func(string) string
+}
+
+// findConfig returns where the config is: in the file that was given, or else in one beside the folder of tasks.
+func (o *options) findConfig(getenv func(string) string) configFile {
+	if o.configPath != "" {
+		return configFile{path: o.configPath, getenv: getenv}
+	}
+	return configFile{path: besideTasks(o.tasks, "gw.yaml"), optional: true, getenv: getenv}
+}
+
+// besideTasks returns the path of a file beside the folder of tasks.
+func besideTasks(tasks, name string) string {
+	return filepath.Join(filepath.Dir(filepath.Clean(tasks)), name)
+}
+
+// read returns what the file says: nothing if it need not be there and is not.
+func (f configFile) read() (*config.File, error) {
+	file, err := config.Load(f.path, f.getenv)
+	if f.optional && errors.Is(err, fs.ErrNotExist) {
+		return &config.File{Path: f.path}, nil
+	}
+	return file, err
+}
+
+// takeFile takes the settings of the config file that are not given otherwise.
+func (o *options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) error {
+	o.fromFile = make(map[string]config.Setting)
+	o.tasksChosen = flags.Changed("tasks")
+	var problems []error
+	for _, setting := range o.file.Settings {
+		flag := setting.Key.Flag
+		if given(flag) {
+			continue
+		}
+		o.fromFile[flag] = setting
+		if err := flags.Lookup(flag).Value.Set(setting.Value); err != nil {
+			problems = append(problems, config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + err.Error()})
+		}
+		if flag == "tasks" {
+			o.tasksChosen = true
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// name returns what a setting is called where it comes from.
+func (o *options) name(flag string) string {
+	if setting, ok := o.fromFile[flag]; ok {
+		return setting.Position.String() + ": " + setting.Key.Name
+	}
+	return "--" + flag
+}
+
+// connectionFrom finds a connection that a setting gives, or the environment.
+func (o *options) connectionFrom(flag, given string, getenv func(string) string) (string, error) {
+	setting, ok := o.fromFile[flag]
+	if !ok {
+		return cli.FindConnString(given, "--"+flag, getenv)
+	}
+	connection, err := cli.FindConnString(given, setting.Key.Name, getenv)
+	if err != nil {
+		err = config.Problem{Position: setting.Position, Message: err.Error()}
+	}
+	return connection, err
+}
+
+// wrong returns an error that tells what is wrong with a setting, where it comes from.
+func (o *options) wrong(flag, message string) error {
+	if setting, ok := o.fromFile[flag]; ok {
+		return config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + message}
+	}
+	return errors.New("--" + flag + " " + message)
+}

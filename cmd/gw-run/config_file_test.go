@@ -1,0 +1,214 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+// configured completes options from flags, an environment and the text of a config file.
+func configured(t *testing.T, text string, env map[string]string, args ...string) (*options, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gw.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := newOptions()
+	getenv := func(name string) string { return env[name] }
+	flags := newCommandFlags(o, getenv)
+	if err := flags.Parse(append(args, "--config", path)); err != nil {
+		t.Fatal(err)
+	}
+	return o, o.complete(flags, getenv)
+}
+
+func TestAFlagGoesBeforeTheEnvironmentAndThatBeforeTheConfigFile(t *testing.T) {
+	const text = "connection: from_file\nschema: file\njobs: 3\nquiet: false\nlog_level: warn\npoll_interval: 5s\n"
+	env := map[string]string{
+		"DATABASE_URL": "from_env", "GRAPHILE_WORKER_SCHEMA": "env", "NO_LOG_SUCCESS": "1", "GRAPHILE_LOGGER_DEBUG": "1",
+	}
+	for name, c := range map[string]struct {
+		env                       map[string]string
+		args                      []string
+		connection, schema, level string
+		jobs                      int
+		poll                      time.Duration
+		quiet                     bool
+	}{
+		"file":        {nil, nil, "dbname='from_file'", "file", "WARN", 3, 5 * time.Second, false},
+		"environment": {env, nil, "dbname='from_env'", "env", "DEBUG", 3, 5 * time.Second, true},
+		"flags": {
+			env, []string{"-c", "from_flag", "-s", "flag", "-j", "7", "--quiet=false", "--log-level", "error", "--poll-interval", "1s"},
+			"dbname='from_flag'", "flag", "ERROR", 7, time.Second, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := configured(t, text, c.env, c.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.database.connection != c.connection || o.database.schema != c.schema || o.level.String() != c.level ||
+				o.jobs != c.jobs || time.Duration(o.poll) != c.poll || o.quiet != c.quiet {
+				t.Errorf("options are %+v, want %+v", o, c)
+			}
+		})
+	}
+}
+
+func TestPathsOfTheConfigFileBeginBesideIt(t *testing.T) {
+	o, err := configured(t, "tasks_folder: work\n", map[string]string{"DATABASE_URL": "app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(o.configPath)
+	if o.tasks != filepath.Join(dir, "work") || o.crontab(nil).path != filepath.Join(dir, "crontab") {
+		t.Errorf("the folder of tasks is %s, the crontab %s", o.tasks, o.crontab(nil).path)
+	}
+}
+
+func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		args []string
+		code int
+		want string
+	}{
+		"in the file":     {"max_pool_size: 1\nlog_format: xml\n", nil, exitFailure, "gw.yaml:1:16: max_pool_size is 1, must be at least 2\nFILE/gw.yaml:2:13: log_format is \"xml\""},
+		"in a flag":       {"max_pool_size: 5\n", []string{"-m", "1"}, exitUsage, "--max-pool-size is 1, must be at least 2"},
+		"connection":      {"connection: http://x\n", nil, exitFailure, "FILE/gw.yaml:1:13: read connection from connection: cannot parse `http://x`"},
+		"between the two": {"no_listen: true\n", []string{"--listen-url", "app"}, exitFailure, "gw.yaml:1:12: no_listen and --listen-url exclude each other"},
+		"watch once":      {"", []string{"-w", "--once"}, exitUsage, "--watch and --once exclude each other"},
+		"mistake":         {"jbos: 1\n", nil, exitFailure, "gw.yaml:1:1: there is no key jbos; is jobs meant?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := configured(t, c.text, map[string]string{"DATABASE_URL": "app"}, c.args...)
+			want := strings.ReplaceAll(c.want, "FILE", filepath.Dir(o.configPath))
+			if name == "connection" { // there is one in the environment, which goes first
+				o, err = configured(t, c.text, nil, c.args...)
+				want = strings.ReplaceAll(c.want, "FILE", filepath.Dir(o.configPath))
+			}
+			if err == nil || exitCode(err) != c.code || !strings.Contains(err.Error(), want) {
+				t.Errorf("exit code %d, error\n%v, want %d and\n%s", exitCode(err), err, c.code, want)
+			}
+		})
+	}
+}
+
+func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	o := newOptions()
+	o.tasks = filepath.Join(dir, "tasks")
+	if file, err := o.findConfig(os.Getenv).read(); err != nil || file.Path != filepath.Join(dir, "gw.yaml") {
+		t.Errorf("got %+v, error %v", file, err)
+	}
+	code, _, stderr := command(t, nil, "-c", "app", "--config", filepath.Join(dir, "gw.yaml"))
+	if want := "read config: open " + filepath.Join(dir, "gw.yaml"); code != exitFailure || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, stderr %q, want %d and %q", code, stderr, exitFailure, want)
+	}
+}
+
+// What can be said on the command line, but for how the command is called, can be written down.
+func TestEveryFlagHasItsSetting(t *testing.T) {
+	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
+	for _, key := range config.Settings() {
+		settings[key.Flag] = true
+	}
+	newCommandFlags(newOptions(), os.Getenv).VisitAll(func(flag *pflag.Flag) {
+		if !settings[flag.Name] {
+			t.Errorf("no key of the config file mirrors --%s", flag.Name)
+		}
+		delete(settings, flag.Name)
+	})
+	for name := range settings {
+		t.Errorf("there is no flag --%s", name)
+	}
+}
+
+// tasksBeside makes a folder of tasks with a config file beside it, and returns the path of that.
+func tasksBeside(t *testing.T, text string, tasks ...string) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, "gw.yaml")
+	if err := os.Mkdir(filepath.Join(dir, "tasks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tasks {
+		if err := os.WriteFile(filepath.Join(dir, "tasks", name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfigCheckShowsHowTasksAreServed(t *testing.T) {
+	path := tasksBeside(t, `
+jobs: 4
+tasks:
+  a: {timeout: 5s}
+  b: {persistent: [sh, -c, exit]}
+  c: {http: "https://u:${SECRET}@example.com/{task}"}
+`, "a", "b", "e.sh")
+	dir := filepath.Dir(path)
+	env := map[string]string{"SECRET": "s3cret"}
+	code, stdout, stderr := command(t, env, "config", "check", path, "--tasks", filepath.Join(dir, "tasks"))
+	want := [][]string{
+		{"TASK", "KIND", "SERVED BY"},
+		{"a", "file", dir + "/tasks/a"},
+		{"b", "persistent", "SH -c exit"},
+		{"c", "http", "https://u:xxxxx@example.com/%7Btask%7D"},
+		{"e", "file", dir + "/tasks/e.sh"},
+		{path + " is right: 4 tasks, 0 recurring jobs."},
+	}
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if code != exitOK || stderr != "" || len(lines) != len(want) {
+		t.Fatalf("exit code %d, stdout\n%s, stderr %s", code, stdout, stderr)
+	}
+	for i, line := range lines {
+		for _, cell := range want[i] {
+			if !strings.Contains(line, strings.TrimPrefix(cell, "SH")) {
+				t.Errorf("line %d has no %q: %s", i+1, cell, line)
+			}
+		}
+	}
+}
+
+func TestConfigCheckTellsWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want string
+	}{
+		"syntax":      {"jobs: [\n", "gw.yaml:1:"},
+		"key":         {"job: 2\n", "gw.yaml:1:1: there is no key job; is jobs meant?"},
+		"range":       {"max_pool_size: 1\n", "gw.yaml:1:16: max_pool_size is 1, must be at least 2"},
+		"no such":     {"tasks:\n  gone: {timeout: 5s}\n", "gw.yaml:2:3: nothing serves task gone: there is no executable for it in "},
+		"kind":        {"tasks:\n  a: {http: \"http://h/{who}\"}\n", "gw.yaml:2:3: task a: "},
+		"crontab":     {"crontab: missing\n", "read crontab: open "},
+		"and no more": {"jobs: 2\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := tasksBeside(t, c.text, "a")
+			code, _, stderr := command(t, nil, "config", "check", path, "--tasks", filepath.Join(filepath.Dir(path), "tasks"))
+			if c.want == "" {
+				if code != exitOK || stderr != "" {
+					t.Errorf("exit code %d, stderr %s", code, stderr)
+				}
+				return
+			}
+			if code != exitFailure || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit code %d, stderr %s, want %d and %q", code, stderr, exitFailure, c.want)
+			}
+		})
+	}
+	if code, _, stderr := command(t, nil, "config", "check", "a", "b"); code != exitUsage || !strings.Contains(stderr, "one file, not 2") {
+		t.Errorf("exit code %d, stderr %s", code, stderr)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const doctorHelp = `Says what hurts the queue now, most severe first, what it costs to leave it, and what to do:
+  critical  jobs cannot be added or run, or soon
+  warning   it costs time, space or waiting jobs
+  info      to know of
+
+The exit code is 1 if one is as severe as --fail-on says, or more. It changes nothing, and costs little however large the
+queue is. Ask as the owner of the queue; with the role pg_read_all_stats more of other roles' sessions is seen.`
+
+const doctorExamples = `  gw-run doctor
+  gw-run doctor --fail-on critical
+  gw-run doctor --json | jq -r .remedy`
+
+// finding is a row of doctor().
+type finding struct {
+	Severity string `json:"severity"`
+	Finding  string `json:"finding"`
+	Subject  string `json:"subject"`
+	Detail   string `json:"detail"`
+	Remedy   string `json:"remedy"`
+}
+
+// severities are those that there are, the most severe first.
+var severities = []string{"critical", "warning", "info"}
+
+func newDoctorCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	var (
+		l      listing
+		failOn string
+	)
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Say what hurts the queue, and what to do",
+		Long:    doctorHelp,
+		Example: doctorExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			least := slices.Index(append(severities, "never"), failOn)
+			if least < 0 {
+				return usageError{fmt.Errorf("--fail-on is %q, must be critical, warning, info or never", failOn)}
+			}
+			if failOn == "never" {
+				least = -1
+			}
+			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
+				worst, err := examine(ctx, q, l.json, out)
+				if err == nil && worst <= least && l.watch == 0 {
+					err = errors.New("the queue needs somebody; see above")
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "`severity` from which on the exit code is 1: critical, warning, info or never")
+	l.addFlags(cmd, getenv)
+	complete := cobra.FixedCompletions(append(severities, "never"), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", complete) // the flag is there
+	return cmd
+}
+
+// examine prints what hurts the queue, and returns the worst severity by its place among all.
+func examine(ctx context.Context, q *queue, asJSON bool, out io.Writer) (worst int, err error) {
+	found, err := q.ask(ctx, `select d.* from S.doctor() as d`)
+	if err != nil {
+		return 0, fmt.Errorf("examine the queue: %w", err)
+	}
+	findings, err := decode[finding](found.rows)
+	if err != nil {
+		return 0, err
+	}
+	worst = len(severities)
+	for _, f := range findings {
+		worst = min(worst, slices.Index(severities, f.Severity))
+	}
+	if asJSON {
+		return worst, printJSON(out, found)
+	}
+	if len(findings) == 0 {
+		_, err := fmt.Fprintln(out, "All is well.")
+		return worst, err
+	}
+	var b strings.Builder
+	for _, f := range findings {
+		fmt.Fprintf(&b, "%s: %s: %s\n", f.Severity, f.Finding, terminal.Printable(f.Subject))
+		fmt.Fprintf(&b, "  %s\n  -> %s\n", terminal.Printable(f.Detail), terminal.Printable(f.Remedy))
+	}
+	_, err = io.WriteString(out, b.String())
+	return worst, err
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/task"
+)
+
+// taskFinder finds out how tasks are served: by the executables of a folder, or as a config file says.
+type taskFinder struct {
+	folder   string
+	optional bool // nobody asked for the folder, so it need not be there if the config file has tasks
+	log      *slog.Logger
+	told     map[string]bool // what has been logged
+}
+
+func (o *options) taskFinder(log *slog.Logger) *taskFinder {
+	return &taskFinder{folder: o.tasks, optional: !o.tasksChosen, log: log, told: make(map[string]bool)}
+}
+
+// find returns the tasks by their names. It is an error when there is none, or when the file speaks of executables that are
+// not there.
+func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
+	found, err := task.Discover(f.folder)
+	if err != nil {
+		if !f.optional || len(file.Tasks) == 0 || !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w; --tasks names the folder with the executables", err)
+		}
+	}
+	if len(found.Tasks)+len(file.Tasks) == 0 {
+		return nil, fmt.Errorf("no tasks found in %s; %s", f.folder, whyNone(found))
+	}
+	for _, ignored := range found.Ignored {
+		f.tell("file serves no task", "path", ignored.Path, "reason", ignored.Reason)
+	}
+	return f.merge(found, file)
+}
+
+func whyNone(found task.Found) string {
+	if len(found.Ignored) == 0 {
+		return "it is empty"
+	}
+	texts := make([]string, len(found.Ignored))
+	for i, ignored := range found.Ignored {
+		texts[i] = ignored.String()
+	}
+	return "ignored: " + strings.Join(texts, ", ")
+}
+
+// merge adds the tasks of the file to those of the folder.
+func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]config.Task, error) {
+	tasks := make(map[string]config.Task)
+	for name, path := range found.Tasks {
+		tasks[name] = config.Task{Name: name, Program: config.Program{Command: []string{path}}}
+	}
+	var problems config.Problems
+	for _, name := range slices.Sorted(maps.Keys(file.Tasks)) {
+		own := file.Tasks[name]
+		below, exists := tasks[name]
+		switch {
+		case own.Kind == config.Folder && exists:
+			own.Program.Command = below.Program.Command
+		case own.Kind == config.Folder:
+			problems = append(problems, config.Problem{Position: own.Position, Message: fmt.Sprintf(
+				"nothing serves task %s: there is no executable for it in %s, and none of exec, persistent, http, sql here",
+				name, f.folder)})
+		case exists:
+			f.tell("file serves no task", "path", below.Program.Command[0], "reason", "the config file serves the task "+name)
+		}
+		tasks[name] = own
+	}
+	return tasks, problems.OrNil()
+}
+
+// tell logs what has not been logged before.
+func (f *taskFinder) tell(message string, attrs ...any) {
+	if key := fmt.Sprint(attrs...); !f.told[key] {
+		f.told[key] = true
+		f.log.Info(message, attrs...)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+const (
+	// flagsInterval is how often a query for forbidden flags is run.
+	flagsInterval = time.Second
+	// flagsTimeout is how long it may take.
+	flagsTimeout = 10 * time.Second
+)
+
+// forbiddenFlags are the flags whose jobs are left for others. A query for them is asked again and again; while it fails,
+// its last answer stays.
+type forbiddenFlags struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+
+	mu     sync.Mutex
+	source config.ForbiddenFlags
+	flags  []string
+	broken bool // the last query failed
+}
+
+// use takes a list, or the answer of a query; if it fails, everything stays as it was.
+func (f *forbiddenFlags) use(ctx context.Context, source config.ForbiddenFlags) error {
+	flags, err := f.read(ctx, source)
+	if err != nil {
+		return config.Problem{Position: source.Position, Message: err.Error()}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.source, f.flags, f.broken = source, flags, false
+	return nil
+}
+
+// ask returns the flags as they were last known.
+func (f *forbiddenFlags) ask(context.Context) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.flags, nil
+}
+
+// run asks a query again every second, until ctx ends.
+func (f *forbiddenFlags) run(ctx context.Context) {
+	tick := time.NewTicker(flagsInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			f.askAgain(ctx)
+		}
+	}
+}
+
+func (f *forbiddenFlags) askAgain(ctx context.Context) {
+	f.mu.Lock()
+	source := f.source
+	f.mu.Unlock()
+	if source.Query == "" {
+		return
+	}
+	flags, err := f.read(ctx, source)
+	if ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.source.Query != source.Query: // it has been replaced meanwhile
+		return
+	case err != nil && !f.broken:
+		f.log.Error("cannot ask for forbidden flags, keeps those before", "at", source.Position.String(), "error", err)
+	case err == nil && f.broken:
+		f.log.Info("forbidden flags are known again")
+	}
+	f.broken = err != nil
+	if err == nil {
+		f.flags = flags
+	}
+}
+
+// read returns the flags that a source says.
+func (f *forbiddenFlags) read(ctx context.Context, source config.ForbiddenFlags) ([]string, error) {
+	if source.Query == "" {
+		return source.List, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, flagsTimeout)
+	defer cancel()
+	rows, err := f.pool.Query(ctx, source.Query, pgx.QueryExecModeExec) // what it names may change
+	if err != nil {
+		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
+	}
+	flags, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
+	}
+	return flags, nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+const healthcheckHelp = `Says whether the queue can be worked, for a probe of a container or a monitor. The exit code is 0 if all is healthy, 1 if
+not, and 2 for a mistake in the command line. Checked are:
+  database  it answers
+  schema    the queue is installed, and at least as new as this program
+  doctor    gw-run doctor has no critical finding
+  age       the oldest ready job has been due for no longer than --max-age, if that is given: are there enough workers?
+  workers   at least --workers registered ones were seen in the last five minutes, if that is given
+
+All of it takes no longer than --timeout.`
+
+const healthcheckExamples = `  gw-run healthcheck
+  gw-run healthcheck --max-age 5m --workers 1
+  gw-run healthcheck --json | jq -r 'select(.is_healthy | not) | .detail'`
+
+// healthcheck is a run of gw-run healthcheck.
+type healthcheck struct {
+	database
+	json            bool
+	maxAge, timeout time.Duration
+	workers         int64
+	out             io.Writer
+	sick            int
+}
+
+func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
+	h := &healthcheck{}
+	cmd := &cobra.Command{
+		Use:     "healthcheck",
+		Short:   "Say whether the queue can be worked",
+		Long:    healthcheckHelp,
+		Example: healthcheckExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if h.maxAge < 0 || h.workers < 0 || h.timeout <= 0 {
+				return usageError{errors.New("--max-age and --workers must not be negative, and --timeout must be positive")}
+			}
+			if err := h.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			h.out = cmd.OutOrStdout()
+			ctx, cancel := context.WithTimeout(cmd.Context(), h.timeout)
+			defer cancel()
+			if err := h.run(ctx); err != nil {
+				return err
+			}
+			if h.sick > 0 {
+				return errors.New("not healthy")
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&h.maxAge, "max-age", 0, "longest `time` that a ready job may have been due (default: any)")
+	flags.Int64Var(&h.workers, "workers", 0, "least `number` of registered workers")
+	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "longest `time` that all of it may take")
+	flags.BoolVar(&h.json, "json", false, "print one JSON object a line")
+	h.database.addFlags(flags, getenv)
+	flags.SortFlags = false
+	return cmd
+}
+
+// run checks one thing after the other, as far as each makes sense.
+func (h *healthcheck) run(ctx context.Context) error {
+	q, err := h.open(ctx)
+	if err != nil {
+		return h.say("database", err, "")
+	}
+	defer q.close()
+	if err := h.say("database", nil, "it answers"); err != nil {
+		return err
+	}
+	version, err := h.schemaVersion(ctx, q)
+	if err != nil {
+		return h.say("schema", err, "")
+	}
+	if err := h.say("schema", nil, version); err != nil {
+		return err
+	}
+	detail, err := h.critical(ctx, q)
+	if err := h.say("doctor", err, detail); err != nil {
+		return err
+	}
+	if h.maxAge == 0 && h.workers == 0 {
+		return nil
+	}
+	stats, err := readStats(ctx, q, nil)
+	if err != nil {
+		return h.say("age", err, "")
+	}
+	if h.maxAge > 0 {
+		oldest := time.Duration(0)
+		if stats.OldestReady != nil {
+			oldest = time.Duration(*stats.OldestReady * float64(time.Second)).Truncate(time.Second)
+		}
+		detail, err := fmt.Sprintf("the oldest ready job has been due for %s", oldest), error(nil)
+		if oldest > h.maxAge {
+			err = fmt.Errorf("%s, longer than %s", detail, h.maxAge)
+		}
+		if err := h.say("age", err, detail); err != nil {
+			return err
+		}
+	}
+	if h.workers > 0 {
+		detail, err := fmt.Sprintf("registered and seen: %d", stats.Workers), error(nil)
+		if stats.Workers < h.workers {
+			err = fmt.Errorf("%s, fewer than %d", detail, h.workers)
+		}
+		return h.say("workers", err, detail)
+	}
+	return nil
+}
+
+// schemaVersion returns what is installed, in words, and an error if that is not enough.
+func (h *healthcheck) schemaVersion(ctx context.Context, q *queue) (string, error) {
+	migrator, err := migrate.New(q.config, migrate.Config{Schema: h.schema})
+	if err != nil {
+		return "", err
+	}
+	status, err := migrator.Status(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case status.State == migrate.Current, status.State == migrate.Newer:
+		return fmt.Sprintf("version %d", status.Installed), nil
+	case status.State == migrate.Behind:
+		return "", fmt.Errorf("version %d, this program is for %d; gw-migrate upgrades it", status.Installed, status.Available)
+	default:
+		return "", fmt.Errorf("schema %q is %s; gw-migrate status tells more", h.schema, status.State)
+	}
+}
+
+// critical returns an error if there is something that cannot wait.
+func (h *healthcheck) critical(ctx context.Context, q *queue) (string, error) {
+	found, err := q.ask(ctx, `select d.* from S.doctor() as d where d.severity = 'critical'`)
+	if err != nil {
+		return "", err
+	}
+	findings, err := decode[finding](found.rows)
+	if err != nil {
+		return "", err
+	}
+	if len(findings) > 0 {
+		return "", fmt.Errorf("%s: %s; gw-run doctor tells more", findings[0].Finding, findings[0].Subject)
+	}
+	return "nothing critical", nil
+}
+
+// say prints the result of a check: an error is unhealthy.
+func (h *healthcheck) say(check string, sick error, detail string) (err error) {
+	if sick != nil {
+		h.sick++
+		detail = sick.Error()
+	}
+	if h.json {
+		return json.NewEncoder(h.out).Encode(struct {
+			Check     string `json:"check"`
+			IsHealthy bool   `json:"is_healthy"`
+			Detail    string `json:"detail"`
+		}{check, sick == nil, detail})
+	}
+	word := "ok"
+	if sick != nil {
+		word = "FAIL"
+	}
+	_, err = fmt.Fprintf(h.out, "%-4s  %-8s  %s\n", word, check, detail)
+	return err
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/cli/clitest"
+)
+
+func TestEveryCommandHasADescriptionAndExamples(t *testing.T) {
+	clitest.CheckHelp(t, newCommand(func(string) string { return "" }, newShutdown()))
+}
+
+func TestShellsCompleteCommandsFlagsAndTheirValues(t *testing.T) {
+	for want, args := range map[string][]string{
+		"version":      {"__complete", "ver"},
+		"--log-format": {"__complete", "--log-f"},
+		"json":         {"__complete", "--log-format", ""},
+		":16":          {"__complete", "--tasks", ""}, // folders only
+	} {
+		if code, stdout, _ := command(t, nil, args...); code != exitOK || !strings.Contains(stdout, want) {
+			t.Errorf("%q: exit code %d, %q, want %s", args, code, stdout, want)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if code, stdout, _ := command(t, nil, "completion", shell); code != exitOK || !strings.Contains(stdout, "gw-run") {
+			t.Errorf("%s: exit code %d, %q", shell, code, stdout)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/health"
+	"github.com/gwsql/gw/pkg/gwprom"
+	"github.com/gwsql/gw/pkg/migrate"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// web is what --http asks for.
+type web struct {
+	server   *health.Server
+	monitor  *health.Monitor
+	registry *prometheus.Registry
+}
+
+// startHTTP begins to answer, at first that the worker is starting. Without --http it returns nil.
+func startHTTP(o *options, pool *pgxpool.Pool, log *slog.Logger) (*web, error) {
+	if o.http == "" || o.schemaOnly {
+		return nil, nil
+	}
+	w := &web{monitor: health.NewMonitor(!o.noListen && !o.once)}
+	var err error
+	if w.registry, err = newRegistry(); err != nil {
+		return nil, err
+	}
+	w.server, err = health.Serve(o.http, health.Config{
+		Monitor: w.monitor,
+		Ping:    pool.Ping,
+		Metrics: promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{Registry: w.registry}),
+		Logger:  log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", o.http, err)
+	}
+	log.Info("serving HTTP", "address", w.server.Address())
+	return w, nil
+}
+
+// watch makes the answers those of a worker that is going to run.
+func (w *web) watch(worker *shim.Worker, log *slog.Logger) error {
+	if w == nil {
+		return nil
+	}
+	metrics, err := gwprom.New(w.registry)
+	if err != nil {
+		return err
+	}
+	metrics.Watch(worker)
+	w.monitor.Watch(worker)
+	return w.registry.Register(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{Logger: log}))
+}
+
+func (w *web) close() {
+	if w != nil {
+		w.server.Close()
+	}
+}
+
+// newRegistry returns metrics of the program and its process.
+func newRegistry() (*prometheus.Registry, error) {
+	version, err := migrate.Available()
+	if err != nil {
+		return nil, err
+	}
+	build := cli.ReadBuild()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gw_build_info",
+		Help: "1, with what the program was built from, and the version of the schema that it brings along.",
+		ConstLabels: prometheus.Labels{
+			"version": build.Version, "revision": build.Revision, "go_version": build.Go,
+			"schema_version": strconv.Itoa(int(version)),
+		},
+	})
+	info.Set(1)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry, nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+// job is a row of list_jobs() or show_jobs().
+type job struct {
+	ID          int64           `json:"id"`
+	State       string          `json:"state"`
+	Task        string          `json:"task_identifier"`
+	Queue       string          `json:"queue_name"`
+	Key         string          `json:"key"`
+	Priority    int             `json:"priority"`
+	RunAt       moment          `json:"run_at"`
+	Attempts    int             `json:"attempts"`
+	MaxAttempts int             `json:"max_attempts"`
+	LastError   string          `json:"last_error"`
+	CreatedAt   moment          `json:"created_at"`
+	UpdatedAt   moment          `json:"updated_at"`
+	LockedAt    moment          `json:"locked_at"`
+	LockedBy    string          `json:"locked_by"`
+	Revision    int             `json:"revision"`
+	Flags       map[string]bool `json:"flags"`
+	Payload     json.RawMessage `json:"payload"`
+}
+
+// when tells what is to be known about the time of a job in its state.
+func (j job) when(now time.Time) string {
+	switch j.State {
+	case "ready":
+		return "due " + ago(j.RunAt, now)
+	case "scheduled":
+		return ago(j.RunAt, now)
+	case "running":
+		return "for " + since(j.LockedAt, now)
+	default:
+		return ""
+	}
+}
+
+func (j job) attempts() string {
+	return fmt.Sprintf("%d/%d", min(j.Attempts, j.MaxAttempts), j.MaxAttempts)
+}
+
+func (j job) flags() string { return strings.Join(slices.Sorted(maps.Keys(j.Flags)), ", ") }
+
+var jobColumns = []column[job]{
+	{title: "ID", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.ID) }},
+	{title: "STATE", cell: func(j job, _ time.Time) string { return j.State }},
+	{title: "TASK", cell: func(j job, _ time.Time) string { return j.Task }},
+	{title: "QUEUE", cell: func(j job, _ time.Time) string { return j.Queue }},
+	{title: "KEY", cell: func(j job, _ time.Time) string { return terminal.Short(j.Key, 40) }},
+	{title: "PRIORITY", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.Priority) }},
+	{title: "ATTEMPTS", numbers: true, cell: func(j job, _ time.Time) string { return j.attempts() }},
+	{title: "WHEN", cell: job.when},
+	{title: "ADDED", cell: func(j job, now time.Time) string { return ago(j.CreatedAt, now) }},
+	{title: "LAST ERROR", cell: func(j job, _ time.Time) string { return terminal.Short(j.LastError, 60) }},
+}

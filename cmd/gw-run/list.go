@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+// listing is a command that shows what a query finds.
+type listing struct {
+	database
+	json  bool
+	watch time.Duration // 0 for once
+}
+
+func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
+	flags := cmd.Flags()
+	l.database.addFlags(flags, getenv)
+	flags.BoolVar(&l.json, "json", false, "print one JSON object a line")
+	flags.DurationVar(&l.watch, "watch", 0, "show it again after each `time` until interrupted; --watch alone is --watch=2s")
+	flags.Lookup("watch").NoOptDefVal = "2s"
+	flags.SortFlags = false
+}
+
+// printer prints a list once.
+type printer func(ctx context.Context, q *queue, out, errOut io.Writer) error
+
+// run prints once, or again and again.
+func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *shutdown, print printer) error {
+	if err := l.complete(getenv); err != nil {
+		return usageError{err}
+	}
+	if l.watch < 0 || l.watch > 0 && l.watch < 100*time.Millisecond {
+		return usageError{fmt.Errorf("--watch is %s, must be at least 100ms", l.watch)}
+	}
+	ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+	defer release()
+	q, err := l.open(ctx)
+	if err != nil {
+		return stoppedOr(ctx, err)
+	}
+	defer q.close()
+	if l.watch == 0 {
+		return stoppedOr(ctx, print(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+	}
+	return stoppedOr(ctx, terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
+		return print(ctx, q, out, cmd.ErrOrStderr())
+	}))
+}
+
+// column is a column of a list whose cells may depend on the time.
+type column[T any] struct {
+	title   string
+	numbers bool
+	cell    func(row T, now time.Time) string
+}
+
+// printList prints rows as a table, or as JSON.
+func printList[T any](out io.Writer, found answer, asJSON bool, columns []column[T]) error {
+	if asJSON {
+		return printJSON(out, found)
+	}
+	rows, err := decode[T](found.rows)
+	if err != nil {
+		return err
+	}
+	table := make([]terminal.Column[T], len(columns))
+	for i, c := range columns {
+		table[i] = terminal.Column[T]{Title: c.title, Numbers: c.numbers, Cell: func(row T) string { return c.cell(row, found.now) }}
+	}
+	return terminal.Table(out, table, rows)
+}
+
+// printJSON prints an object a line.
+func printJSON(out io.Writer, found answer) error {
+	for _, row := range found.rows {
+		if _, err := fmt.Fprintf(out, "%s\n", row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ago tells a time that is over.
+func ago(m moment, now time.Time) string {
+	switch {
+	case m.isNull():
+		return ""
+	case m.text != "":
+		return m.text
+	}
+	return terminal.Relative(m.Time, now)
+}
+
+// since tells how long something lasts.
+func since(m moment, now time.Time) string {
+	switch {
+	case m.isNull():
+		return ""
+	case m.text != "":
+		return m.text
+	}
+	return terminal.Duration(max(0, now.Sub(m.Time)))
+}
+
+// count tells a number of jobs, with a sign if it is an estimate.
+func count(jobs int64, isEstimate bool) string {
+	if isEstimate {
+		return fmt.Sprintf("~%d", jobs)
+	}
+	return fmt.Sprint(jobs)
+}
+
+// page is how much of a list is shown.
+type page struct{ limit int }
+
+func (p *page) addFlags(cmd *cobra.Command) {
+	cmd.Flags().IntVarP(&p.limit, "limit", "n", 100, "most rows to show (`number`)")
+}
+
+func (p page) check() error {
+	if p.limit < 1 {
+		return usageError{fmt.Errorf("--limit is %d, must be at least 1", p.limit)}
+	}
+	return nil
+}
+
+// cut takes off the row more that was asked for to see whether there is one.
+func (p page) cut(found *answer) (isCut bool) {
+	if len(found.rows) <= p.limit {
+		return false
+	}
+	found.rows = found.rows[:p.limit]
+	return true
+}

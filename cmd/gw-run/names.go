@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/spf13/cobra"
+)
+
+// names is a command that lists something that has a name.
+type names[T any] struct {
+	cobra   cobra.Command
+	after   string // what the names are names of
+	query   string // of a name that they come after, and how many
+	columns []column[T]
+	name    func(T) string
+}
+
+func newNamesCommand[T any](getenv func(string) string, stops *shutdown, n names[T]) *cobra.Command {
+	var (
+		l     listing
+		p     page
+		after string
+		cmd   = &n.cobra
+	)
+	cmd.Args = noArguments
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := p.check(); err != nil {
+			return err
+		}
+		return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, errOut io.Writer) error {
+			found, err := q.ask(ctx, n.query, orNull(after), p.limit+1)
+			if err != nil {
+				return fmt.Errorf("list %s: %w", cmd.Name(), err)
+			}
+			isCut := p.cut(&found)
+			if err := printList(out, found, l.json, n.columns); err != nil || !isCut {
+				return err
+			}
+			rows, err := decode[T](found.rows[len(found.rows)-1:])
+			if err != nil {
+				return err
+			}
+			return tellMore(l, out, errOut, fmt.Sprintf("--after %s", quoteForShell(n.name(rows[0]))))
+		})
+	}
+	p.addFlags(cmd)
+	cmd.Flags().StringVar(&after, "after", "", fmt.Sprintf("only what comes after this `%s` in the order of names", n.after))
+	l.addFlags(cmd, getenv)
+	return cmd
+}
+
+// bareWord is what a shell takes as it is.
+var bareWord = regexp.MustCompile(`^[a-zA-Z0-9_./:@%+=,-]+$`)
+
+func quoteForShell(text string) string {
+	if bareWord.MatchString(text) {
+		return text
+	}
+	return shellQuote(text)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const queuesHelp = `Prints the named queues with how many of their jobs are in which state (see gw-run jobs), and which worker holds the queue
+for how long: one job of a queue runs at a time, the others wait. Jobs in no queue are not counted here.
+
+Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+
+const queuesExamples = `  gw-run queues
+  gw-run queues --json | jq -r 'select(.locked_by != null) | .queue_name'`
+
+// queueRow is a row of list_queues().
+type queueRow struct {
+	Queue      string `json:"queue_name"`
+	Ready      int64  `json:"ready"`
+	Scheduled  int64  `json:"scheduled"`
+	Running    int64  `json:"running"`
+	Failed     int64  `json:"failed"`
+	LockedAt   moment `json:"locked_at"`
+	LockedBy   string `json:"locked_by"`
+	IsEstimate bool   `json:"is_estimate"`
+}
+
+var queueColumns = []column[queueRow]{
+	{title: "QUEUE", cell: func(q queueRow, _ time.Time) string { return q.Queue }},
+	{title: "READY", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Ready, q.IsEstimate) }},
+	{title: "SCHEDULED", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Scheduled, q.IsEstimate) }},
+	{title: "RUNNING", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Running, q.IsEstimate) }},
+	{title: "FAILED", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Failed, q.IsEstimate) }},
+	{title: "HELD FOR", cell: func(q queueRow, now time.Time) string { return since(q.LockedAt, now) }},
+	{title: "HELD BY", cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
+}
+
+func newQueuesCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	return newNamesCommand(getenv, stops, names[queueRow]{
+		cobra:   cobra.Command{Use: "queues", Short: "List named queues, and how many jobs of each stand where", Long: queuesHelp, Example: queuesExamples},
+		after:   "queue",
+		query:   `select l.* from S.list_queues($1::text, $2::integer) as l order by l.queue_name`,
+		columns: queueColumns,
+		name:    func(q queueRow) string { return q.Queue },
+	})
+}

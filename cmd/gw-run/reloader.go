@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/pkg/crontab"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// reloader has a running worker take over what has changed in its files. What is wrong is logged, and what was before
+// stays.
+type reloader struct {
+	worker   *shim.Worker
+	log      *slog.Logger
+	config   configFile
+	finder   *taskFinder
+	services *services
+	flags    *forbiddenFlags
+	crontab  crontabFile
+
+	file *config.File // in force
+	cron []crontab.Source
+}
+
+// run reads the files again at each hangup and at each change, until ctx ends.
+func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal, changes <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		case <-changes:
+		}
+		r.reload(ctx)
+	}
+}
+
+func (r *reloader) reload(ctx context.Context) {
+	file, err := r.config.read()
+	if err != nil {
+		r.log.Error("cannot use the config, keeps the one before", "path", r.config.path, "error", err)
+		file = r.file
+	}
+	if r.takeTasks(file) && file != r.file {
+		r.takeSettings(ctx, file)
+		r.file = file
+	}
+	r.takeCrontab()
+}
+
+// takeTasks gives the worker the tasks of the file and of the folder. It returns whether they can be used.
+func (r *reloader) takeTasks(file *config.File) bool {
+	found, err := r.finder.find(file)
+	var next map[string]*service
+	if err == nil {
+		next, err = r.services.prepare(found)
+	}
+	if err == nil {
+		err = r.change(next)
+	}
+	if err != nil {
+		r.log.Error("cannot use the tasks, keeps those before", "error", err)
+	}
+	return err == nil
+}
+
+// change gives the worker services, unless they are those that it has.
+func (r *reloader) change(next map[string]*service) error {
+	var added, removed, changed []string
+	for name, s := range next {
+		before, existed := r.services.current[name]
+		switch {
+		case !existed:
+			added = append(added, name)
+		case before != s:
+			changed = append(changed, name)
+		}
+	}
+	for name := range r.services.current {
+		if _, stays := next[name]; !stays {
+			removed = append(removed, name)
+		}
+	}
+	if len(added)+len(removed)+len(changed) == 0 {
+		return nil
+	}
+	if err := r.worker.SetTasks(tasks(next)...); err != nil {
+		return err
+	}
+	r.services.use(next)
+	slices.Sort(added)
+	slices.Sort(removed)
+	slices.Sort(changed)
+	r.log.Info("tasks taken over", "added", added, "removed", removed, "changed", changed)
+	return nil
+}
+
+// takeSettings takes the forbidden flags over, and tells which other settings have to wait for a restart.
+func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
+	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query || !slices.Equal(before.List, file.ForbiddenFlags.List) {
+		if err := r.flags.use(ctx, file.ForbiddenFlags); err != nil {
+			r.log.Error("cannot use the forbidden flags, keeps those before", "error", err)
+		} else {
+			r.log.Info("forbidden flags taken over")
+		}
+	}
+	if settings := changedSettings(r.file, file); settings != nil {
+		r.log.Warn("settings have changed that hold from the next start on", "settings", settings)
+	}
+}
+
+// changedSettings returns the names of the settings that differ.
+func changedSettings(a, b *config.File) (names []string) {
+	before := make(map[string]string)
+	for _, setting := range a.Settings {
+		before[setting.Key.Name] = setting.Value
+	}
+	for _, setting := range b.Settings {
+		if value, ok := before[setting.Key.Name]; !ok || value != setting.Value {
+			names = append(names, setting.Key.Name)
+		}
+		delete(before, setting.Key.Name)
+	}
+	for name := range before {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// takeCrontab gives the worker the items of the crontab, unless they are those that it has.
+func (r *reloader) takeCrontab() {
+	sources, err := r.crontab.read()
+	if err == nil && reflect.DeepEqual(sources, r.cron) {
+		return
+	}
+	if err == nil {
+		err = r.worker.SetCron(sources...)
+	}
+	if err != nil {
+		r.log.Error("cannot use the crontab, keeps the one before", "path", r.crontab.path, "error", err)
+		return
+	}
+	r.cron = sources
+	r.crontab.announce(sources)
+}

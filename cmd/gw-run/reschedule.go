@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+const rescheduleHelp = `Changes when and how jobs run; what is not given stays as it is. Failed jobs stay failed, unless --attempts or
+--max-attempts leaves them one. Left alone are jobs that run, unless their worker has held them for more than four hours.
+
+A time is anything that PostgreSQL reads as one, in UTC if it names no zone: '2026-12-24 18:00+01', tomorrow.`
+
+const rescheduleExamples = `  gw-run reschedule 17 --in 2h
+  gw-run reschedule --task import --state ready --run-at '2026-12-24 02:00' --priority 10
+  gw-run reschedule 17 --attempts 0 --in 0s`
+
+func newRescheduleCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	var (
+		runAt, in                       string
+		priority, attempts, maxAttempts int
+	)
+	c := &change{
+		cobra: cobra.Command{Use: "reschedule [ID...]", Short: "Change when and how jobs run", Long: rescheduleHelp, Example: rescheduleExamples},
+		verb:  "reschedule",
+		did:   "Rescheduled",
+	}
+	flags := c.cobra.Flags()
+	flags.StringVar(&runAt, "run-at", "", "`time` to run at, not before")
+	flags.StringVar(&in, "in", "", "`time` from now to run at, such as 90s or 2h")
+	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
+	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts that are over; 0 starts anew")
+	flags.IntVar(&maxAttempts, "max-attempts", 0, "`number` of attempts after which a job has failed for good")
+	given := func(name string, value int) any {
+		if !flags.Changed(name) {
+			return nil
+		}
+		return int64(value)
+	}
+	c.prepare = func() (string, []any, error) {
+		switch {
+		case runAt != "" && in != "":
+			return "", nil, usageError{errors.New("--run-at and --in exclude each other")}
+		case runAt == "" && in == "" && !flags.Changed("priority") && !flags.Changed("attempts") && !flags.Changed("max-attempts"):
+			return "", nil, usageError{errors.New("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")}
+		}
+		call := `S.reschedule_jobs(IDS, coalesce($2::text::timestamptz, now() + $3::text::interval), $4::bigint::integer,
+		                           $5::bigint::integer, $6::bigint::integer)`
+		return call, []any{orNull(runAt), orNull(in), given("priority", priority), given("attempts", attempts),
+			given("max-attempts", maxAttempts)}, nil
+	}
+	return c.command(getenv, stops)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// selection says which jobs a command is about: all conditions that are given must be true.
+type selection struct {
+	state, task, queue, key string
+	olderThan, newerThan    string
+}
+
+func (s *selection) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&s.state, "state", "", "jobs in this `state`: ready, scheduled, running or failed")
+	flags.StringVarP(&s.task, "task", "t", "", "jobs of this `task`")
+	flags.StringVarP(&s.queue, "queue", "q", "", "jobs in this named `queue`")
+	flags.StringVarP(&s.key, "key", "k", "", "the job with this `key`")
+	flags.StringVar(&s.olderThan, "older-than", "", "jobs that were added this `time` ago or longer, such as 90m or 7d")
+	flags.StringVar(&s.newerThan, "newer-than", "", "jobs that were added less than this `time` ago")
+	complete := cobra.FixedCompletions([]string{"ready", "scheduled", "running", "failed"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("state", complete) // the flag is there
+}
+
+func (s selection) isEmpty() bool { return s == selection{} }
+
+// isOne reports whether no more than one job can be meant.
+func (s selection) isOne() bool { return s.key != "" }
+
+// arguments returns the conditions as the first six arguments of the functions that take them.
+func (s selection) arguments() []any {
+	return []any{orNull(s.state), orNull(s.task), orNull(s.queue), orNull(s.key), orNull(s.olderThan), orNull(s.newerThan)}
+}
+
+// conditions is how a statement takes the arguments, which are its parameters from first on.
+func conditions(first int) string {
+	return fmt.Sprintf("$%d::text, $%d::text, $%d::text, $%d::text, $%d::text::interval, $%d::text::interval",
+		first, first+1, first+2, first+3, first+4, first+5)
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// jobIDs reads the arguments of a command as ids of jobs.
+func jobIDs(args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, arg := range args {
+		id, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil || id < 1 {
+			return nil, usageError{fmt.Errorf("%q is no id of a job", arg)}
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const statsHelp = `Prints how many jobs are in which state (see gw-run jobs), for how long the oldest ready and the longest running job have
+been so, how many workers are registered and were seen in the last five minutes, and how many jobs a second are added, and
+are gone because they are done or were removed.
+
+For the rates the counters of the server's statistics are read twice, --over apart, and with --watch at each refresh; they
+may be a second behind. Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.
+
+With --json it is one object, with the names of the columns of queue_stats(), added_per_second and gone_per_second.`
+
+const statsExamples = `  gw-run stats
+  gw-run stats --watch
+  gw-run stats --over 0s --json | jq .oldest_ready_seconds`
+
+// statsRow is the row of queue_stats().
+type statsRow struct {
+	Ready          int64    `json:"ready"`
+	Scheduled      int64    `json:"scheduled"`
+	Running        int64    `json:"running"`
+	Failed         int64    `json:"failed"`
+	IsEstimate     bool     `json:"is_estimate"`
+	OldestReady    *float64 `json:"oldest_ready_seconds"`
+	LongestRunning *float64 `json:"longest_running_seconds"`
+	Workers        int64    `json:"workers"`
+	Added          int64    `json:"added"`
+	Gone           int64    `json:"gone"`
+	AddedRate      *float64 `json:"added_per_second"`
+	GoneRate       *float64 `json:"gone_per_second"`
+
+	at time.Time
+}
+
+func newStatsCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	var (
+		l    listing
+		over time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Show how many jobs stand where, for how long, and how fast they come and go",
+		Long:    statsHelp,
+		Example: statsExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if over < 0 {
+				return usageError{fmt.Errorf("--over is %s, must not be negative", over)}
+			}
+			var before *statsRow
+			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
+				if before == nil && over > 0 && l.watch == 0 {
+					first, err := readStats(ctx, q, nil)
+					if err != nil {
+						return err
+					}
+					before = &first
+					if err := pause(ctx, over); err != nil {
+						return err
+					}
+				}
+				now, err := readStats(ctx, q, before)
+				if err != nil {
+					return err
+				}
+				before = &now
+				return printStats(out, now, l.json)
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "`time` to measure the rates for; 0s for none")
+	l.addFlags(cmd, getenv)
+	return cmd
+}
+
+// pause waits, unless the context ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// readStats reads the statistics, with the rates since an earlier reading. Counters that were reset in between have none.
+func readStats(ctx context.Context, q *queue, before *statsRow) (statsRow, error) {
+	found, err := q.ask(ctx, `select s.* from S.queue_stats() as s`)
+	if err != nil {
+		return statsRow{}, fmt.Errorf("read statistics: %w", err)
+	}
+	rows, err := decode[statsRow](found.rows)
+	if err != nil {
+		return statsRow{}, err
+	}
+	if len(rows) != 1 {
+		return statsRow{}, errors.New("read statistics: the queue has no table of jobs")
+	}
+	now := rows[0]
+	now.at = found.now
+	if before == nil || now.Added < before.Added || now.Gone < before.Gone {
+		return now, nil
+	}
+	if seconds := now.at.Sub(before.at).Seconds(); seconds > 0 {
+		now.AddedRate = new(float64(now.Added-before.Added) / seconds)
+		now.GoneRate = new(float64(now.Gone-before.Gone) / seconds)
+	}
+	return now, nil
+}
+
+func printStats(out io.Writer, s statsRow, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(s)
+	}
+	lines := [][2]string{
+		{"ready", count(s.Ready, s.IsEstimate) + forSeconds(", the oldest for ", s.OldestReady)},
+		{"scheduled", count(s.Scheduled, s.IsEstimate)},
+		{"running", count(s.Running, s.IsEstimate) + forSeconds(", the longest for ", s.LongestRunning)},
+		{"failed", count(s.Failed, s.IsEstimate)},
+		{"workers", fmt.Sprint(s.Workers)},
+		{"added", rate(s.AddedRate)},
+		{"gone", rate(s.GoneRate)},
+	}
+	for _, line := range lines {
+		if line[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%-10s %s\n", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func forSeconds(text string, seconds *float64) string {
+	if seconds == nil {
+		return ""
+	}
+	return text + terminal.Duration(time.Duration(*seconds*float64(time.Second)))
+}
+
+func rate(perSecond *float64) string {
+	if perSecond == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f a second", *perSecond)
+}

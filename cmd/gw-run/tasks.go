@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const tasksHelp = `Prints the tasks that the queue has ever had jobs of, with how many of these are in which state (see gw-run jobs), and
+how many registered workers that were seen in the last five minutes have the task. Workers of Graphile Worker for Node.js
+do not register.
+
+Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+
+const tasksExamples = `  gw-run tasks
+  gw-run tasks --watch=10s
+  gw-run tasks --json | jq -r 'select(.ready > 0 and .workers == 0) | .task_identifier'`
+
+// taskRow is a row of list_tasks().
+type taskRow struct {
+	Task       string `json:"task_identifier"`
+	Ready      int64  `json:"ready"`
+	Scheduled  int64  `json:"scheduled"`
+	Running    int64  `json:"running"`
+	Failed     int64  `json:"failed"`
+	Workers    int64  `json:"workers"`
+	IsEstimate bool   `json:"is_estimate"`
+}
+
+var taskColumns = []column[taskRow]{
+	{title: "TASK", cell: func(t taskRow, _ time.Time) string { return t.Task }},
+	{title: "READY", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Ready, t.IsEstimate) }},
+	{title: "SCHEDULED", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Scheduled, t.IsEstimate) }},
+	{title: "RUNNING", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Running, t.IsEstimate) }},
+	{title: "FAILED", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Failed, t.IsEstimate) }},
+	{title: "WORKERS", numbers: true, cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
+}
+
+func newTasksCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	return newNamesCommand(getenv, stops, names[taskRow]{
+		cobra:   cobra.Command{Use: "tasks", Short: "List tasks, and how many jobs of each stand where", Long: tasksHelp, Example: tasksExamples},
+		after:   "task",
+		query:   `select l.* from S.list_tasks($1::text, $2::integer) as l order by l.task_identifier`,
+		columns: taskColumns,
+		name:    func(t taskRow) string { return t.Task },
+	})
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const unlockHelp = `Frees the jobs and queues that workers hold, for workers that are known to be dead: the jobs of one that lives would run a
+second time. The attempts of the freed jobs count. gw-run workers shows the ids.
+
+It is seldom needed: other workers free the jobs of a registered worker that has not been seen for a while, and those of any
+other after four hours. It is said what each worker holds and when it was last seen, and asked before anything is done.
+
+The exit code is 1 if one of the workers is neither registered nor holds anything.`
+
+const unlockExamples = `  gw-run unlock worker-d34db33f
+  gw-run unlock --yes pool-1 pool-2`
+
+// unlock is a run of gw-run unlock.
+type unlock struct {
+	database
+	json, yes bool
+	q         *queue
+}
+
+// unlocked is what became of a worker.
+type unlocked struct {
+	ID         string `json:"worker_id"`
+	Jobs       int64  `json:"jobs"`
+	Queues     int64  `json:"queues"`
+	LastSeenAt moment `json:"last_seen_at"`
+	IsKnown    bool   `json:"is_known"`
+}
+
+// what tells what it holds, or held.
+func (u unlocked) what() string {
+	if u.Queues == 1 {
+		return plural(int(u.Jobs)) + " and 1 queue"
+	}
+	return fmt.Sprintf("%s and %d queues", plural(int(u.Jobs)), u.Queues)
+}
+
+func newUnlockCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	u := &unlock{}
+	cmd := &cobra.Command{
+		Use:     "unlock WORKER...",
+		Short:   "Free what dead workers hold",
+		Long:    unlockHelp,
+		Example: unlockExamples,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("which workers? Give their ids, as gw-run workers shows them")}
+			}
+			if err := u.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+			defer release()
+			return stoppedOr(ctx, u.run(ctx, cmd, args))
+		},
+	}
+	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&u.json, "json", false, "print one JSON object a line")
+	u.database.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err error) {
+	if u.q, err = u.open(ctx); err != nil {
+		return err
+	}
+	defer u.q.close()
+	found, err := u.held(ctx, ids)
+	if err != nil {
+		return err
+	}
+	workers, err := decode[unlocked](found.rows)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, w := range workers {
+		if w.IsKnown {
+			known = append(known, w.ID)
+		}
+	}
+	if len(known) > 0 {
+		if err := u.confirm(cmd, workers, found); err != nil {
+			return err
+		}
+		if found, err = u.free(ctx, ids); err != nil {
+			return err
+		}
+	}
+	if err := u.print(cmd.OutOrStdout(), found); err != nil {
+		return err
+	}
+	if len(known) < len(workers) {
+		return fmt.Errorf("workers that are neither registered nor hold anything: %d of %d", len(workers)-len(known), len(workers))
+	}
+	return nil
+}
+
+// held is what each of the workers $1 holds.
+const held = `
+	select w.worker_id, w.jobs, w.queues, w.last_seen_at, w.is_registered or w.jobs > 0 or w.queues > 0 as is_known
+	  from S.held_by_workers($1::text[]) as w`
+
+// held returns what each of the workers holds.
+func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
+	found, err := u.q.ask(ctx, held+` order by w.worker_id`, ids)
+	if err != nil {
+		return answer{}, fmt.Errorf("look at workers: %w", err)
+	}
+	return found, nil
+}
+
+// free frees what the workers hold, and returns what that was.
+func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
+	found, err := u.q.ask(ctx, `
+		with held as materialized (`+held+`),
+		     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
+		select h.* from held as h left join freed on true order by h.worker_id`, ids)
+	if err != nil {
+		return answer{}, fmt.Errorf("unlock workers: %w", err)
+	}
+	return found, nil
+}
+
+// confirm tells what the workers hold, and asks.
+func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) error {
+	if u.yes {
+		return nil
+	}
+	errOut := cmd.ErrOrStderr()
+	for _, w := range workers {
+		if !w.IsKnown {
+			continue
+		}
+		seen := "is not registered"
+		if !w.LastSeenAt.isNull() {
+			seen = "was last seen " + ago(w.LastSeenAt, found.now)
+		}
+		fmt.Fprintf(errOut, "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
+	}
+	const question = "Free what they hold? Are they dead?"
+	if !terminal.Is(cmd.InOrStdin()) {
+		return errors.New("nothing is done without a terminal to ask on; --yes does not ask")
+	}
+	goOn, err := terminal.Ask(cmd.InOrStdin(), errOut, question)
+	if err == nil && !goOn {
+		err = errors.New("nothing was done")
+	}
+	return err
+}
+
+func (u *unlock) print(out io.Writer, found answer) error {
+	if u.json {
+		return printJSON(out, found)
+	}
+	workers, err := decode[unlocked](found.rows)
+	if err != nil {
+		return err
+	}
+	for _, w := range workers {
+		said := "freed " + w.what()
+		if !w.IsKnown {
+			said = "holds nothing and is not registered"
+		}
+		if _, err := fmt.Fprintf(out, "%s: %s\n", terminal.Printable(w.ID), said); err != nil {
+			return err
+		}
+	}
+	return nil
+}

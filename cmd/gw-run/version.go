@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/cli"
+)
+
+const versionHelp = `Prints what this program was built from and the version that it brings a schema to; with --connection, also the
+version that the schema there has.`
+
+const versionExamples = `  gw-run version
+  gw-run version --connection postgres:///app`
+
+func newVersionCommand(getenv func(string) string) *cobra.Command {
+	var to database
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of this program and of its schema",
+		Long:    versionHelp,
+		Example: versionExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to.connection != "" {
+				if err := to.complete(getenv); err != nil {
+					return usageError{err}
+				}
+			}
+			return cli.PrintVersion(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
+		},
+	}
+	to.addFlags(cmd.Flags(), getenv)
+	return cmd
+}

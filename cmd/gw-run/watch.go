@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// settleTime is how long files must have been left alone before they are read: editors and copies change them in steps.
+	settleTime = 100 * time.Millisecond
+	// unsettledTime is how long to wait at most while they are not.
+	unsettledTime = 2 * time.Second
+)
+
+// fileWatch tells of changes of the files that say what a worker does. It watches folders, for editors replace files.
+type fileWatch struct {
+	watcher *fsnotify.Watcher
+	tasks   string          // a folder; everything below it matters
+	files   map[string]bool // paths of files
+	log     *slog.Logger
+}
+
+// watchFiles begins to watch. The folder of tasks and the files need not be there, but the folders that they lie in.
+func watchFiles(tasks string, files []string, log *slog.Logger) (*fileWatch, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch files: %w", err)
+	}
+	w := &fileWatch{watcher: watcher, tasks: filepath.Clean(tasks), files: make(map[string]bool), log: log}
+	w.files[w.tasks] = true
+	for _, file := range files {
+		w.files[filepath.Clean(file)] = true
+	}
+	for file := range w.files {
+		if err := watcher.Add(filepath.Dir(file)); err != nil {
+			_ = watcher.Close() // the error to tell is the first
+			return nil, fmt.Errorf("watch %s: %w", filepath.Dir(file), err)
+		}
+	}
+	w.watchTasks()
+	return w, nil
+}
+
+// watchTasks watches the folders of tasks that there are. Those that are watched already are no matter.
+func (w *fileWatch) watchTasks() {
+	_ = filepath.WalkDir(w.tasks, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what is not there, or must not be read, has no tasks
+		}
+		if entry.IsDir() {
+			if err := w.watcher.Add(path); err != nil {
+				w.log.Warn("cannot watch a folder of tasks; SIGHUP reads it again", "path", path, "error", err)
+			}
+		}
+		return nil
+	})
+}
+
+// run sends to changes when files have changed, until ctx ends.
+func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
+	defer w.watcher.Close()
+	var settled <-chan time.Time
+	var latest time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event := <-w.watcher.Events:
+			if !w.matters(event) {
+				continue
+			}
+		case err := <-w.watcher.Errors: // there may have been more changes than could be told
+			w.log.Warn("cannot watch all changes of files", "error", err)
+		case <-settled:
+			settled = nil
+			w.watchTasks()
+			select {
+			case changes <- struct{}{}:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		now := time.Now()
+		if settled == nil {
+			latest = now.Add(unsettledTime)
+		}
+		settled = time.After(min(settleTime, latest.Sub(now)))
+	}
+}
+
+// matters returns whether a change may be one of tasks, config or crontab. Where files are links that are switched
+// together, as in volumes of Kubernetes, the links' targets have names that begin with two dots.
+func (w *fileWatch) matters(event fsnotify.Event) bool {
+	path := filepath.Clean(event.Name)
+	return w.files[path] || strings.HasPrefix(path, w.tasks+string(filepath.Separator)) ||
+		strings.HasPrefix(filepath.Base(path), "..")
+}

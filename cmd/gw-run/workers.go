@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const workersHelp = `Prints the workers: those that are registered, with when they were last seen, and those that are not but hold jobs or
+queues, such as Graphile Worker's for Node.js. RUNNING is how many jobs a worker holds, of how many it may run at once.
+
+Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates, and a worker that is not
+registered may be missing. A worker that is dead is freed of its jobs by the others, or at once by gw-run unlock.`
+
+const workersExamples = `  gw-run workers
+  gw-run workers --watch
+  gw-run workers --json | jq -r 'select(.is_registered | not) | .worker_id'`
+
+// workerRow is a row of list_workers().
+type workerRow struct {
+	ID           string   `json:"worker_id"`
+	IsRegistered bool     `json:"is_registered"`
+	Host         string   `json:"host"`
+	PID          int      `json:"pid"`
+	Version      string   `json:"version"`
+	Concurrency  int      `json:"concurrency"`
+	Running      int64    `json:"running"`
+	LongestSince moment   `json:"longest_since"`
+	StartedAt    moment   `json:"started_at"`
+	LastSeenAt   moment   `json:"last_seen_at"`
+	Tasks        []string `json:"tasks"`
+	IsEstimate   bool     `json:"is_estimate"`
+}
+
+func (w workerRow) running() string {
+	if !w.IsRegistered {
+		return count(w.Running, w.IsEstimate)
+	}
+	return fmt.Sprintf("%s/%d", count(w.Running, w.IsEstimate), w.Concurrency)
+}
+
+func (w workerRow) lastSeen(now time.Time) string {
+	if !w.IsRegistered {
+		return "not registered"
+	}
+	return ago(w.LastSeenAt, now)
+}
+
+func (w workerRow) process() string {
+	if w.PID == 0 {
+		return w.Host
+	}
+	return fmt.Sprintf("%s:%d", w.Host, w.PID)
+}
+
+func (w workerRow) tasks() string {
+	switch {
+	case !w.IsRegistered:
+		return ""
+	case len(w.Tasks) == 0:
+		return "any"
+	case len(w.Tasks) == 1:
+		return terminal.Short(w.Tasks[0], 40)
+	}
+	return fmt.Sprintf("%s and %d more", terminal.Short(w.Tasks[0], 40), len(w.Tasks)-1)
+}
+
+var workerColumns = []column[workerRow]{
+	{title: "WORKER", cell: func(w workerRow, _ time.Time) string { return w.ID }},
+	{title: "PROCESS", cell: func(w workerRow, _ time.Time) string { return w.process() }},
+	{title: "VERSION", cell: func(w workerRow, _ time.Time) string { return w.Version }},
+	{title: "RUNNING", numbers: true, cell: func(w workerRow, _ time.Time) string { return w.running() }},
+	{title: "LONGEST", cell: func(w workerRow, now time.Time) string { return since(w.LongestSince, now) }},
+	{title: "STARTED", cell: func(w workerRow, now time.Time) string { return ago(w.StartedAt, now) }},
+	{title: "LAST SEEN", cell: workerRow.lastSeen},
+	{title: "TASKS", cell: func(w workerRow, _ time.Time) string { return w.tasks() }},
+}
+
+func newWorkersCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	return newNamesCommand(getenv, stops, names[workerRow]{
+		cobra:   cobra.Command{Use: "workers", Short: "List workers, and what they hold", Long: workersHelp, Example: workersExamples},
+		after:   "worker",
+		query:   `select l.* from S.list_workers($1::text, $2::integer) as l order by l.worker_id`,
+		columns: workerColumns,
+		name:    func(w workerRow) string { return w.ID },
+	})
+}

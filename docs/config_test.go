@@ -1,0 +1,89 @@
+package docs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+// keyTable is a part of run.md that comes from the descriptions of the config file's keys.
+var keyTable = regexp.MustCompile(`(?s)(<!-- config: ([a-z ]+) -->\n).*?(<!-- end -->)`)
+
+func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
+	tables := map[string][]config.Key{
+		"settings":  config.Settings(),
+		"top":       config.Top(),
+		"kinds":     config.Kinds(),
+		"common":    config.Common(),
+		"of folder": config.OfKind(config.Folder),
+	}
+	for _, kind := range config.Kinds() {
+		tables["of "+kind.Name] = config.OfKind(config.Kind(kind.Name))
+	}
+	before := read(t, "run.md")
+	after := keyTable.ReplaceAllStringFunc(before, func(part string) string {
+		match := keyTable.FindStringSubmatch(part)
+		keys, ok := tables[match[2]]
+		if !ok {
+			t.Errorf("run.md asks for the keys %q, which there are not", match[2])
+		}
+		delete(tables, match[2])
+		return match[1] + renderKeys(keys) + match[3]
+	})
+	for name := range tables {
+		t.Errorf("run.md lacks the keys %q", name)
+	}
+	if before == after {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/run.md is not as internal/config has it; rewrite it by: go test ./docs -update")
+	}
+	if err := os.WriteFile("run.md", []byte(after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func renderKeys(keys []config.Key) string {
+	var b strings.Builder
+	b.WriteString("| key | takes | default | |\n|---|---|---|---|\n")
+	for _, key := range keys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", key.Name, key.Takes, key.Default, key.Meaning)
+	}
+	return b.String()
+}
+
+func TestTheConfigFilesOfTheManualAreRight(t *testing.T) {
+	for _, block := range blocks(t, "run.md") {
+		if block.language != "yaml" || block.source != "" {
+			continue
+		}
+		dir := t.TempDir()
+		for _, program := range []string{"thumbnail", "resize.py"} {
+			if err := os.WriteFile(filepath.Join(dir, program), nil, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := config.Parse(filepath.Join(dir, "gw.yaml"), block.code, func(string) string { return "a value" })
+		if err != nil {
+			t.Errorf("run.md:%d: %v", block.line, err)
+		} else if len(file.Tasks) == 0 {
+			t.Errorf("run.md:%d: there are no tasks", block.line)
+		}
+	}
+}
+
+func TestTheMistakesOfTheManualAreToldAsItSays(t *testing.T) {
+	_, err := config.Parse("gw.yaml", "connection: app\njob: 2\n\n\n\n\n\ntasks:\n  a: {timeout: 30}\n", os.Getenv)
+	if err == nil {
+		t.Fatal("no mistake is found")
+	}
+	if text := "$ gw-run config check\ngw-run: " + err.Error() + "\n"; !strings.Contains(read(t, "run.md"), text) {
+		t.Errorf("run.md does not show\n%s", text)
+	}
+}

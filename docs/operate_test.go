@@ -1,0 +1,93 @@
+package docs_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// The commands of operate.md are one session from top to bottom. What it says in a comment <!-- meanwhile: SQL --> has
+// happened in between.
+func TestTheCommandsForOperatorsPrintWhatIsShown(t *testing.T) {
+	programs := t.TempDir()
+	build := exec.Command("go", "build", "-o", programs, "github.com/gwsql/gw/cmd/gw-run")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build gw-run: %v\n%s", err, output)
+	}
+	url := pgtest.Database(t)
+	pool := pgtest.Pool(t, url)
+	env := append(os.Environ(), "DATABASE_URL="+url, "PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	steps := transcript(t, "operate.md")
+	if len(steps) == 0 {
+		t.Fatal("operate.md shows no command")
+	}
+	for _, step := range steps {
+		if step.meanwhile != "" {
+			pgtest.Exec(t, pool, step.meanwhile)
+			continue
+		}
+		shell := exec.CommandContext(t.Context(), "sh", "-c", step.command)
+		shell.Env = env
+		output, err := shell.CombinedOutput()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			output = append(output, fmt.Sprintf("[exit code %d]\n", exit.ExitCode())...)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := timeless(string(output)), timeless(step.output); got != want {
+			t.Errorf("operate.md:%d: %s prints\n%s, but shown is\n%s", step.line, step.command, output, step.output)
+		}
+	}
+}
+
+// step is a command and what it prints, or what happens in between.
+type step struct {
+	line            int
+	command, output string
+	meanwhile       string
+}
+
+var meanwhile = regexp.MustCompile(`(?m)^<!-- meanwhile: (.*) -->$`)
+
+// transcript returns the commands of a document's console blocks, and what happens meanwhile.
+func transcript(t *testing.T, path string) (steps []step) {
+	t.Helper()
+	inConsole := false
+	for i, line := range strings.Split(read(t, path), "\n") {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inConsole = line == "```console"
+		case inConsole && isCommand:
+			steps = append(steps, step{line: i + 1, command: command})
+		case inConsole:
+			steps[len(steps)-1].output += line + "\n"
+		case meanwhile.MatchString(line):
+			steps = append(steps, step{line: i + 1, meanwhile: meanwhile.FindStringSubmatch(line)[1]})
+		}
+	}
+	return steps
+}
+
+var (
+	relative = regexp.MustCompile(`\b(in )?\d+ [smhd]( ago)?\b|\bnow\b|\b\d+[ms](\d+s)?\b`)
+	absolute = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`)
+	version  = regexp.MustCompile(`version \d+`)
+	spaces   = regexp.MustCompile(` +`)
+)
+
+// timeless returns an output with the times and the widths of columns made the same.
+func timeless(output string) string {
+	output = relative.ReplaceAllString(output, "TIME")
+	output = absolute.ReplaceAllString(output, "TIME")
+	output = version.ReplaceAllString(output, "version N")
+	return spaces.ReplaceAllString(output, " ")
+}

@@ -1,0 +1,39 @@
+// Package clitest checks commands in their tests.
+package clitest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// CheckHelp fails the test for what the help of a command and of its subcommands lacks: each command needs one line that
+// begins with a capital and ends without a stop, a description, and examples that call it; each flag needs a description.
+func CheckHelp(t *testing.T, cmd *cobra.Command) {
+	t.Helper()
+	path := cmd.CommandPath()
+	if cmd.Short == "" || strings.ToUpper(cmd.Short[:1]) != cmd.Short[:1] || strings.HasSuffix(cmd.Short, ".") {
+		t.Errorf("%s: its line in the list of commands is %q", path, cmd.Short)
+	}
+	if cmd.Long == "" {
+		t.Errorf("%s: no description", path)
+	}
+	if !strings.Contains(cmd.Example, path) {
+		t.Errorf("%s: no example", path)
+	}
+	for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+		if width := len([]rune(strings.TrimRight(line, "\n"))); width > 125 {
+			t.Errorf("%s: a line of its help has %d characters: %s", path, width, line)
+		}
+	}
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Usage == "" {
+			t.Errorf("%s: --%s has no description", path, flag.Name)
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		CheckHelp(t, sub)
+	}
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+// PrintVersion prints what a program was built from and the version of the schema that it brings along. With a connection
+// it adds the version that the schema there has.
+func PrintVersion(ctx context.Context, w io.Writer, program, connection, schema string) error {
+	available, err := migrate.Available()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s %s, schema version %d\n", program, ReadBuild(), available); err != nil {
+		return fmt.Errorf("print version: %w", err)
+	}
+	if connection == "" {
+		return nil
+	}
+	installed, err := installedVersion(ctx, connection, schema)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, installed); err != nil {
+		return fmt.Errorf("print version: %w", err)
+	}
+	return nil
+}
+
+func installedVersion(ctx context.Context, connection, schema string) (string, error) {
+	config, err := pgxpool.ParseConfig(connection)
+	if err != nil {
+		return "", fmt.Errorf("read connection: %w", err)
+	}
+	migrator, err := migrate.New(config.ConnConfig, migrate.Config{Schema: schema})
+	if err != nil {
+		return "", err
+	}
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case status.Installed == 0:
+		return fmt.Sprintf("schema %q has no queue of gw", schema), nil
+	case status.Extension != "":
+		return fmt.Sprintf("schema %q is at version %d, of extension %s", schema, status.Installed, status.Extension), nil
+	default:
+		return fmt.Sprintf("schema %q is at version %d", schema, status.Installed), nil
+	}
+}

@@ -1,0 +1,31 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// reference is a variable of the environment in a text, or the sign for a dollar in front of a brace.
+var reference = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
+
+var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// expand puts the values of environment variables in the place of each ${NAME}. $${ is ${.
+func expand(text string, getenv func(string) string) (expanded string, problems []string) {
+	expanded = reference.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "$${" {
+			return "${"
+		}
+		name := variable.FindStringSubmatch(found)
+		if name == nil {
+			problems = append(problems, fmt.Sprintf("%q is no ${NAME} of an environment variable; write $${ for ${ itself", found))
+			return found
+		}
+		value := getenv(name[1])
+		if value == "" {
+			problems = append(problems, fmt.Sprintf("the environment variable %s is not set; write $${ for ${ itself", name[1]))
+		}
+		return value
+	})
+	return expanded, problems
+}

@@ -1,0 +1,138 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File is what a config file says.
+type File struct {
+	Path string
+
+	// Settings are those that mirror flags, in the order of the file.
+	Settings []Setting
+
+	ForbiddenFlags ForbiddenFlags
+
+	// Tasks are how tasks are served, by their names.
+	Tasks map[string]Task
+}
+
+// Setting is a setting that mirrors a flag.
+type Setting struct {
+	Key      Key
+	Value    string // as the flag takes it; paths are absolute
+	Position Position
+}
+
+// ForbiddenFlags are flags whose jobs are left for others: a list, or what a query returns in its first column.
+type ForbiddenFlags struct {
+	List     []string
+	Query    string
+	Position Position
+}
+
+// Load reads the file at path. Its errors are [Problems], but for those of reading the file. getenv looks up the variables
+// that texts refer to.
+func Load(path string, getenv func(string) string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	return Parse(path, string(text), getenv)
+}
+
+// Parse reads the text of the file at path, which says where relative paths begin.
+func Parse(path, text string, getenv func(string) string) (*File, error) {
+	r := newReader(path, getenv)
+	file := &File{Path: path, Tasks: make(map[string]Task)}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	settings := Settings()
+	for _, e := range r.entries(r.body(text), Position{Path: path, Line: 1, Column: 1}, "a config file") {
+		i := slices.IndexFunc(settings, func(k Key) bool { return k.Name == e.name })
+		switch {
+		case i >= 0:
+			r.setting(file, e, settings[i], dir)
+		case e.name == "forbidden_flags":
+			file.ForbiddenFlags = r.forbiddenFlags(e)
+		case e.name == "tasks":
+			r.tasks(file, e, dir)
+		default:
+			r.unknown(e, "", names(settings, Top()))
+		}
+	}
+	if err := r.problems.OrNil(); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// unknown complains of a key that nobody knows. where ends a sentence that says that it does not exist.
+func (r *reader) unknown(e entry, where string, known []string) {
+	hint := "the keys are " + strings.Join(known, ", ")
+	if meant := nearest(e.name, known); meant != "" {
+		hint = "is " + meant + " meant?"
+	}
+	r.refuse(e.at, "there is no key %s%s; %s", e.name, where, hint)
+}
+
+func (r *reader) setting(file *File, e entry, key Key, dir string) {
+	before := len(r.problems)
+	var value string
+	switch key.Takes {
+	case Number:
+		value = fmt.Sprint(r.number(e, 1, 0))
+	case Time:
+		value = r.timeOrZero(e).String()
+	case YesNo:
+		value = fmt.Sprint(r.yes(e))
+	case Path:
+		value = within(dir, r.text(e))
+	default:
+		value = r.text(e)
+	}
+	if len(r.problems) == before {
+		file.Settings = append(file.Settings, Setting{key, value, r.valueAt(e)})
+	}
+}
+
+// timeOrZero returns a time that may be 0.
+func (r *reader) timeOrZero(e entry) time.Duration {
+	if token := e.value; token != nil && token.GetToken().Value == "0" {
+		return 0
+	}
+	return r.time(e)
+}
+
+func (r *reader) forbiddenFlags(e entry) ForbiddenFlags {
+	flags := ForbiddenFlags{Position: r.valueAt(e)}
+	if isMapping(e.value) {
+		for _, inner := range r.entries(e.value, r.valueAt(e), e.name) {
+			if inner.name == "query" {
+				flags.Query = r.text(inner)
+			} else {
+				r.unknown(inner, " in forbidden_flags", []string{"query"})
+			}
+		}
+		return flags
+	}
+	for _, element := range r.list(e) {
+		flags.List = append(flags.List, r.text(element))
+	}
+	return flags
+}
+
+// within returns a path that is relative to dir as an absolute one.
+func within(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

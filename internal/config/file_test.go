@@ -1,0 +1,245 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+// parse parses the text of a file dir/gw.yaml. The environment has one variable.
+func parse(dir, text string) (*config.File, error) {
+	return config.Parse(filepath.Join(dir, "gw.yaml"), text, func(name string) string {
+		return map[string]string{"SECRET": "s3$cret ${HOME}"}[name]
+	})
+}
+
+// folder makes a folder with a program, a file and a folder in it.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"program": 0o755, "file.pem": 0o644} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestAFileSaysHowToWorkAndHowTasksAreServed(t *testing.T) {
+	dir := folder(t)
+	file, err := parse(dir, `
+connection: postgres://u:${SECRET}@h/db # and a comment
+jobs: 4
+poll_interval: 500ms
+grace: 0
+quiet: true
+tasks_folder: sub
+forbidden_flags: [slow, "${SECRET}"]
+tasks:
+  mail/send: {timeout: 30s, kill_delay: 1s}
+  one:
+    exec: [./program, -v, '$${HOME} $1']
+    directory: sub
+    env: {MODE: fast, N: 1}
+    concurrency: 2
+    backoff: [1s, 1m]
+  many:
+    persistent: program/../program
+    children: 3
+  post:
+    http: https://example.com/{task}?n=1
+    headers: {Authorization: "Bearer ${SECRET}"}
+    secret: ${SECRET}
+    permanent_4xx: true
+    ca_file: file.pem
+    backoff: 5s
+  call: {sql: app.tally, batch: 64, statement_timeout: 5s}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings []string
+	for _, setting := range file.Settings {
+		settings = append(settings, setting.Key.Flag+"="+setting.Value)
+	}
+	wantSettings := []string{
+		"connection=postgres://u:s3$cret ${HOME}@h/db", "jobs=4", "poll-interval=500ms", "grace=0s", "quiet=true",
+		"tasks=" + filepath.Join(dir, "sub"),
+	}
+	if !slices.Equal(settings, wantSettings) {
+		t.Errorf("settings %q, want %q", settings, wantSettings)
+	}
+	if at := file.Settings[1].Position.String(); at != filepath.Join(dir, "gw.yaml")+":3:7" {
+		t.Errorf("jobs is at %s", at)
+	}
+	if !slices.Equal(file.ForbiddenFlags.List, []string{"slow", "s3$cret ${HOME}"}) || file.ForbiddenFlags.Query != "" {
+		t.Errorf("forbidden flags %+v", file.ForbiddenFlags)
+	}
+	program := filepath.Join(dir, "program")
+	want := map[string]config.Task{
+		"mail/send": {Timeout: 30 * time.Second, Program: config.Program{KillDelay: time.Second}},
+		"one": {
+			Kind: config.Exec, Concurrency: 2, Backoff: []time.Duration{time.Second, time.Minute},
+			Program: config.Program{
+				Command:   []string{program, "-v", "${HOME} $1"},
+				Directory: filepath.Join(dir, "sub"),
+				Env:       map[string]string{"MODE": "fast", "N": "1"},
+			},
+		},
+		"many": {
+			Kind:    config.Persistent,
+			Program: config.Program{Command: []string{program}, Directory: dir, Children: 3},
+		},
+		"post": {
+			Kind: config.HTTP, Backoff: []time.Duration{5 * time.Second},
+			HTTP: config.Post{
+				URL:          "https://example.com/{task}?n=1",
+				Headers:      map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
+				Secret:       "s3$cret ${HOME}",
+				Permanent4xx: true,
+				CAFile:       filepath.Join(dir, "file.pem"),
+			},
+		},
+		"call": {Kind: config.SQL, SQL: config.Call{Function: "app.tally", Batch: 64, StatementTimeout: 5 * time.Second}},
+	}
+	for name, task := range file.Tasks {
+		if task.Position.Line == 0 || task.Name != name {
+			t.Errorf("task %s is called %q, at %s", name, task.Name, task.Position)
+		}
+		task.Name, task.Position = "", config.Position{}
+		if !reflect.DeepEqual(task, want[name]) {
+			t.Errorf("task %s is\n%+v, want\n%+v", name, task, want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("tasks are missing: %v", want)
+	}
+}
+
+func TestAFileMayBeEmpty(t *testing.T) {
+	for _, text := range []string{"", "# nothing yet\n", "---\n", "tasks:\n", "tasks:\n  # none\n"} {
+		file, err := parse(t.TempDir(), text)
+		if err != nil || len(file.Tasks)+len(file.Settings) > 0 {
+			t.Errorf("%q became %+v, error %v", text, file, err)
+		}
+	}
+}
+
+func TestWhatIsSharedIsWrittenOnce(t *testing.T) {
+	file, err := parse(folder(t), `
+tasks:
+  a: &usual {exec: ./program, timeout: 1s, concurrency: 2}
+  b:
+    <<: *usual
+    timeout: 5s
+  c: *usual
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, timeout := range map[string]time.Duration{"a": time.Second, "b": 5 * time.Second, "c": time.Second} {
+		if task := file.Tasks[name]; task.Kind != config.Exec || task.Timeout != timeout || task.Concurrency != 2 {
+			t.Errorf("task %s is %+v", name, task)
+		}
+	}
+}
+
+func TestForbiddenFlagsMayComeFromAQuery(t *testing.T) {
+	file, err := parse(t.TempDir(), "forbidden_flags:\n  query: select flag\n    from app.paused\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if flags := file.ForbiddenFlags; flags.Query != "select flag from app.paused" || flags.List != nil {
+		t.Errorf("forbidden flags are %+v", flags)
+	}
+}
+
+func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"no YAML":            {"jobs: [1\n", []string{"1:7: this is no YAML: sequence end token ']' not found"}},
+		"no keys":            {"- jobs\n", []string{"1:1: a config file takes keys with values, as in name: value"}},
+		"two documents":      {"jobs: 1\n---\njobs: 2\n", []string{"3:1: a second document begins here; a config file is one"}},
+		"key twice":          {"jobs: 1\njobs: 2\n", []string{"2:1: jobs is there already, in line 1; take one of them out"}},
+		"key misspelt":       {"polinterval: 1s\njob: 1\n", []string{"1:1: there is no key polinterval; is poll_interval meant?", "2:1: there is no key job; is jobs meant?"}},
+		"key unknown":        {"threads: 1\n", []string{"1:1: there is no key threads; the keys are connection, schema, "}},
+		"no value":           {"jobs:\n", []string{"1:1: jobs has no value; give it one, or take it out"}},
+		"list for a value":   {"jobs: [1]\n", []string{"1:7: jobs takes a single value"}},
+		"no number":          {"jobs: many\n", []string{`1:7: jobs takes a whole number, not "many"`}},
+		"half a number":      {"jobs: 1.5\n", []string{`1:7: jobs takes a whole number, not "1.5"`}},
+		"number too small":   {"jobs: 0\n", []string{"1:7: jobs is 0, must be at least 1"}},
+		"time without unit":  {"poll_interval: 2000\n", []string{`1:16: poll_interval takes a time with its unit, as 500ms, 30s, 5m or 4h, not "2000"`}},
+		"no time":            {"grace: -1s\n", []string{"1:8: grace is -1s, must be more than nothing"}},
+		"neither yes nor no": {"quiet: yes\n", []string{`1:8: quiet takes true or false, not "yes"`}},
+		"empty text":         {"schema: ''\n", []string{"1:9: schema is empty; give it a value, or take it out"}},
+		"variable not set":   {"connection: ${NOWHERE}\n", []string{"1:13: connection: the environment variable NOWHERE is not set; write $${ for ${ itself"}},
+		"no variable":        {"connection: a${b-c}\n", []string{`1:13: connection: "${b-c}" is no ${NAME} of an environment variable; write $${ for ${ itself`}},
+		"key of flags":       {"forbidden_flags: {querry: select 1}\n", []string{"1:19: there is no key querry in forbidden_flags; is query meant?"}},
+		"no flags":           {"forbidden_flags: []\n", []string{"1:18: forbidden_flags is an empty list"}},
+		"no tasks":           {"tasks: [a]\n", []string{"1:8: tasks takes keys with values, as in name: value"}},
+		"unnamed task":       {"tasks: {'': {timeout: 1s}}\n", []string{"1:9: a task has an empty name"}},
+		"no task":            {"tasks:\n  a: 5\n", []string{"2:6: task a takes keys with values, as in name: value"}},
+		"two kinds":          {"tasks:\n  a:\n    exec: ./program\n    sql: f\n", []string{"4:5: the task has exec already; it can be served by one of exec, persistent, http, sql"}},
+		"key of other kinds": {"tasks:\n  a: {exec: ./program, secret: x, children: 2}\n", []string{"2:24: secret is a key of tasks with http; this one has exec", "2:35: children is a key of tasks with persistent; this one has exec"}},
+		"key of a kind":      {"tasks:\n  a: {env: {}}\n", []string{"2:7: env is a key of tasks with exec or persistent; this one has a file in the folder of tasks"}},
+		"key in a task":      {"tasks:\n  a: {tiemout: 1s}\n", []string{"2:7: there is no key tiemout in a task; is timeout meant?"}},
+		"in a list":          {"tasks:\n  a: {backoff: [1s, soon]}\n", []string{`2:21: backoff takes a time with its unit, as 500ms, 30s, 5m or 4h, not "soon"`}},
+		"empty list":         {"tasks:\n  a: {exec: []}\n", []string{"2:13: exec is an empty list"}},
+		"no such program":    {"tasks:\n  a: {exec: ./missing}\n", []string{"2:13: exec: there is no file DIR/missing"}},
+		"no such command":    {"tasks:\n  a: {exec: no-such-command}\n", []string{"2:13: exec: no program no-such-command in $PATH; a program beside this file is ./no-such-command"}},
+		"arguments in one":   {"tasks:\n  a: {exec: ./program -v}\n", []string{"2:13: exec: there is no file DIR/program -v; arguments are given in a list, as in [./program, argument]"}},
+		"not executable":     {"tasks:\n  a: {persistent: ./file.pem}\n", []string{"2:19: persistent: DIR/file.pem is not executable, see chmod +x"}},
+		"no such folder":     {"tasks:\n  a: {exec: ./program, directory: program}\n", []string{"2:35: directory: there is no folder DIR/program"}},
+		"no such file":       {"tasks:\n  a: {http: http://h, ca_file: sub}\n", []string{"2:32: ca_file: there is no file DIR/sub"}},
+		"no URL":             {"tasks:\n  a: {http: example.com/x}\n", []string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
+		"batch too large":    {"tasks:\n  a: {sql: f, batch: 65}\n", []string{"2:22: batch is 65, must be at most 64"}},
+		"no anchor":          {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
+		"merges itself":      {"tasks:\n  a: &a {<<: *a}\n", []string{"this merges itself"}},
+		"several": {"jobs: 0\ntasks:\n  a: {sql: '', batch: 0}\nquiet: no\n", []string{
+			"1:7: jobs is 0, must be at least 1", "3:12: sql is empty; give it a value, or take it out",
+			"3:23: batch is 0, must be at least 1", `4:8: quiet takes true or false, not "no"`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t)
+			_, err := parse(dir, c.text)
+			var problems config.Problems
+			if !errors.As(err, &problems) || len(problems) != len(c.want) {
+				t.Fatalf("got the error\n%v, want %d problems:\n%s", err, len(c.want), strings.Join(c.want, "\n"))
+			}
+			for i, problem := range problems {
+				want := strings.ReplaceAll(c.want[i], "DIR", dir)
+				if got := strings.TrimPrefix(problem.Error(), filepath.Join(dir, "gw.yaml")+":"); !strings.Contains(got, want) {
+					t.Errorf("got\n%s, want\n%s", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAFileThatCannotBeReadIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gw.yaml")
+	if _, err := config.Load(path, os.Getenv); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got the error %v", err)
+	}
+	if err := os.WriteFile(path, []byte("jobs: 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.Load(path, os.Getenv)
+	if err != nil || len(file.Settings) != 1 {
+		t.Errorf("got %+v, error %v", file, err)
+	}
+}

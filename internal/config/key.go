@@ -1,0 +1,130 @@
+package config
+
+// Key describes something that a config file may say.
+type Key struct {
+	Name    string
+	Takes   Type
+	Default string // in words, as the reference tells it
+	Meaning string
+	Flag    string // of gw-run, that goes before the file; empty without
+}
+
+// Type is what a key takes, in words.
+type Type string
+
+// What keys take.
+const (
+	Text    Type = "text"
+	Number  Type = "whole number"
+	Time    Type = "time"
+	YesNo   Type = "true or false"
+	Path    Type = "path"
+	Texts   Type = "names with texts"
+	Command Type = "program, or list of program and arguments"
+	Times   Type = "time, or list of times"
+	Flags   Type = "list of flags, or query"
+	Tasks   Type = "names with settings"
+)
+
+// Settings are the keys at the top of a file that mirror flags.
+func Settings() []Key {
+	return []Key{
+		{"connection", Text, "`DATABASE_URL`, or the `PG*` variables", "The database: a URL, `key=value` pairs, or a bare name.", "connection"},
+		{"schema", Text, "`GRAPHILE_WORKER_SCHEMA`, or `graphile_worker`", "The schema of the queue.", "schema"},
+		{"jobs", Number, "1", "How many jobs run at once.", "jobs"},
+		{"max_pool_size", Number, "10", "Most database connections to open, not counting the listening one.", "max-pool-size"},
+		{"poll_interval", Time, "2s", "Longest wait between two looks at the queue.", "poll-interval"},
+		{"no_prepared_statements", YesNo, "false", "Whether a pooler is in between that does not support prepared statements.", "no-prepared-statements"},
+		{"listen_url", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-url"},
+		{"no_listen", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "no-listen"},
+		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables that serve tasks by their names.", "tasks"},
+		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
+		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
+		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
+		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as in `:9090`.", "http"},
+		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
+		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
+		{"quiet", YesNo, "false", "Whether to log no jobs that went well.", "quiet"},
+	}
+}
+
+// Top are the other keys at the top of a file.
+func Top() []Key {
+	return []Key{
+		{"forbidden_flags", Flags, "none", "Jobs with one of these flags are left for others. " +
+			"`{query: select ...}` gets them from the database every second: the texts in the first column.", ""},
+		{"tasks", Tasks, "none", "How tasks are served, by their names.", ""},
+	}
+}
+
+// Common are the keys of every task.
+func Common() []Key {
+	return []Key{
+		{"timeout", Time, "4h; 1m with `http`", "How long one attempt may take.", ""},
+		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
+		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
+	}
+}
+
+// Kind is what serves a task.
+type Kind string
+
+// The kinds. A task of the kind [Folder] is served by an executable file in the folder of tasks.
+const (
+	Folder     Kind = ""
+	Exec       Kind = "exec"
+	Persistent Kind = "persistent"
+	HTTP       Kind = "http"
+	SQL        Kind = "sql"
+)
+
+// Kinds are the kinds of a task that a file names, each by a key of its own.
+func Kinds() []Key {
+	return []Key{
+		{string(Exec), Command, "", "Starts a program for each job.", ""},
+		{string(Persistent), Command, "", "Keeps a program running that takes one job after the other.", ""},
+		{string(HTTP), Text, "", "Posts each job to this URL. In its path and query `{task}` stands for the task, `{job_id}` for the job's id.", ""},
+		{string(SQL), Text, "", "Calls this function or procedure of the database, `schema.name`.", ""},
+	}
+}
+
+// OfKind returns the keys that only tasks of a kind have, beside the one that names the kind.
+func OfKind(kind Kind) []Key {
+	program := []Key{
+		{"directory", Path, "the folder of the config file", "The program's working directory.", ""},
+		{"env", Texts, "none", "Environment variables of the program, beside those of the worker.", ""},
+	}
+	killDelay := Key{"kill_delay", Time, "5s", "The time between SIGTERM, when a job has to end, and SIGKILL.", ""}
+	switch kind {
+	case Folder:
+		return []Key{killDelay}
+	case Exec:
+		return append(program, killDelay)
+	case Persistent:
+		return append(program, killDelay,
+			Key{"children", Number, "`concurrency`", "How many of the programs run at most. They are started when they are needed.", ""})
+	case HTTP:
+		return []Key{
+			{"headers", Texts, "none", "Headers to send along.", ""},
+			{"secret", Text, "none", "The key of the signature in the header Gw-Signature.", ""},
+			{"permanent_4xx", YesNo, "false", "Whether a job has failed for good when the answer is 4xx, other than 408, 425 and 429.", ""},
+			{"ca_file", Path, "those of the system", "The certificates of the authorities to trust, as PEM.", ""},
+		}
+	case SQL:
+		return []Key{
+			{"batch", Number, "1", "How many jobs are run in one transaction, at most 64.", ""},
+			{"statement_timeout", Time, "that of the connection", "How long a call may take, as the database counts.", ""},
+		}
+	}
+	return nil
+}
+
+func names(keys ...[]Key) []string {
+	var found []string
+	for _, some := range keys {
+		for _, key := range some {
+			found = append(found, key.Name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,300 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// reader reads a file and collects what is wrong with it.
+type reader struct {
+	path     string
+	getenv   func(string) string
+	anchors  map[string]ast.Node
+	merging  int // how many merges are under way, one within the other
+	problems Problems
+}
+
+// deepest is how many merges may lie within each other. It stops one that merges itself.
+const deepest = 20
+
+func newReader(path string, getenv func(string) string) *reader {
+	return &reader{path: path, getenv: getenv, anchors: make(map[string]ast.Node)}
+}
+
+// body returns what a file says at the top, nil if that is nothing.
+func (r *reader) body(text string) ast.Node {
+	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		var mistake yaml.Error
+		if errors.As(err, &mistake) && mistake.GetToken() != nil {
+			r.refuse(r.at(mistake.GetToken()), "this is no YAML: %s", mistake.GetMessage())
+		} else {
+			r.refuse(Position{Path: r.path}, "this is no YAML: %s", err)
+		}
+		return nil
+	}
+	var body ast.Node
+	for i, document := range file.Docs {
+		if i > 0 && document.Body != nil {
+			r.refuse(r.of(document.Body), "a second document begins here; a config file is one")
+			break
+		}
+		body = document.Body
+	}
+	for _, document := range file.Docs {
+		if document.Body != nil {
+			ast.Walk(r, document.Body)
+		}
+	}
+	return body
+}
+
+// Visit remembers where each anchor is.
+func (r *reader) Visit(node ast.Node) ast.Visitor {
+	if anchor, ok := node.(*ast.AnchorNode); ok {
+		r.anchors[anchor.Name.GetToken().Value] = anchor.Value
+	}
+	return r
+}
+
+// plain returns what a node stands for, nil for nothing. It is false after a mistake.
+func (r *reader) plain(node ast.Node) (plain ast.Node, ok bool) {
+	for range 100 { // an alias of itself is no value
+		switch n := node.(type) {
+		case *ast.AnchorNode:
+			node = n.Value
+		case *ast.TagNode:
+			node = n.Value
+		case *ast.AliasNode:
+			target, known := r.anchors[n.Value.GetToken().Value]
+			if !known {
+				r.refuse(r.of(n), "there is no anchor &%s", n.Value.GetToken().Value)
+				return nil, false
+			}
+			node = target
+		case *ast.NullNode:
+			return nil, true
+		default:
+			return node, true
+		}
+	}
+	r.refuse(r.of(node), "this alias stands for itself")
+	return nil, false
+}
+
+func (r *reader) at(t *token.Token) Position {
+	return Position{Path: r.path, Line: t.Position.Line, Column: t.Position.Column}
+}
+
+// of returns where a node begins.
+func (r *reader) of(node ast.Node) Position {
+	if pairs, ok := node.(*ast.MappingNode); ok && len(pairs.Values) > 0 && !pairs.IsFlowStyle {
+		return r.of(pairs.Values[0])
+	}
+	if pair, ok := node.(*ast.MappingValueNode); ok {
+		return r.of(pair.Key)
+	}
+	return r.at(node.GetToken())
+}
+
+func (r *reader) refuse(at Position, format string, args ...any) {
+	r.problems = append(r.problems, Problem{at, fmt.Sprintf(format, args...)})
+}
+
+func isMapping(node ast.Node) bool {
+	switch node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return true
+	}
+	return false
+}
+
+// entry is a key with its value, which is nil if there is none.
+type entry struct {
+	name  string
+	at    Position // of the key
+	value ast.Node
+}
+
+// valueAt returns where the value begins, or the key if there is none.
+func (r *reader) valueAt(e entry) Position {
+	if e.value == nil {
+		return e.at
+	}
+	return r.of(e.value)
+}
+
+// entries returns the keys of a mapping with their values, those of merged ones last. what names the mapping.
+func (r *reader) entries(node ast.Node, at Position, what string) []entry {
+	var pairs []*ast.MappingValueNode
+	switch n := node.(type) {
+	case nil:
+		return nil
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		r.refuse(at, "%s takes keys with values, as in name: value", what)
+		return nil
+	}
+	var own, merged []entry
+	seen := make(map[string]Position)
+	for _, pair := range pairs {
+		if pair.Key.IsMergeKey() {
+			merged = append(merged, r.merged(pair, what)...)
+			continue
+		}
+		value, ok := r.plain(pair.Value)
+		if !ok {
+			continue
+		}
+		e := entry{name: pair.Key.GetToken().Value, at: r.of(pair.Key), value: value}
+		if first, again := seen[e.name]; again {
+			r.refuse(e.at, "%s is there already, in line %d; take one of them out", e.name, first.Line)
+			continue
+		}
+		seen[e.name] = e.at
+		own = append(own, e)
+	}
+	for _, e := range merged {
+		if _, again := seen[e.name]; !again {
+			seen[e.name] = e.at
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
+// merged returns what a merge key takes in.
+func (r *reader) merged(pair *ast.MappingValueNode, what string) []entry {
+	r.merging++
+	defer func() { r.merging-- }()
+	if r.merging > deepest {
+		r.refuse(r.of(pair.Key), "this merges itself")
+		return nil
+	}
+	value, ok := r.plain(pair.Value)
+	if !ok {
+		return nil
+	}
+	return r.entries(value, r.of(pair.Value), what)
+}
+
+// scalar returns the text of a single value.
+func (r *reader) scalar(e entry) (text string, ok bool) {
+	switch n := e.value.(type) {
+	case nil:
+		r.refuse(e.at, "%s has no value; give it one, or take it out", e.name)
+		return "", false
+	case *ast.LiteralNode:
+		text = n.Value.Value
+	case *ast.StringNode:
+		text = n.Value
+	case ast.ScalarNode:
+		text = n.GetToken().Value
+	default:
+		r.refuse(r.valueAt(e), "%s takes a single value", e.name)
+		return "", false
+	}
+	expanded, problems := expand(text, r.getenv)
+	for _, problem := range problems {
+		r.refuse(r.valueAt(e), "%s: %s", e.name, problem)
+	}
+	return expanded, len(problems) == 0
+}
+
+// text returns a text that is not empty; a mistake makes it empty.
+func (r *reader) text(e entry) string {
+	text, ok := r.scalar(e)
+	if ok && strings.TrimSpace(text) == "" {
+		r.refuse(r.valueAt(e), "%s is empty; give it a value, or take it out", e.name)
+	}
+	return text
+}
+
+// number returns a whole number, at least least and, unless that is 0, at most most; 0 after a mistake.
+func (r *reader) number(e entry, least, most int) int {
+	text, ok := r.scalar(e)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text)
+	case n < least:
+		r.refuse(r.valueAt(e), "%s is %d, must be at least %d", e.name, n, least)
+	case most > 0 && n > most:
+		r.refuse(r.valueAt(e), "%s is %d, must be at most %d", e.name, n, most)
+	default:
+		return n
+	}
+	return 0
+}
+
+// yes returns whether a value is true.
+func (r *reader) yes(e entry) bool {
+	text, ok := r.scalar(e)
+	if ok && text != "true" && text != "false" {
+		r.refuse(r.valueAt(e), "%s takes true or false, not %q", e.name, text)
+	}
+	return text == "true"
+}
+
+// time returns a time above 0; 0 after a mistake.
+func (r *reader) time(e entry) time.Duration {
+	text, ok := r.scalar(e)
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text)
+	case d <= 0:
+		r.refuse(r.valueAt(e), "%s is %s, must be more than nothing", e.name, text)
+	default:
+		return d
+	}
+	return 0
+}
+
+// list returns the elements of a list, and a single value as the only one.
+func (r *reader) list(e entry) []entry {
+	sequence, ok := e.value.(*ast.SequenceNode)
+	if !ok {
+		return []entry{e}
+	}
+	if len(sequence.Values) == 0 {
+		r.refuse(r.of(sequence), "%s is an empty list", e.name)
+	}
+	var elements []entry
+	for _, element := range sequence.Values {
+		if value, ok := r.plain(element); ok {
+			elements = append(elements, entry{name: e.name, at: r.of(element), value: value})
+		}
+	}
+	return elements
+}
+
+// texts returns a mapping of names to texts.
+func (r *reader) texts(e entry) map[string]string {
+	pairs := r.entries(e.value, r.valueAt(e), e.name)
+	if len(pairs) == 0 {
+		return nil
+	}
+	texts := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		texts[pair.name], _ = r.scalar(pair)
+	}
+	return texts
+}

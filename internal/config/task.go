@@ -1,0 +1,233 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Task is how a task is served.
+type Task struct {
+	Name     string
+	Position Position
+	Kind     Kind
+
+	Timeout     time.Duration   // 0 for the default of the kind
+	Concurrency int             // 0 for no limit of its own
+	Backoff     []time.Duration // after each attempt, the last one again and again; nil for the database's
+
+	Program Program // of Folder, Exec and Persistent
+	HTTP    Post    // of HTTP
+	SQL     Call    // of SQL
+}
+
+// Program is a program that serves a task.
+type Program struct {
+	Command   []string // an absolute path, and arguments; nil for a file in the folder of tasks
+	Directory string   // absolute
+	Env       map[string]string
+	KillDelay time.Duration // 0 for the default
+	Children  int           // of Persistent, 0 for as many as jobs
+}
+
+// Post is where the jobs of a task are posted to.
+type Post struct {
+	URL          string
+	Headers      map[string]string
+	Secret       string
+	Permanent4xx bool
+	CAFile       string
+}
+
+// Call is the function or procedure that serves a task.
+type Call struct {
+	Function         string // as the file has it
+	Batch            int    // 0 for the default
+	StatementTimeout time.Duration
+}
+
+// maxBatch is how many jobs one transaction may run.
+const maxBatch = 64
+
+func (r *reader) tasks(file *File, e entry, dir string) {
+	for _, task := range r.entries(e.value, r.valueAt(e), e.name) {
+		if strings.TrimSpace(task.name) == "" {
+			r.refuse(task.at, "a task has an empty name")
+			continue
+		}
+		file.Tasks[task.name] = r.task(task, dir)
+	}
+}
+
+// task reads one task.
+func (r *reader) task(e entry, dir string) Task {
+	task := Task{Name: e.name, Position: e.at}
+	entries := r.entries(e.value, r.valueAt(e), "task "+e.name)
+	task.Kind = r.kind(entries)
+	if task.Kind == Exec || task.Kind == Persistent {
+		task.Program.Directory = dir
+	}
+	known := names(Kinds(), Common(), OfKind(task.Kind))
+	for _, inner := range entries {
+		switch {
+		case !slices.Contains(known, inner.name):
+			r.misplaced(inner, task.Kind, known)
+		default:
+			r.taskKey(&task, inner, dir)
+		}
+	}
+	return task
+}
+
+// kind returns the kind that a task names. There may be one at most.
+func (r *reader) kind(entries []entry) Kind {
+	kind := Folder
+	for _, e := range entries {
+		if !slices.Contains(names(Kinds()), e.name) {
+			continue
+		}
+		if kind != Folder {
+			r.refuse(e.at, "the task has %s already; it can be served by one of %s", kind, strings.Join(names(Kinds()), ", "))
+			continue
+		}
+		kind = Kind(e.name)
+	}
+	return kind
+}
+
+// misplaced complains of a key that tasks of another kind have, or none.
+func (r *reader) misplaced(e entry, kind Kind, known []string) {
+	var owners []string
+	for _, other := range append(names(Kinds()), string(Folder)) {
+		if slices.Contains(names(OfKind(Kind(other))), e.name) {
+			owners = append(owners, Kind(other).title())
+		}
+	}
+	if owners == nil {
+		r.unknown(e, " in a task", known)
+		return
+	}
+	r.refuse(e.at, "%s is a key of tasks with %s; this one has %s", e.name, strings.Join(owners, " or "), kind.title())
+}
+
+func (k Kind) title() string {
+	if k == Folder {
+		return "a file in the folder of tasks"
+	}
+	return string(k)
+}
+
+func (r *reader) taskKey(task *Task, e entry, dir string) {
+	switch e.name {
+	case "timeout":
+		task.Timeout = r.time(e)
+	case "concurrency":
+		task.Concurrency = r.number(e, 1, 0)
+	case "backoff":
+		for _, delay := range r.list(e) {
+			task.Backoff = append(task.Backoff, r.time(delay))
+		}
+	case "exec", "persistent":
+		task.Program.Command = r.command(e, dir)
+	case "directory":
+		task.Program.Directory = r.folder(e, dir)
+	case "env":
+		task.Program.Env = r.texts(e)
+	case "kill_delay":
+		task.Program.KillDelay = r.time(e)
+	case "children":
+		task.Program.Children = r.number(e, 1, 0)
+	case "http":
+		task.HTTP.URL = r.url(e)
+	case "headers":
+		task.HTTP.Headers = r.texts(e)
+	case "secret":
+		task.HTTP.Secret = r.text(e)
+	case "permanent_4xx":
+		task.HTTP.Permanent4xx = r.yes(e)
+	case "ca_file":
+		task.HTTP.CAFile = r.file(e, dir)
+	case "sql":
+		task.SQL.Function = r.text(e)
+	case "batch":
+		task.SQL.Batch = r.number(e, 1, maxBatch)
+	case "statement_timeout":
+		task.SQL.StatementTimeout = r.time(e)
+	}
+}
+
+// command returns a program with its arguments. A bare name is looked for as a shell would; a path begins in dir.
+func (r *reader) command(e entry, dir string) []string {
+	var command []string
+	for i, element := range r.list(e) {
+		text, ok := r.scalar(element)
+		if !ok {
+			return nil
+		}
+		if i == 0 {
+			text = r.program(element, text, dir)
+		}
+		command = append(command, text)
+	}
+	return command
+}
+
+func (r *reader) program(e entry, name, dir string) string {
+	path := name
+	if strings.ContainsRune(name, filepath.Separator) {
+		path = within(dir, name)
+	}
+	found, err := exec.LookPath(path)
+	switch {
+	case err == nil:
+		return found
+	case name == "":
+		r.refuse(r.valueAt(e), "%s is empty; name a program", e.name)
+	case errors.Is(err, fs.ErrPermission):
+		r.refuse(r.valueAt(e), "%s: %s is not executable, see chmod +x", e.name, path)
+	case errors.Is(err, exec.ErrNotFound):
+		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name, name)
+	case strings.Contains(name, " "):
+		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, as in [./program, argument]", e.name, path)
+	default:
+		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, path)
+	}
+	return ""
+}
+
+// folder returns the absolute path of a folder that exists.
+func (r *reader) folder(e entry, dir string) string {
+	path := within(dir, r.text(e))
+	if info, err := os.Stat(path); path != "" && (err != nil || !info.IsDir()) {
+		r.refuse(r.valueAt(e), "%s: there is no folder %s", e.name, path)
+	}
+	return path
+}
+
+// file returns the absolute path of a file that exists.
+func (r *reader) file(e entry, dir string) string {
+	path := within(dir, r.text(e))
+	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir()) {
+		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, path)
+	}
+	return path
+}
+
+// url returns the URL of a task, whose placeholders in braces are left as they are.
+func (r *reader) url(e entry) string {
+	text := r.text(e)
+	if text == "" {
+		return ""
+	}
+	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(text))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		r.refuse(r.valueAt(e), "%s takes a URL that begins with http:// or https:// and a host", e.name)
+	}
+	return text
+}

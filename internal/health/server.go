@@ -1,0 +1,123 @@
+package health
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// readTimeout bounds a request, which has no body worth waiting for.
+	readTimeout = 5 * time.Second
+	// pingTimeout bounds the look whether the database is there.
+	pingTimeout = 2 * time.Second
+	// pingMaxAge is for how long its answer serves further requests.
+	pingMaxAge = time.Second
+)
+
+// A Config says what a server serves.
+type Config struct {
+	// Monitor knows the worker.
+	Monitor *Monitor
+
+	// Ping asks the database whether it is there.
+	Ping func(context.Context) error
+
+	// Metrics serves /metrics.
+	Metrics http.Handler
+
+	// Logger receives what goes wrong.
+	Logger *slog.Logger
+}
+
+// A Server answers at /livez, /readyz and /metrics. Make it with [Serve].
+type Server struct {
+	cfg     Config
+	address string
+	server  *http.Server
+
+	mu      sync.Mutex // held while the database is asked, so that requests at the same time share the answer
+	pinged  time.Time
+	pingErr error
+}
+
+// Serve answers requests at an address, as net.Listen takes it, in the background until Close.
+func Serve(address string, cfg Config) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve HTTP: %w", err)
+	}
+	s := &Server{cfg: cfg, address: listener.Addr().String()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", s.livez)
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /metrics", cfg.Metrics)
+	s.server = &http.Server{
+		Handler:     mux,
+		ReadTimeout: readTimeout,
+		ErrorLog:    slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	go func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			cfg.Logger.Error("cannot serve HTTP any more", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// Address returns where the server listens.
+func (s *Server) Address() string { return s.address }
+
+// Close ends the server, requests under way included.
+func (s *Server) Close() {
+	_ = s.server.Close() // its errors are those of a listener that is gone
+}
+
+// answer is the body of /livez and /readyz.
+type answer struct {
+	Status  string   `json:"status"` // "ok" or "failed"
+	Reasons []string `json:"reasons,omitempty"`
+}
+
+func (s *Server) livez(w http.ResponseWriter, _ *http.Request) { s.reply(w, s.cfg.Monitor.Stuck()) }
+
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	reasons := s.cfg.Monitor.Unready()
+	if reasons == nil {
+		if err := s.ping(); err != nil {
+			reasons = []string{fmt.Sprintf("cannot reach the database: %v", err)}
+		}
+	}
+	s.reply(w, reasons)
+}
+
+// ping tells of a loss that no claim has met yet, as when all handlers are busy.
+func (s *Server) ping() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.pinged) < pingMaxAge {
+		return s.pingErr
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	defer cancel()
+	s.pingErr = s.cfg.Ping(ctx)
+	s.pinged = time.Now()
+	return s.pingErr
+}
+
+func (s *Server) reply(w http.ResponseWriter, reasons []string) {
+	code, body := http.StatusOK, answer{Status: "ok"}
+	if len(reasons) > 0 {
+		code, body = http.StatusServiceUnavailable, answer{Status: "failed", Reasons: reasons}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // whoever asked is gone if this fails
+}

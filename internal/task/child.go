@@ -1,0 +1,225 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// child is a program that keeps running and takes one job after the other.
+type child struct {
+	cmd       *exec.Cmd
+	killDelay time.Duration
+	stdin     *os.File
+	stdout    *os.File
+	stderr    *os.File
+	answers   *bufio.Reader
+	line      bytes.Buffer
+	request   request
+	ended     chan struct{} // closed when it has ended and all that it complained of is known
+
+	log *slog.Logger // between jobs
+
+	mu         sync.Mutex
+	job        *shim.Job // that it has, nil between jobs
+	complaints tail      // since the job began
+}
+
+// startChild starts the program of cmd. Its standard streams are set here.
+func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log *slog.Logger) (*child, error) {
+	c := &child{cmd: cmd, killDelay: killDelay, log: log, ended: make(chan struct{})}
+	theirs, err := c.connect()
+	if err == nil {
+		ownGroup(cmd)
+		dieWithWorker(cmd)
+		err = launcher.start(cmd)
+	}
+	for _, end := range theirs {
+		_ = end.Close() // the child has its own
+	}
+	if err != nil {
+		c.close()
+		return nil, fmt.Errorf("start the task's program: %w", err)
+	}
+	c.answers = bufio.NewReaderSize(c.stdout, maxReply)
+	go c.follow()
+	return c, nil
+}
+
+// connect makes pipes for the standard streams. It returns the child's ends, also if one could not be made.
+func (c *child) connect() (theirs []*os.File, err error) {
+	stdin, ours, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	theirs, c.stdin, c.cmd.Stdin = append(theirs, stdin), ours, stdin
+	ours, stdout, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	theirs, c.stdout, c.cmd.Stdout = append(theirs, stdout), ours, stdout
+	ours, stderr, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	theirs, c.stderr, c.cmd.Stderr = append(theirs, stderr), ours, stderr
+	return theirs, nil
+}
+
+// follow takes in what the child complains of, and waits for its end. What it has started in its group goes with it; what
+// has left the group may hold its output open no longer than killDelay.
+func (c *child) follow() {
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		complaints := &lines{emit: c.complain}
+		_, _ = io.Copy(complaints, c.stderr) // ends with the stream, or when that is over
+		complaints.flush()
+	}()
+	_ = c.cmd.Wait() // its state says more
+	killGroup(c.cmd)
+	over := time.Now().Add(c.killDelay)
+	_ = c.stdout.SetReadDeadline(over) // fails only when it is closed
+	_ = c.stderr.SetReadDeadline(over)
+	<-read
+	close(c.ended)
+}
+
+func (c *child) complain(line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	log := c.log
+	if c.job != nil {
+		log = c.job.Logger()
+	}
+	log.Warn(line, "stream", "stderr")
+	c.complaints.add(line)
+}
+
+// attend has complaints logged and kept for a job from now on, or for none.
+func (c *child) attend(job *shim.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.job, c.complaints = job, tail{}
+}
+
+// run has the child run a job, and returns how that went. If it is not fit for another one, it has ended.
+func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) {
+	c.line.Reset()
+	if err := c.request.write(&c.line, job); err != nil {
+		return true, err
+	}
+	c.attend(job)
+	forget := context.AfterFunc(ctx, c.stop)
+	a, err := c.exchange(job.ID)
+	wasLeft := forget()
+	switch {
+	case err != nil:
+		return false, c.autopsy(ctx, err)
+	case !wasLeft: // it was told to end, and answered all the same
+		c.stop()
+		return false, a.outcome()
+	}
+	c.attend(nil)
+	return true, a.outcome()
+}
+
+// exchange sends the line and reads the answer.
+func (c *child) exchange(id int64) (reply, error) {
+	if _, err := c.stdin.Write(c.line.Bytes()); err != nil {
+		return reply{}, errNoAnswer
+	}
+	line, err := c.answers.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return reply{}, fmt.Errorf("its answer is longer than %d bytes: %s", maxReply, excerpt(line))
+	case err != nil:
+		return reply{}, errNoAnswer
+	}
+	return readReply(line, id)
+}
+
+// errNoAnswer means that the child has closed its input or output, and most likely ended.
+var errNoAnswer = errors.New("it ended without an answer")
+
+// autopsy waits for the end of a child that did not answer as it should, and returns what to say of it.
+func (c *child) autopsy(ctx context.Context, cause error) error {
+	if errors.Is(cause, errNoAnswer) {
+		c.await(c.killDelay)
+	}
+	killGroup(c.cmd)
+	<-c.ended
+
+	message := "the task's program: " + cause.Error()
+	switch {
+	case ctx.Err() != nil:
+		message = fmt.Sprintf("%s, %s", context.Cause(ctx), describe(c.cmd.ProcessState))
+	case errors.Is(cause, errNoAnswer):
+		message += ", " + describe(c.cmd.ProcessState)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if complaints := c.complaints.String(); complaints != "" {
+		message += "\n" + complaints
+	}
+	return errors.New(storable(message))
+}
+
+// stop asks the child to end, and then makes it.
+func (c *child) stop() {
+	if c.isEnded() {
+		return
+	}
+	askGroup(c.cmd)
+	if !c.await(c.killDelay) {
+		killGroup(c.cmd)
+	}
+	<-c.ended
+}
+
+// dismiss tells an idle child that there are no more jobs, and sees to its end.
+func (c *child) dismiss() {
+	_ = c.stdin.Close() // what it means is that it ends
+	if !c.await(c.killDelay) {
+		c.stop()
+	}
+	c.close()
+}
+
+func (c *child) isEnded() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits for the end of the child, for a while.
+func (c *child) await(d time.Duration) (ended bool) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// close closes our ends of the pipes.
+func (c *child) close() {
+	_ = c.stdin.Close() // closed twice at worst, or nil
+	_ = c.stdout.Close()
+	_ = c.stderr.Close()
+}

@@ -1,0 +1,140 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// defaultHTTPTimeout is how long a server may take.
+const defaultHTTPTimeout = time.Minute
+
+// HTTP serves a task with an HTTP server.
+type HTTP struct {
+	// URL is where jobs are sent, http or https. In its path and query {task} stands for the task identifier and {job_id}
+	// for the job's id, escaped as needed there; the slashes of a task identifier stay slashes in the path.
+	URL string
+	// Headers are sent along with each job. Those that this package sets itself cannot be among them, but for
+	// Content-Type, Accept and User-Agent. Default: none.
+	Headers map[string]string
+	// Secret is the key of the signature. Default: none, and no signature.
+	Secret string
+	// Timeout is how long one job may take, up to the end of the answer. Default 1 minute.
+	Timeout time.Duration
+	// Permanent4xx fails a job for good that is answered with a status from 400 to 499, other than 408, 425 and 429.
+	// Default: it is tried again as after any failure. Set it for servers that mean what these say: that the request is
+	// wrong, and will be the next time.
+	Permanent4xx bool
+	// CAFile is a file of certificates in PEM form, of the authorities that may vouch for the server. Default: those that
+	// the system trusts.
+	CAFile string
+	// Schema is where the queue is, as it stands in Idempotency-Key. Default "graphile_worker".
+	Schema string
+	// Concurrency is how many jobs of the worker run at once, and how many connections are kept for them. Default 1.
+	Concurrency int
+}
+
+// Handler returns the handler that sends each job, or everything that is wrong with h. What it keeps open is closed some
+// time after it was last used.
+//
+// A complete answer with a status from 200 to 299 completes the job. Anything else fails it, with the status and the
+// beginning of the answer, after the delay that the answer asks for by Retry-After.
+func (h HTTP) Handler() (shim.Handler, error) {
+	h.Timeout = orDefault(h.Timeout, defaultHTTPTimeout)
+	if h.Schema == "" {
+		h.Schema = "graphile_worker"
+	}
+	target, urlErr := parseURLTemplate(h.URL)
+	header, host, headerErr := fixedHeader(h.Headers)
+	transport, transportErr := newTransport(h.CAFile, max(h.Concurrency, 1))
+	var timeoutErr error
+	if h.Timeout < 0 {
+		timeoutErr = fmt.Errorf("timeout is %s, must be positive", h.Timeout)
+	}
+	if err := errors.Join(urlErr, headerErr, timeoutErr, transportErr); err != nil {
+		return nil, err
+	}
+	p := &poster{
+		HTTP:   h,
+		target: target,
+		header: header,
+		host:   host,
+		client: &http.Client{Transport: transport, CheckRedirect: followSameOrigin},
+	}
+	return p.run, nil
+}
+
+// poster sends jobs.
+type poster struct {
+	HTTP
+	target urlTemplate
+	header http.Header // of every request
+	host   string      // header Host, empty for the URL's
+	client *http.Client
+}
+
+func (p *poster) run(ctx context.Context, job *shim.Job) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, errTimeout)
+	defer cancel()
+	target, err := p.target.expand(job)
+	if err != nil {
+		return err
+	}
+	response, err := p.client.Do(p.request(ctx, target, job))
+	if err != nil {
+		return p.broken(ctx, target, err)
+	}
+	defer response.Body.Close()
+	return p.judge(ctx, response)
+}
+
+// request returns the request for a job. Its body can be sent again, as after a redirect.
+func (p *poster) request(ctx context.Context, target *url.URL, job *shim.Job) *http.Request {
+	header := p.header.Clone()
+	p.describe(header, job)
+	if p.Secret != "" {
+		header.Set("Gw-Signature", sign(p.Secret, time.Now(), job.Payload))
+	}
+	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(job.Payload)), nil }
+	first, _ := body() // never fails
+	request := &http.Request{
+		Method:        http.MethodPost,
+		URL:           target,
+		Host:          p.host,
+		Header:        header,
+		Body:          first,
+		GetBody:       body,
+		ContentLength: int64(len(job.Payload)),
+	}
+	return request.WithContext(ctx)
+}
+
+// broken returns the error to store of a request that nobody answered.
+func (p *poster) broken(ctx context.Context, target *url.URL, err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // without the URL, whose query may hold a secret
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = p.ended(ctx)
+	case errors.Is(err, io.EOF):
+		err = errors.New("the server closed the connection before it answered")
+	}
+	return fmt.Errorf("POST %s: %w", shown(target), err)
+}
+
+// ended says why a context has ended.
+func (p *poster) ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errTimeout) {
+		return fmt.Errorf("%w after %s", errTimeout, p.Timeout)
+	}
+	return cause
+}

@@ -1,0 +1,105 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+const (
+	// maxAnswer is how much of an answer is waited for, so that its connection can be used again.
+	maxAnswer = 1 << 20
+	// maxAnswerText is how much of it is stored.
+	maxAnswerText = 4 << 10
+)
+
+// judge turns an answer into what becomes of the job.
+func (p *poster) judge(ctx context.Context, response *http.Response) error {
+	start, err := readAnswer(response.Body)
+	message := "POST " + shown(response.Request.URL) + ": answered " + status(response.StatusCode)
+	if response.StatusCode/100 == 2 {
+		return p.confirm(ctx, message, err)
+	}
+	for _, text := range []string{redirected(response), answerText(start)} {
+		if text != "" {
+			message += "\n" + text
+		}
+	}
+	failure := errors.New(message)
+	if p.Permanent4xx && isPermanent(response.StatusCode) {
+		return shim.Discard(failure)
+	}
+	if delay, ok := retryAfter(response.Header, time.Now()); ok {
+		return shim.RetryIn(delay, failure)
+	}
+	return failure
+}
+
+// confirm takes a good status for a completed job only if the answer came to its end, for a server that breaks off may
+// have broken off its work as well.
+func (p *poster) confirm(ctx context.Context, message string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		err = p.ended(ctx)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the server closed the connection within its answer")
+	}
+	return fmt.Errorf("%s, but not to the end: %w", message, err)
+}
+
+// isPermanent reports whether a status says that the same request will be refused the next time.
+func isPermanent(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status/100 == 4
+}
+
+// readAnswer returns the beginning of an answer and reads on to its end, unless that is far.
+func readAnswer(body io.Reader) (start []byte, err error) {
+	start, err = io.ReadAll(io.LimitReader(body, maxAnswerText+utf8.UTFMax))
+	if err == nil {
+		_, err = io.CopyN(io.Discard, body, maxAnswer)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return start, err
+}
+
+// answerText makes the beginning of an answer storable and readable.
+func answerText(start []byte) string {
+	text := string(start)
+	if len(text) > maxAnswerText {
+		end := maxAnswerText
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "\n[truncated]"
+	}
+	return strings.TrimSpace(strings.Map(readable, strings.ReplaceAll(storable(text), "\r\n", "\n")))
+}
+
+// readable replaces what could garble a terminal.
+func readable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// status returns a status with its name, if it has one.
+func status(code int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
+}

@@ -1,0 +1,82 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+// reservedHeaders are what only this package or the HTTP client may set.
+var reservedHeaders = []string{
+	"Connection", "Content-Length", "Idempotency-Key", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// fixedHeader returns what is sent with every job, and the header Host, which goes another way.
+func fixedHeader(extra map[string]string) (header http.Header, host string, err error) {
+	header = http.Header{
+		"Content-Type": {"application/json"},
+		"User-Agent":   {"gw-run/" + strings.Trim(cli.Version(), "()")},
+	}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		value, canonical := extra[name], textproto.CanonicalMIMEHeaderKey(name)
+		switch {
+		case !headerName.MatchString(name):
+			problems = append(problems, fmt.Errorf("header %q: this is no name of a header", name))
+		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"):
+			problems = append(problems, fmt.Errorf("header %s cannot be set, it is sent with every job or by HTTP itself", name))
+		case strings.ContainsFunc(value, isControl):
+			problems = append(problems, fmt.Errorf("header %s: its value contains a control character", name))
+		case canonical == "Host":
+			host = value
+		default:
+			header.Set(canonical, value)
+		}
+	}
+	return header, host, errors.Join(problems...)
+}
+
+// isControl reports whether no header can carry a character. Of control characters the tab is allowed there.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }
+
+// describe sets the headers that tell of a job.
+func (p *poster) describe(header http.Header, job *shim.Job) {
+	id := strconv.FormatInt(job.ID, 10)
+	header["Gw-Task"] = []string{headerText(job.TaskIdentifier)}
+	header["Gw-Job-Id"] = []string{id}
+	header["Gw-Attempt"] = []string{strconv.Itoa(job.Attempts)}
+	header["Gw-Max-Attempts"] = []string{strconv.Itoa(job.MaxAttempts)}
+	header["Idempotency-Key"] = []string{headerText(p.Schema) + "/" + id + "/" + strconv.Itoa(job.Revision)}
+	if job.Key != "" {
+		header["Gw-Key"] = []string{headerText(job.Key)}
+	}
+	if !job.RunAt.IsZero() {
+		header["Gw-Run-At"] = []string{job.RunAt.UTC().Format(runAtFormat)}
+	}
+}
+
+// headerText encodes a text that may hold anything: visible ASCII characters but % stand for themselves, everything else
+// is percent-encoded byte by byte, as in a URL.
+func headerText(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c > ' ' && c < 0x7F && c != '%' {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}

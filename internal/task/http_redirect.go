@@ -1,0 +1,50 @@
+package task
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxRedirects is how many redirects one attempt follows.
+const maxRedirects = 5
+
+// followSameOrigin follows redirects that keep the POST (307, 308) to the same scheme, host and port. The answer to any
+// other request is what it is: a status that completes no job.
+func followSameOrigin(next *http.Request, before []*http.Request) error {
+	if next.Method != http.MethodPost || len(before) > maxRedirects || !sameOrigin(next.URL, before[0].URL) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// redirected says where an answer points to and why nobody went there; empty if it points nowhere.
+func redirected(response *http.Response) string {
+	to, err := response.Location()
+	if err != nil || response.StatusCode/100 != 3 {
+		return ""
+	}
+	why := "there were too many before it"
+	switch {
+	case response.StatusCode != http.StatusTemporaryRedirect && response.StatusCode != http.StatusPermanentRedirect:
+		why = "it would make a GET of the POST"
+	case !sameOrigin(to, response.Request.URL):
+		why = "it leads to another scheme, host or port"
+	}
+	return fmt.Sprintf("The redirect to %s was not followed: %s.", shown(to), why)
+}

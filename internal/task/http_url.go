@@ -1,0 +1,93 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+// urlTemplate is a URL with placeholders in its path and query.
+type urlTemplate struct {
+	path  string   // all up to the query
+	query string   // with its question mark, empty without
+	fixed *url.URL // without placeholders, the URL
+}
+
+// parseURLTemplate reads the URL of a task. What a job says cannot change the server it is sent to.
+func parseURLTemplate(text string) (urlTemplate, error) {
+	t := urlTemplate{path: text}
+	if i := strings.IndexByte(text, '?'); i >= 0 {
+		t.path, t.query = text[:i], text[i:]
+	}
+	var problems []error
+	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf("url: "+format, args...)) }
+	for _, name := range placeholder.FindAllString(text, -1) {
+		if name != "{task}" && name != "{job_id}" {
+			refuse("%s stands for nothing, only {task} and {job_id} do", name)
+		}
+	}
+	here, err := t.fill("here", "1")
+	there, otherErr := t.fill("there", "2")
+	if err := errors.Join(err, otherErr); err != nil {
+		refuse("%w", reason(err))
+		return t, errors.Join(problems...)
+	}
+	switch {
+	case here.Scheme != "http" && here.Scheme != "https":
+		refuse("must begin with http:// or https://")
+	case here.Host != there.Host || here.User.String() != there.User.String():
+		refuse("{task} and {job_id} may stand in the path and in the query, not before them")
+	case here.Hostname() == "":
+		refuse("names no host")
+	}
+	if strings.Contains(text, "#") {
+		refuse("has a fragment (#), which no server is ever told")
+	}
+	if !placeholder.MatchString(text) {
+		t.fixed = here
+	}
+	return t, errors.Join(problems...)
+}
+
+// expand returns the URL for a job.
+func (t *urlTemplate) expand(job *shim.Job) (*url.URL, error) {
+	if t.fixed != nil {
+		target := *t.fixed
+		return &target, nil
+	}
+	target, err := t.fill(job.TaskIdentifier, strconv.FormatInt(job.ID, 10))
+	if err != nil {
+		return nil, fmt.Errorf("make the URL: %w", reason(err))
+	}
+	return target, nil
+}
+
+func (t *urlTemplate) fill(task, jobID string) (*url.URL, error) {
+	segments := strings.Split(task, "/")
+	for i, segment := range segments {
+		segments[i] = url.PathEscape(segment)
+	}
+	path := strings.NewReplacer("{task}", strings.Join(segments, "/"), "{job_id}", jobID).Replace(t.path)
+	query := strings.NewReplacer("{task}", url.QueryEscape(task), "{job_id}", jobID).Replace(t.query)
+	return url.Parse(path + query)
+}
+
+// reason returns why a URL could not be read, without the URL, which may hold a password.
+func reason(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// shown returns as much of a URL as may be stored: no user, no password and no query.
+func shown(u *url.URL) string {
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
+}

@@ -1,0 +1,212 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+const (
+	firstRestart = 100 * time.Millisecond
+	// longestRestart is the longest wait before a program is started again that has died.
+	longestRestart = 10 * time.Second
+)
+
+// PersistentConfig says what a [Persistent] runs.
+type PersistentConfig struct {
+	// Task is the task that is served, for the log.
+	Task string
+	// Path is the program's file, Args are its arguments.
+	Path string
+	Args []string
+	// Directory is its working directory. Default: the worker's.
+	Directory string
+	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
+	Env []string
+	// Children is how many run at most. Default: 1. They are started when they are needed.
+	Children int
+	// Timeout is how long one job may take. Default: 4 hours; then its child is ended, and it has failed.
+	Timeout time.Duration
+	// KillDelay is the time between SIGTERM and SIGKILL, and between the end of the input and SIGTERM. Default: 5 seconds.
+	KillDelay time.Duration
+	// Launcher starts the children. It has to outlive the Persistent.
+	Launcher *Launcher
+	// Logger receives what children complain of between jobs.
+	Logger *slog.Logger
+}
+
+// Persistent serves a task with programs that keep running. Each takes one job at a time: it reads a line of JSON that
+// tells the job, and writes one that tells how it went. One that dies is replaced when the next job needs it, ever more
+// slowly until one answers.
+type Persistent struct {
+	config   PersistentConfig
+	timedOut error
+	slots    chan struct{} // holds a token for each child that has a job
+
+	mu        sync.Mutex
+	idle      []*child // the last one used is the last
+	alive     int
+	closed    bool
+	none      sync.Cond // nobody is alive
+	failures  int       // since one has answered
+	notBefore time.Time // when the next may be started
+}
+
+// NewPersistent returns a Persistent that has started nothing yet. It has to be closed.
+func NewPersistent(config PersistentConfig) *Persistent {
+	config.Children = max(config.Children, 1)
+	config.Timeout = orDefault(config.Timeout, defaultTimeout)
+	config.KillDelay = orDefault(config.KillDelay, defaultKillDelay)
+	p := &Persistent{
+		config:   config,
+		timedOut: fmt.Errorf("%w after %s", errTimeout, config.Timeout),
+		slots:    make(chan struct{}, config.Children),
+	}
+	p.none.L = &p.mu
+	return p
+}
+
+// Run has a child run the job. When ctx ends or the time is over, the child gets SIGTERM and, KillDelay later, SIGKILL; if
+// it still answers, the answer counts.
+func (p *Persistent) Run(ctx context.Context, job *shim.Job) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.config.Timeout, p.timedOut)
+	defer cancel()
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a program of the task: %w", context.Cause(ctx))
+	}
+	c, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	isFit, err := c.run(ctx, job)
+	if isFit {
+		p.keep(c)
+	} else {
+		p.discard(c, ctx.Err() == nil)
+	}
+	return err
+}
+
+// take returns an idle child, or a new one.
+func (p *Persistent) take(ctx context.Context) (*child, error) {
+	for {
+		p.mu.Lock()
+		if last := len(p.idle) - 1; last >= 0 {
+			c := p.idle[last]
+			p.idle = p.idle[:last]
+			p.mu.Unlock()
+			return c, nil
+		}
+		wait := time.Until(p.notBefore)
+		p.mu.Unlock()
+		if wait <= 0 {
+			return p.start()
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the task's program to be started again: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (p *Persistent) start() (*child, error) {
+	cmd := exec.Command(p.config.Path, p.config.Args...)
+	cmd.Dir = p.config.Directory
+	cmd.Env = append(os.Environ(), p.config.Env...)
+	c, err := startChild(cmd, p.config.Launcher, p.config.KillDelay, p.logger())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		p.fail()
+		return nil, err
+	}
+	p.alive++
+	go p.watch(c)
+	return c, nil
+}
+
+func (p *Persistent) logger() *slog.Logger {
+	return p.config.Logger.With("task_identifier", p.config.Task)
+}
+
+// watch waits for the end of a child, and takes it out if nobody else knows that it has ended.
+func (p *Persistent) watch(c *child) {
+	<-c.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.idle, c); i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+		p.lose(c)
+	}
+	if p.alive--; p.alive == 0 {
+		p.none.Broadcast()
+	}
+}
+
+// lose takes note of a child that died between jobs.
+func (p *Persistent) lose(c *child) {
+	c.close()
+	p.fail()
+	p.logger().Warn("the task's program ended between jobs", "how", describe(c.cmd.ProcessState))
+}
+
+// fail puts off the next start.
+func (p *Persistent) fail() {
+	p.failures++
+	delay := longestRestart
+	if p.failures < 10 {
+		delay = min(firstRestart<<(p.failures-1), longestRestart)
+	}
+	p.notBefore = time.Now().Add(delay)
+}
+
+// keep takes back a child that has answered.
+func (p *Persistent) keep(c *child) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures = 0
+	switch {
+	case c.isEnded():
+		p.lose(c)
+	case p.closed:
+		go c.dismiss()
+	default:
+		p.idle = append(p.idle, c)
+	}
+}
+
+// discard takes note of a child that has ended with its job. It is its own fault unless it was told to.
+func (p *Persistent) discard(c *child, itsFault bool) {
+	c.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if itsFault {
+		p.fail()
+	}
+}
+
+// Close ends the children, each when its job is done, and waits for that: the end of the input tells them to end, after
+// KillDelay SIGTERM does, and after another SIGKILL. A job that comes later still runs.
+func (p *Persistent) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, c := range p.idle {
+		go c.dismiss()
+	}
+	p.idle = nil
+	for p.alive > 0 {
+		p.none.Wait()
+	}
+}

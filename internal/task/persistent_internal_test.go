@@ -1,0 +1,35 @@
+package task
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// The waits between are not waited for: whoever dies again is taken to have been started when it was time.
+func TestAProgramThatDiesAgainAndAgainIsStartedEverMoreSlowlyUntilOneAnswers(t *testing.T) {
+	launcher := NewLauncher()
+	defer launcher.Close()
+	p := NewPersistent(PersistentConfig{
+		Path: "/bin/sh", Args: []string{"-c", `read -r line; case $line in *true*) echo '{"id":1,"ok":true}'; read -r line;; esac; exit 1`},
+		Launcher: launcher, Logger: slog.New(slog.DiscardHandler),
+	})
+	defer p.Close()
+	run := func(payload string) (wait time.Duration) {
+		p.notBefore = time.Time{}
+		started := time.Now()
+		_ = p.Run(t.Context(), &shim.Job{ID: 1, Payload: json.RawMessage(payload)}) // how it goes is seen by the wait
+		return p.notBefore.Sub(started).Truncate(100 * time.Millisecond)
+	}
+	for i, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000, 10000, 10000, 10000} {
+		if wait := run("{}"); wait < want*time.Millisecond || wait > want*time.Millisecond+5*time.Second {
+			t.Errorf("death %d: waits %s, want %d ms", i+1, wait, want)
+		}
+	}
+	if wait := run("true"); wait > 0 || p.failures != 0 {
+		t.Errorf("after an answer it waits %s, %d failures", wait, p.failures)
+	}
+}

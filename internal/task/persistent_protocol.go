@@ -1,0 +1,111 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// maxReply is how long the line of an answer may be.
+const maxReply = 64 << 10
+
+// request is what a persistent program is told about a job, as a line of JSON.
+type request struct {
+	ID          int64           `json:"id"`
+	Task        string          `json:"task"`
+	Payload     json.RawMessage `json:"payload"`
+	Attempt     int             `json:"attempt"`
+	MaxAttempts int             `json:"max_attempts"`
+	Key         *string         `json:"key"`
+	Queue       *string         `json:"queue"`
+	Priority    int             `json:"priority"`
+	RunAt       *string         `json:"run_at"`
+}
+
+// write appends the line for a job to b.
+func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
+	*r = request{
+		ID:          job.ID,
+		Task:        job.TaskIdentifier,
+		Payload:     job.Payload,
+		Attempt:     job.Attempts,
+		MaxAttempts: job.MaxAttempts,
+		Priority:    job.Priority,
+	}
+	if job.Key != "" {
+		r.Key = &job.Key
+	}
+	if job.QueueName != "" {
+		r.Queue = &job.QueueName
+	}
+	if !job.RunAt.IsZero() {
+		r.RunAt = new(job.RunAt.UTC().Format(runAtFormat))
+	}
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("read the payload: %w", err)
+	}
+	return nil
+}
+
+// reply is what a persistent program says of a job, as a line of JSON: either ok or an error.
+type reply struct {
+	ID        *int64   `json:"id"`
+	OK        bool     `json:"ok"`
+	Error     *string  `json:"error"`
+	Permanent bool     `json:"permanent"`
+	RetryIn   *float64 `json:"retry_in"` // seconds
+}
+
+// readReply returns what a line says of the job with this id. The error says why it is no answer.
+func readReply(line []byte, id int64) (reply, error) {
+	var r reply
+	switch err := json.Unmarshal(line, &r); {
+	case err != nil:
+		return r, fmt.Errorf("its answer is not understood (%w): %s", err, excerpt(line))
+	case r.ID == nil:
+		return r, fmt.Errorf("its answer has no id: %s", excerpt(line))
+	case *r.ID != id:
+		return r, fmt.Errorf("it answered for job %d in place of job %d", *r.ID, id)
+	case r.OK == (r.Error != nil):
+		return r, fmt.Errorf("its answer has to have either ok or error: %s", excerpt(line))
+	}
+	return r, nil
+}
+
+// excerpt returns the beginning of a line, for people.
+func excerpt(line []byte) string {
+	const most = 200
+	line = bytes.TrimSpace(line)
+	if len(line) <= most {
+		return string(line)
+	}
+	return string(line[:most]) + "..."
+}
+
+// maxRetryIn is a year. What is longer is cut, for it is a mistake.
+const maxRetryIn = 365 * 24 * time.Hour
+
+// outcome returns the error to end the job with, nil for success.
+func (r reply) outcome() error {
+	if r.OK {
+		return nil
+	}
+	err := errors.New(*r.Error)
+	if *r.Error == "" {
+		err = errors.New("failed without a word")
+	}
+	switch {
+	case r.Permanent:
+		return shim.Discard(err)
+	case r.RetryIn != nil:
+		seconds := min(max(*r.RetryIn, 0), maxRetryIn.Seconds())
+		return shim.RetryIn(time.Duration(seconds*float64(time.Second)), err)
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// answerTime is how much longer than the statements may take the worker waits for the answers of the server.
+const answerTime = time.Minute
+
+// caller calls the function of a task.
+type caller struct {
+	function
+	timeout time.Duration
+	bound   string // the statement that sets the time-out
+}
+
+// alone calls the function for jobs that have a transaction each.
+func (c *caller) alone(ctx context.Context, jobs []*shim.Job) []error {
+	return c.run(ctx, newGroup(c, jobs), (*group).each)
+}
+
+// together calls the function for jobs that share a transaction.
+func (c *caller) together(ctx context.Context, jobs []*shim.Job) []error {
+	return c.run(ctx, newGroup(c, jobs), (*group).together)
+}
+
+// run runs a group on a connection. What is left when the connection breaks is tried again job by job, so that the one
+// that breaks it does not take the others along. It may be done already: then it is gone.
+func (c *caller) run(ctx context.Context, g *group, how func(*group, context.Context, []int) error) []error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(len(g.jobs))*c.timeout+answerTime, errTimeout)
+	defer cancel()
+	var broken error
+	refused := g.jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {
+		g.conn = conn
+		broken = how(g, ctx, g.open())
+		return nil
+	})
+	err := errors.Join(refused, broken)
+	if err == nil {
+		return g.errs
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	for _, i := range g.open() {
+		if g.errs[i] = c.failed(err); refused == nil && ctx.Err() == nil && len(g.jobs) > 1 {
+			alone := newGroup(c, g.jobs[i:i+1])
+			alone.again = true
+			g.errs[i] = c.run(ctx, alone, (*group).each)[0]
+		}
+	}
+	return g.errs
+}
+
+// group are jobs that a connection takes at once, and what became of them.
+type group struct {
+	*caller
+	conn    *pgx.Conn
+	jobs    []*shim.Job
+	again   bool // nobody knows whether they are done already
+	settled []bool
+	errs    []error
+}
+
+func newGroup(c *caller, jobs []*shim.Job) *group {
+	return &group{caller: c, jobs: jobs, settled: make([]bool, len(jobs)), errs: make([]error, len(jobs))}
+}
+
+// open returns which jobs have no outcome.
+func (g *group) open() (open []int) {
+	for i, settled := range g.settled {
+		if !settled {
+			open = append(open, i)
+		}
+	}
+	return open
+}
+
+func (g *group) settle(i int, err error) {
+	g.settled[i], g.errs[i] = true, err
+}
+
+// completion makes the completion of some of the jobs.
+func (g *group) completion(of []int) (*shim.Completion, error) {
+	jobs := make([]*shim.Job, len(of))
+	for at, i := range of {
+		jobs[at] = g.jobs[i]
+	}
+	return shim.CompletionOf(jobs)
+}
+
+// rollBack ends a transaction that has failed.
+func (g *group) rollBack(ctx context.Context) error {
+	if g.conn.PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	_, err := pipeline{{sql: "rollback"}}.send(ctx, g.conn)
+	return err
+}

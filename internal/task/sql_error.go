@@ -1,0 +1,61 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// maxErrorPart is how much of a detail, a hint or a context is stored.
+const maxErrorPart = 2 << 10
+
+// failed turns an error of the function into the error to store.
+func (f *function) failed(err error) error {
+	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	if refusal.Code == "2D000" {
+		return shim.Discard(fmt.Errorf(
+			"%s commits or rolls back by itself, which it cannot within the transaction that completes its job: %w",
+			f.name, refusal))
+	}
+	return &databaseError{function: f.name, PgError: refusal}
+}
+
+// databaseError shows what else PostgreSQL says about an error.
+type databaseError struct {
+	function string
+	*pgconn.PgError
+}
+
+func (e *databaseError) Unwrap() error { return e.PgError }
+
+func (e *databaseError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s (SQLSTATE %s)", e.function, e.Message, e.Code)
+	for _, part := range []struct{ name, text string }{
+		{"DETAIL", e.Detail}, {"HINT", e.Hint}, {"CONTEXT", e.Where},
+	} {
+		if part.text != "" {
+			fmt.Fprintf(&b, "\n%s: %s", part.name, shortened(part.text))
+		}
+	}
+	return b.String()
+}
+
+func shortened(text string) string {
+	if len(text) <= maxErrorPart {
+		return text
+	}
+	end := maxErrorPart
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,109 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// function is what serves a task in the database.
+type function struct {
+	name string // quoted
+	call string // the statement that calls it with the payload
+}
+
+// candidate is a function or procedure of the name that was asked for.
+type candidate struct {
+	Name       string // quoted
+	Signature  string
+	Kind       string // as in pg_proc.prokind
+	Payload    string // json or jsonb, else empty
+	Fits       bool   // whether it can be called with one argument
+	Executable bool   // by this role
+	Usable     bool   // the schema, by this role
+	Role       string
+}
+
+// findFunction looks a function up that can be called with a payload. Of several, that for json goes before that for jsonb.
+func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function, error) {
+	var parts []string
+	if err := db.QueryRow(ctx, `select parse_ident($1::text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
+		if err != nil && sqlState(err) == "" {
+			return function{}, fmt.Errorf("look for function %s: %w", name, err)
+		}
+		return function{}, fmt.Errorf("function %q: must be a schema and a name, as in app.send_mail", name)
+	}
+	rows, _ := db.Query(ctx, `
+		select format('%I.%I', n.nspname, p.proname) as name,
+		       p.oid::regprocedure::text as signature,
+		       p.prokind::text as kind,
+		       case p.proargtypes[0] when 'json'::regtype then 'json' when 'jsonb'::regtype then 'jsonb' else '' end as payload,
+		       p.pronargs > 0 and p.pronargs - p.pronargdefaults <= 1 and p.provariadic = 0
+		         and not (p.prokind = 'p' and 'o' = any (coalesce(p.proargmodes, '{}'))) as fits,
+		       has_function_privilege(p.oid, 'execute') as executable,
+		       has_schema_privilege(n.oid, 'usage') as usable,
+		       current_user::text as role
+		  from pg_catalog.pg_proc as p
+		  join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+		 where n.nspname = $1::text and p.proname = $2::text
+		 order by p.pronargs, payload desc, p.oid`, parts[0], parts[1]) // the error comes again
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[candidate])
+	if err != nil {
+		return function{}, fmt.Errorf("look for function %s: %w", name, err)
+	}
+	return choose(name, found)
+}
+
+// choose returns the candidate that serves the task, or why there is none.
+func choose(name string, found []candidate) (function, error) {
+	if len(found) == 0 {
+		return function{}, fmt.Errorf("function %s is not there", name)
+	}
+	var wrong []string
+	for _, plain := range []string{"json", "jsonb"} {
+		for _, c := range found {
+			if c.Payload == plain && c.Fits && (c.Kind == "f" || c.Kind == "p") {
+				return c.function()
+			}
+		}
+	}
+	for _, c := range found {
+		wrong = append(wrong, c.Signature+" "+c.misfit())
+	}
+	return function{}, fmt.Errorf("function %s cannot serve a task: %s", name, strings.Join(wrong, "; "))
+}
+
+func (c *candidate) misfit() string {
+	switch c.Kind {
+	case "a":
+		return "is an aggregate"
+	case "w":
+		return "is a window function"
+	}
+	if c.Payload == "" {
+		return "does not take a payload, json or jsonb, as its first argument"
+	}
+	return "takes more arguments than the payload"
+}
+
+func (c *candidate) function() (function, error) {
+	var problems []error
+	if !c.Usable {
+		schema, _, _ := strings.Cut(c.Name, ".")
+		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", c.Role, c.Signature, schema))
+	}
+	if !c.Executable {
+		problems = append(problems, fmt.Errorf("role %s may not execute %s: grant execute on %s %s",
+			c.Role, c.Signature, map[string]string{"f": "function", "p": "procedure"}[c.Kind], c.Signature))
+	}
+	f := function{name: c.Name, call: "call " + c.Name + "($1::" + c.Payload + ")"}
+	if c.Kind == "f" {
+		// Nobody wants the result: it may be large, and it may get another type while the statement is prepared.
+		f.call = "select " + c.Name + "($1::" + c.Payload + ") is null"
+	}
+	return f, errors.Join(problems...)
+}

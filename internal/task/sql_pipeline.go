@@ -1,0 +1,91 @@
+package task
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// leaseLost is the SQLSTATE of a completion of jobs that the worker does not hold any more.
+const leaseLost = "GWWLL"
+
+// statement is a statement with its parameters, in the form of text.
+type statement struct {
+	sql  string
+	args [][]byte
+}
+
+// pipeline are statements to send in one go.
+type pipeline []statement
+
+func (p *pipeline) add(sql string, args ...[]byte) {
+	*p = append(*p, statement{sql, args})
+}
+
+// complete adds the end of jobs.
+func (p *pipeline) complete(c *shim.Completion) {
+	p.add(c.SQL, []byte(c.Args[0]), []byte(c.Args[1]), []byte(c.Args[2]))
+}
+
+// send runs the statements one after the other, up to the first that fails, and returns how many did not. They take one
+// round trip, except in the query mode in which there is no way to do that.
+func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error) {
+	mode := conn.Config().DefaultQueryExecMode
+	if mode == pgx.QueryExecModeSimpleProtocol {
+		return p.sendEach(ctx, conn)
+	}
+	var batch pgconn.Batch
+	for _, s := range p {
+		if mode != pgx.QueryExecModeCacheStatement {
+			batch.ExecParams(s.sql, s.args, nil, nil, nil)
+			continue
+		}
+		prepared, err := conn.Prepare(ctx, s.sql, s.sql) // once for each connection
+		if err != nil {
+			return 0, err
+		}
+		batch.ExecStatement(prepared, s.args, nil, nil)
+	}
+	results := conn.PgConn().ExecBatch(ctx, &batch)
+	for results.NextResult() {
+		if _, err := results.ResultReader().Close(); err == nil {
+			done++
+		}
+	}
+	err = results.Close()
+	if sqlState(err) == "26000" {
+		_ = conn.Close(ctx) // the server has forgotten what we have prepared: we cannot use the connection any more
+	}
+	return done, err
+}
+
+func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err error) {
+	for _, s := range p {
+		args := make([]any, len(s.args))
+		for i, arg := range s.args {
+			args[i] = string(arg)
+		}
+		if _, err := conn.Exec(ctx, s.sql, args...); err != nil {
+			return done, err
+		}
+		done++
+	}
+	return done, nil
+}
+
+// isAnswer reports whether an error is the server's answer to a statement, and the connection is as good as before. After
+// any other error nobody knows what the server has done.
+func isAnswer(conn *pgx.Conn, err error) bool {
+	return sqlState(err) != "" && !conn.IsClosed()
+}
+
+func sqlState(err error) string {
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refusal.Code
+	}
+	return ""
+}

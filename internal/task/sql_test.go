@@ -1,0 +1,411 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// shop is a database with functions that do as their payload says.
+type shop struct {
+	t    *testing.T
+	url  string
+	pool *pgxpool.Pool
+}
+
+const functions = `
+	create schema app;
+	create table app.effects_of (n integer primary key);
+	create table app.effects (
+	  n            integer not null,
+	  transaction  text    not null default txid_current()::text,
+	  timeout      text    not null default current_setting('statement_timeout'),
+	  later        integer references app.effects_of (n) deferrable initially deferred
+	);
+	create function app.work(payload json) returns integer language plpgsql as $$
+	begin
+	  insert into app.effects (n, later) values ((payload ->> 'n')::integer, (payload ->> 'later')::integer);
+	  case payload ->> 'do'
+	    when 'raise' then
+	      raise exception 'No such order.' using detail = 'It is ' || (payload ->> 'n') || '.', hint = 'Ask again.';
+	    when 'sleep' then perform pg_sleep(1000);
+	    when 'wait' then perform pg_advisory_xact_lock_shared(1);
+	    when 'die' then perform pg_terminate_backend(pg_backend_pid());
+	    when 'again' then
+	      perform graphile_worker.add_job('a', json_build_object('n', -(payload ->> 'n')::integer), job_key := 'k');
+	    else null;
+	  end case;
+	  return 1;
+	end;
+	$$;`
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := &shop{t: t, url: url, pool: pgtest.Pool(t, url)}
+	pgtest.Exec(t, s.pool, functions)
+	return s
+}
+
+// add adds a job for each payload, numbered from 1, and returns their ids.
+func (s *shop) add(does ...string) (ids []int64) {
+	s.t.Helper()
+	for i, do := range does {
+		ids = append(ids, pgtest.Value[int64](s.t, s.pool, `
+			select id from graphile_worker.add_job('a', json_build_object('n', $1::integer, 'do', $2::text), max_attempts := 3)`,
+			i+1, do))
+	}
+	return ids
+}
+
+// task returns how the task "a" is served.
+func (s *shop) task(sql task.SQL) shim.Task {
+	s.t.Helper()
+	served, err := sql.Task(s.t.Context(), s.pool, "a")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return served
+}
+
+// worker makes a worker that runs the jobs of the task "a" one after the other.
+func (s *shop) worker(pool *pgxpool.Pool, sql task.SQL) *shim.Worker {
+	s.t.Helper()
+	worker, err := shim.New(pool, shim.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = worker.SetTasks(s.task(sql))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return worker
+}
+
+// work works until no job is runnable. What ran is given to the task in groups, as far as it takes them.
+func (s *shop) work(sql task.SQL) {
+	s.t.Helper()
+	if err := s.worker(s.pool, sql).RunOnce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// group calls the task's handler with all jobs that are ready, as a worker does under load.
+func (s *shop) group(sql task.SQL) []error {
+	s.t.Helper()
+	return s.groupOn(s.pool, sql, nil)
+}
+
+func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) (errs []error) {
+	s.t.Helper()
+	served := s.task(sql)
+	jobs := pgtest.Value[int](s.t, s.pool, `select count(*)::integer from graphile_worker.jobs where run_at <= now()`)
+	handler := served.Many
+	// One executor that is busy with the first of two halves finds all of the second waiting.
+	gathered := make(chan *shim.Job, jobs)
+	done := make(chan []error, 1)
+	results := make(map[*shim.Job]error)
+	ready := make(chan struct{})
+	collect := func(_ context.Context, job *shim.Job) error {
+		gathered <- job
+		<-ready
+		return results[job]
+	}
+	worker, err := shim.New(pool, shim.Config{Concurrency: jobs, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	worker.Handle("a", collect)
+	go func() {
+		var all []*shim.Job
+		for range jobs {
+			all = append(all, <-gathered)
+		}
+		if claimed != nil {
+			claimed()
+		}
+		errs := handler(context.Background(), all)
+		for i, job := range all {
+			results[job] = errs[i]
+		}
+		close(ready)
+		done <- errs
+	}()
+	if err := worker.RunOnce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	return <-done
+}
+
+// effects returns what was done and committed.
+func (s *shop) effects() string {
+	s.t.Helper()
+	return pgtest.Value[string](s.t, s.pool, `select coalesce(string_agg(n::text, ' ' order by n), '') from app.effects`)
+}
+
+// left returns the jobs that are still there, by number, with their attempts.
+func (s *shop) left() string {
+	s.t.Helper()
+	return pgtest.Value[string](s.t, s.pool, `
+		select coalesce(string_agg((j.payload ->> 'n') || ':' || j.attempts, ' ' order by (j.payload ->> 'n')::integer), '')
+		  from graphile_worker._private_jobs as j`)
+}
+
+// eachMode runs a test for jobs that have a transaction each and for jobs that share one.
+func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
+	t.Helper()
+	s := newShop(t)
+	for _, batch := range []int{1, 64} {
+		t.Run(fmt.Sprintf("batch %d", batch), func(t *testing.T) {
+			s.empty(t)
+			test(t, s, task.SQL{Function: "app.work", Batch: batch})
+		})
+	}
+}
+
+// empty forgets what was done, for the test t.
+func (s *shop) empty(t *testing.T) {
+	s.t = t
+	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs`)
+}
+
+func TestWhatAFunctionDoesIsDoneWithItsJob(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("", "", "")
+		s.group(sql)
+		want(t, "effects", s.effects(), "1 2 3")
+		want(t, "jobs left", s.left(), "")
+		transactions := pgtest.Value[int](t, s.pool, `select count(distinct transaction)::integer from app.effects`)
+		if wanted := map[int]int{1: 3, 64: 1}[sql.Batch]; transactions != wanted {
+			t.Errorf("there were %d transactions, want %d", transactions, wanted)
+		}
+		want(t, "time-out", pgtest.Value[string](t, s.pool, `select max(timeout) from app.effects`), "1min")
+	})
+}
+
+func TestAFunctionThatFailsIsUndoneAndItsNeighboursAreNot(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		for _, does := range [][]string{
+			{"raise"}, {"raise", "", ""}, {"", "raise", ""}, {"", "", "raise"}, {"raise", "raise", "raise"},
+			{"raise", "", "raise", "", "", "raise"},
+		} {
+			s.empty(t)
+			s.add(does...)
+			s.group(sql)
+			var done, failed []string
+			for i, do := range does {
+				if do == "" {
+					done = append(done, fmt.Sprint(i+1))
+				} else {
+					failed = append(failed, fmt.Sprintf("%d:1", i+1))
+				}
+			}
+			want(t, "effects", s.effects(), strings.Join(done, " "))
+			want(t, "jobs left", s.left(), strings.Join(failed, " "))
+		}
+	})
+}
+
+func TestAFailureSaysWhatPostgreSQLSays(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("raise")
+		s.work(sql)
+		message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
+		want(t, "error", message, "app.work: No such order. (SQLSTATE P0001)\nDETAIL: It is 1.\nHINT: Ask again.\n"+
+			"CONTEXT: PL/pgSQL function app.work(json) line 6 at RAISE")
+	})
+}
+
+func TestTheStatementTimeoutBinds(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("", "sleep", "")
+		sql.Timeout = 100 * time.Millisecond
+		s.group(sql)
+		want(t, "effects", s.effects(), "1 3")
+		want(t, "jobs left", s.left(), "2:1")
+		message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
+		if !strings.Contains(message, "statement timeout (SQLSTATE 57014)") {
+			t.Errorf("error %q, want the time-out", message)
+		}
+	})
+}
+
+func TestAJobThatOnlyTheCommitShowsToBeWrongFailsAlone(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("", "", "")
+		pgtest.Exec(t, s.pool, `
+			update graphile_worker._private_jobs as j
+			   set payload = '{"n": 2, "later": 7}' where (payload ->> 'n') = '2'`)
+		s.group(sql)
+		want(t, "effects", s.effects(), "1 3")
+		want(t, "jobs left", s.left(), "2:1")
+		message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
+		if !strings.Contains(message, "(SQLSTATE 23503)") {
+			t.Errorf("error %q, want the violated constraint", message)
+		}
+	})
+}
+
+func TestAJobThatIsNotTheWorkersAnyMoreHasNoEffects(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		ids := s.add("", "", "")
+		s.groupOn(s.pool, sql, func() {
+			pgtest.Exec(t, s.pool, `
+				update graphile_worker._private_jobs set locked_by = 'other', locked_at = clock_timestamp() where id = $1`, ids[1])
+		})
+		want(t, "effects", s.effects(), "1 3")
+		want(t, "jobs left", s.left(), "2:1")
+		owner := pgtest.Value[string](t, s.pool, `select locked_by from graphile_worker.jobs`)
+		want(t, "owner", owner, "other")
+	})
+}
+
+func TestALeaseThatIsLostWhileTheFunctionRunsUndoesIt(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("wait")
+		gate, err := s.pool.Begin(t.Context())
+		if err == nil {
+			_, err = gate.Exec(t.Context(), `select pg_advisory_xact_lock(1)`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		worker := s.worker(s.pool, sql)
+		done := make(chan error, 1)
+		go func() { done <- worker.RunOnce(context.Background()) }()
+		pgtest.Await(t, s.pool, `select exists (select from pg_locks where locktype = 'advisory' and not granted
+			and database = (select oid from pg_database where datname = current_database()))`)
+		pgtest.Exec(t, s.pool, `update graphile_worker._private_jobs set locked_by = 'other', locked_at = clock_timestamp()`)
+		if err := gate.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		want(t, "effects", s.effects(), "")
+		want(t, "jobs left", s.left(), "1:1")
+	})
+}
+
+func TestAFunctionMayAskForItsOwnJobAgain(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		pgtest.Exec(t, s.pool, `select graphile_worker.add_job('a', '{"n": 1, "do": "again"}', job_key := 'k')`)
+		s.work(sql)
+		want(t, "effects", s.effects(), "-1 1")
+		want(t, "jobs left", s.left(), "")
+	})
+}
+
+func TestAFunctionThatBreaksTheConnectionTakesNoOthersAlong(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("", "die", "", "die", "")
+		s.group(sql)
+		want(t, "effects", s.effects(), "1 3 5")
+		want(t, "jobs left", s.left(), "2:1 4:1")
+	})
+}
+
+func TestAFunctionThatIsCutGoesBackToTheQueueAndIsUndone(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		s.add("sleep")
+		worker := s.worker(s.pool, sql)
+		done := make(chan error, 1)
+		go func() { done <- worker.RunOnce(context.Background()) }()
+		const sleeps = `select exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`
+		pgtest.Await(t, s.pool, sleeps)
+		worker.Kill()
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "interrupted") {
+			t.Errorf("error %v, want that a job was interrupted", err)
+		}
+		want(t, "jobs left", s.left(), "1:0")
+		pgtest.Await(t, s.pool, `select not (`+strings.TrimPrefix(sleeps, "select ")+`)`)
+		want(t, "effects", s.effects(), "")
+	})
+}
+
+func TestProceduresAreCalledAndThoseThatCommitAreRefused(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		pgtest.Exec(t, s.pool, `
+			create or replace procedure app.finish(payload jsonb, dry boolean default false) language plpgsql as $$
+			begin
+			  insert into app.effects (n) values ((payload ->> 'n')::integer);
+			  if payload ->> 'do' = 'commit' then
+			    commit;
+			  end if;
+			end;
+			$$`)
+		s.add("", "commit", "")
+		sql.Function = "app.finish"
+		s.group(sql)
+		want(t, "effects", s.effects(), "1 3")
+		want(t, "jobs left", s.left(), "2:3")
+		message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
+		if !strings.Contains(message, "app.finish commits or rolls back by itself, which it cannot within the transaction") {
+			t.Errorf("error %q, want the reason", message)
+		}
+	})
+}
+
+func TestFunctionsAreCalledInEachQueryMode(t *testing.T) {
+	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		for _, mode := range []pgx.QueryExecMode{
+			pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+			pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+		} {
+			t.Run(mode.String(), func(t *testing.T) {
+				s.empty(t)
+				config, err := pgxpool.ParseConfig(s.url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				config.ConnConfig.DefaultQueryExecMode = mode
+				pool, err := pgxpool.NewWithConfig(t.Context(), config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer pool.Close()
+				s.add("", "raise", "it's \\ ", "sleep", "")
+				sql.Timeout = 200 * time.Millisecond
+				s.groupOn(pool, sql, nil)
+				want(t, "effects", s.effects(), "1 3 5")
+				want(t, "jobs left", s.left(), "2:1 4:1")
+			})
+		}
+	})
+}
+
+func TestAConnectionWhoseStatementsTheServerForgotIsGivenUp(t *testing.T) {
+	s := newShop(t)
+	config, err := pgxpool.ParseConfig(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	for range 2 {
+		s.add("")
+		s.groupOn(pool, task.SQL{Function: "app.work"}, nil)
+		// Behind a pooler it is another server by now.
+		if _, err := pool.Exec(t.Context(), `deallocate all`, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "jobs that failed", s.left(), "1:1")
+	pgtest.Exec(t, s.pool, `update graphile_worker._private_jobs set run_at = now()`)
+	s.groupOn(pool, task.SQL{Function: "app.work"}, nil)
+	want(t, "jobs that failed", s.left(), "")
+}

@@ -1,0 +1,87 @@
+package task
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// together runs one transaction for some jobs, with a savepoint for each. What fails is rolled back to its savepoint, and
+// the others go on. An error says that the connection broke.
+func (g *group) together(ctx context.Context, open []int) error {
+	for len(open) > 0 {
+		t := &transaction{group: g, left: open}
+		err := t.run(ctx)
+		if err == nil {
+			err = g.rollBack(ctx)
+		}
+		switch {
+		case err != nil:
+			return err
+		case t.guilty: // one of them is, at the end of the transaction: alone it is known which
+			return g.each(ctx, g.open())
+		}
+		open = g.open()
+	}
+	return nil
+}
+
+// transaction are jobs that share a transaction.
+type transaction struct {
+	*group
+	called []int // jobs whose call went well
+	left   []int // jobs to call
+	guilty bool  // the end of the transaction failed, because of one of them or another
+}
+
+// run runs the transaction. If it fails as a whole, the jobs without an outcome are to be tried again.
+func (t *transaction) run(ctx context.Context) error {
+	var p pipeline
+	p.add("begin")
+	p.add(t.bound)
+	for len(t.called)+len(t.left) > 0 {
+		ahead := len(p)
+		for _, i := range t.left {
+			p.add("savepoint gw")
+			p.add(t.call, t.jobs[i].Payload)
+		}
+		c, err := t.completion(slices.Concat(t.called, t.left))
+		if err != nil {
+			return err
+		}
+		p.complete(c)
+		p.add("commit")
+		ran, err := p.send(ctx, t.conn)
+		switch {
+		case err == nil:
+			c.Committed()
+			for _, i := range slices.Concat(t.called, t.left) {
+				t.settle(i, nil)
+			}
+			return nil
+		case !isAnswer(t.conn, err):
+			return err
+		}
+		at := (ran - ahead) / 2
+		if ran < ahead || at >= len(t.left) {
+			t.undo(c, err)
+			return nil
+		}
+		c.RolledBack(nil)
+		t.settle(t.left[at], t.failed(err))
+		t.called, t.left = append(t.called, t.left[:at]...), t.left[at+1:]
+		p = nil
+		p.add("rollback to savepoint gw")
+	}
+	return nil
+}
+
+// undo takes in that nothing of the transaction is done.
+func (t *transaction) undo(c *shim.Completion, err error) {
+	lost := c.RolledBack(err)
+	for _, job := range lost {
+		t.settle(slices.Index(t.jobs, job), shim.ErrLeaseLost)
+	}
+	t.guilty = len(lost) == 0
+}

@@ -1,0 +1,41 @@
+package terminal
+
+import (
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Progress is a bar that fills up to a total. Where there is no terminal to show it, it does nothing.
+type Progress struct{ bar *progressbar.ProgressBar }
+
+// NewProgress returns an empty bar on out.
+func NewProgress(out io.Writer, total int) Progress {
+	if !Is(out) {
+		return Progress{}
+	}
+	return Progress{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("jobs"),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)}
+}
+
+// Add moves the bar on.
+func (p Progress) Add(n int) {
+	if p.bar != nil {
+		_ = p.bar.Add(n) // it is for show
+	}
+}
+
+// Clear takes the bar away.
+func (p Progress) Clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}

@@ -1,0 +1,32 @@
+package terminal
+
+import (
+	"fmt"
+	"time"
+)
+
+// Relative tells a time as seen from now: "now", "in 5 m", "3 h ago".
+func Relative(t, now time.Time) string {
+	switch distance := t.Sub(now); {
+	case distance >= time.Second:
+		return "in " + Duration(distance)
+	case distance <= -time.Second:
+		return Duration(-distance) + " ago"
+	default:
+		return "now"
+	}
+}
+
+// Duration tells how long something lasts in the largest unit that fits twice, or once up to minutes, rounded down.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d m", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d d", d/(24*time.Hour))
+	}
+}

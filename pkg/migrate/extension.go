@@ -1,0 +1,111 @@
+package migrate
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/template"
+
+	"github.com/gwsql/gw/sql"
+)
+
+const (
+	// ExtensionName is the name of the PostgreSQL extension that [Extension] writes.
+	ExtensionName = "graphile_worker"
+
+	// firstExtensionVersion is the oldest version that the extension can be upgraded from.
+	firstExtensionVersion = 4
+
+	// firstWithTrusted is the major version of PostgreSQL that brought trusted extensions; to older ones the word is an
+	// error.
+	firstWithTrusted = 13
+)
+
+// An ExtensionFile is a file for the folder extension of PostgreSQL's shared files.
+type ExtensionFile struct {
+	Name string
+	Text string
+}
+
+// ExtensionConfig says which extension to write.
+type ExtensionConfig struct {
+	// Schema is the name of the schema that the extension makes, not quoted. Default: graphile_worker.
+	Schema string
+
+	// PostgreSQL is the oldest major version that is to read the files. Default: 13. Set it to 12 for that version, which
+	// knows no trusted extensions; newer ones read the files, too.
+	PostgreSQL int
+}
+
+// Extension returns the files of a PostgreSQL extension that is the same queue as Up installs: its control file, the
+// script that installs it, and one for each step of an upgrade. The version of the extension is that of the schema.
+// An extension keeps its schema to itself: Up and Repair leave upgrades of it to `alter extension`.
+func Extension(cfg ExtensionConfig) ([]ExtensionFile, error) {
+	return extensionFrom(cfg, sql.FS)
+}
+
+func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
+	checked, err := Config{Schema: cfg.Schema}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	migrations, err := loadMigrations(files, checked.Schema)
+	if err != nil {
+		return nil, err
+	}
+	data := templateData(checked.Schema)
+	data["version"] = len(migrations)
+	data["trusted"] = cfg.PostgreSQL == 0 || cfg.PostgreSQL >= firstWithTrusted
+	parts, err := loadExtensionParts(safelyQuoted(files, checked.Schema), data)
+	if err != nil {
+		return nil, err
+	}
+	m := &Migrator{schema: checked.Schema}
+	install := parts["schema.sql"] + "\n" + m.installation(migrations) + "\n" + parts["dump.sql"]
+	written := []ExtensionFile{
+		{ExtensionName + ".control", parts[ExtensionName+".control"]},
+		{fmt.Sprintf("%s--%d.sql", ExtensionName, len(migrations)), script("create extension "+ExtensionName, install)},
+	}
+	for _, migration := range migrations[firstExtensionVersion:] {
+		text := fmt.Sprintf("%s\nupdate %s set version = %d;\n\n%s",
+			migration.SQL, m.qualified(versionTable), migration.Version, parts["dump.sql"])
+		written = append(written, ExtensionFile{
+			fmt.Sprintf("%s--%d--%d.sql", ExtensionName, migration.Version-1, migration.Version),
+			script(fmt.Sprintf("alter extension %s update to '%d'", ExtensionName, migration.Version), text),
+		})
+	}
+	for _, file := range written {
+		if strings.Contains(file.Text, "@ext") {
+			return nil, fmt.Errorf("write %s: it has a text that PostgreSQL replaces: @ext", file.Name)
+		}
+	}
+	return written, nil
+}
+
+// script puts in front what sends away those who run it by psql; PostgreSQL passes by a line that begins so.
+func script(statement, text string) string {
+	return fmt.Sprintf("\\echo Load this by \"%s\". \\quit\n\n%s", statement, text)
+}
+
+// loadExtensionParts renders the directory extension of files.
+func loadExtensionParts(files fs.FS, data map[string]any) (map[string]string, error) {
+	files, err := fs.Sub(files, "extension")
+	if err != nil {
+		return nil, fmt.Errorf("open extension: %w", err)
+	}
+	templates, err := template.New("").Funcs(template.FuncMap{
+		"replace": func(from, to, text string) string { return strings.ReplaceAll(text, from, to) },
+	}).ParseFS(files, "*")
+	if err != nil {
+		return nil, fmt.Errorf("read extension: %w", err)
+	}
+	parts := make(map[string]string)
+	for _, part := range templates.Templates() {
+		var b strings.Builder
+		if err := part.Execute(&b, data); err != nil {
+			return nil, fmt.Errorf("write extension: %w", err)
+		}
+		parts[part.Name()] = b.String()
+	}
+	return parts, nil
+}

@@ -1,0 +1,231 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/pkg/migrate"
+)
+
+// One server for all: its files are not those of a database.
+func TestTheExtension(t *testing.T) {
+	server := newExtensionServer(t)
+	for name, test := range map[string]func(*testing.T, *extensionServer){
+		"is what Up installs":               isWhatUpInstalls,
+		"belongs to a role without rights":  belongsToItsCreator,
+		"takes any name for its schema":     takesAnyName,
+		"leaves a schema that is there":     leavesOthersAlone,
+		"saves what users put in":           savesWhatUsersPutIn,
+		"survives a dump with its data":     survivesADump,
+		"is upgraded by PostgreSQL alone":   isUpgraded,
+		"leaves nothing when it is dropped": leavesNothing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+}
+
+func isWhatUpInstalls(t *testing.T, server *extensionServer) {
+	server.install(t, migrate.DefaultSchema)
+	created, migrated := server.database(t, "created"), server.database(t, "migrated")
+	conn := connect(t, created)
+	execute(t, conn, "create extension graphile_worker")
+	up(t, migrated, migrate.Config{})
+	if found := differences(shape(t, connect(t, migrated)), shape(t, conn)); found != nil {
+		t.Errorf("differences:\n%s", strings.Join(found, "\n"))
+	}
+	if result := up(t, created, migrate.Config{}); result.Before != available(t) || result.Applied != nil {
+		t.Errorf("a later Up: %+v", result)
+	}
+	if told := texts(t, conn, "select d.finding from graphile_worker.doctor() as d"); len(told) > 0 {
+		t.Errorf("doctor() of a fresh extension: %v", told)
+	}
+}
+
+func belongsToItsCreator(t *testing.T, server *extensionServer) {
+	server.install(t, migrate.DefaultSchema)
+	database := server.database(t, "of_app")
+	conn := connect(t, database)
+	execute(t, conn, "create extension graphile_worker; select graphile_worker.add_job('greet')")
+	if owners := texts(t, conn, "select distinct c.relowner::regrole::text from pg_class as c where c.relnamespace = 'graphile_worker'::regnamespace"); !slices.Equal(owners, []string{"app"}) {
+		t.Errorf("it belongs to %v", owners)
+	}
+	status, err := newMigrator(t, database, migrate.Config{}).Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("graphile_worker %d", available(t)); status.Extension != want || status.State != migrate.Current {
+		t.Errorf("status %+v, want extension %s", status, want)
+	}
+
+	// What Repair puts back stays the extension's.
+	execute(t, conn, "create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval'")
+	repaired, err := newMigrator(t, database, migrate.Config{}).Repair(t.Context())
+	if err != nil || len(repaired.Replaced) != 1 {
+		t.Fatalf("repaired %v, %v", repaired, err)
+	}
+	members := texts(t, conn, `
+		select p.proname::text
+		  from pg_proc as p
+		 where p.pronamespace = 'graphile_worker'::regnamespace
+		   and not exists (select from pg_depend as d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`)
+	if len(members) > 0 {
+		t.Errorf("functions outside the extension: %v", members)
+	}
+}
+
+func takesAnyName(t *testing.T, server *extensionServer) {
+	const schema = `Odd "name" $$ it's :x 100%`
+	server.install(t, schema)
+	database := server.database(t, "odd")
+	conn := connect(t, database)
+	execute(t, conn, "create extension graphile_worker")
+	execute(t, conn, fmt.Sprintf("select %s.add_job('greet')", pgx.Identifier{schema}.Sanitize()))
+	if result := up(t, database, migrate.Config{Schema: schema}); result.Applied != nil {
+		t.Errorf("a later Up: %+v", result)
+	}
+}
+
+func leavesOthersAlone(t *testing.T, server *extensionServer) {
+	server.install(t, migrate.DefaultSchema)
+	database := server.database(t, "taken")
+	up(t, database, migrate.Config{})
+	conn := connect(t, database)
+	before := identity(t, conn)
+	_, err := conn.Exec(t.Context(), "create extension graphile_worker")
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "42P06" || !strings.Contains(refused.Hint, "gw-migrate") {
+		t.Errorf("got %v", err)
+	}
+	if found := differences(before, identity(t, conn)); found != nil {
+		t.Errorf("changed:\n%s", strings.Join(found, "\n"))
+	}
+}
+
+// Every table and sequence is either saved by pg_dump or known to need no saving.
+func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
+	unsaved := []string{
+		"migrations", "_gw_schema_version", "_gw_installed", // the extension brings them
+		"_gw_sleepers", "_gw_turns", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
+	}
+	server.install(t, migrate.DefaultSchema)
+	conn := connect(t, server.database(t, "saved"))
+	execute(t, conn, "create extension graphile_worker")
+	found := texts(t, conn, `
+		select c.relname::text
+		  from pg_class as c
+		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p', 'S')
+		   and c.oid not in (select unnest(x.extconfig) from pg_extension as x where x.extname = 'graphile_worker')`)
+	if wrong := differences(unsaved, found); wrong != nil {
+		t.Errorf("name it in sql/extension/dump.sql, or here:\n%s", strings.Join(wrong, "\n"))
+	}
+}
+
+func survivesADump(t *testing.T, server *extensionServer) {
+	server.install(t, migrate.DefaultSchema)
+	if !server.hasDump(t) {
+		t.Skip("this machine's pg_dump is older than the server")
+	}
+	from, to := server.database(t, "dumped"), server.database(t, "restored")
+	conn := connect(t, from)
+	execute(t, conn, "create extension graphile_worker")
+	execute(t, conn, `
+		select graphile_worker.add_job('greet', json_build_object('n', n), queue_name := 'q' || n % 2, job_key := 'k' || n)
+		  from generate_series(1, 20) as n;
+		select graphile_worker._gw_put_job_contexts(array[5, 6], array[0, 0], '{"traceparent": "x"}');
+		select graphile_worker.register_worker('w', '{greet}');
+		select from graphile_worker.get_job_batch('w', '{greet}', 3);
+		select graphile_worker.permanently_fail_jobs('{9}', 'no');
+		select graphile_worker.set_setting('notify', 'idle');
+		select graphile_worker.cron_schedule('nightly', '0 4 * * *', 'greet')`)
+	server.copyDatabase(t, from, to)
+
+	restored := connect(t, to)
+	for _, table := range []string{
+		"_private_jobs", "_private_tasks", "_private_job_queues", "_private_known_crontabs", "migrations",
+		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_schedules", "_gw_schema_version",
+	} {
+		want := rows(t, conn, table)
+		if len(want) == 0 {
+			t.Errorf("%s: nothing in it to dump", table)
+		}
+		if found := differences(want, rows(t, restored, table)); found != nil && table != "migrations" { // has its own times
+			t.Errorf("%s:\n%s", table, strings.Join(found, "\n"))
+		}
+	}
+	if found := differences(shape(t, conn), shape(t, restored)); found != nil {
+		t.Errorf("differences:\n%s", strings.Join(found, "\n"))
+	}
+	if ids := texts(t, restored, `
+		select (graphile_worker.add_job('new task', queue_name := 'new queue')).id::text`); !slices.Equal(ids, []string{"21"}) {
+		t.Errorf("the next job is %v", ids)
+	}
+	if told := texts(t, restored, "select d.finding from graphile_worker.doctor() as d where d.finding like '%function%'"); len(told) > 0 {
+		t.Errorf("doctor() after the restore: %v", told)
+	}
+}
+
+func isUpgraded(t *testing.T, server *extensionServer) {
+	next := withMigrations(t, `
+		create table {{.schema}}._gw_new (id integer generated always as identity primary key);
+		create or replace function {{.schema}}._gw_newest() returns integer language sql as $$ select max(id) from {{.schema}}._gw_new $$;
+		comment on function {{.schema}}._gw_newest() is 'New.';
+		select {{.schema}}._gw_record_installed();`)
+	dump := next["extension/dump.sql"]
+	dump.Data = []byte(strings.Replace(string(dump.Data), "'_private_tasks',", "'_private_tasks', '_gw_new', '_gw_new_id_seq',", 1))
+
+	server.install(t, migrate.DefaultSchema)
+	database, migrated := server.database(t, "old"), server.database(t, "new")
+	conn := connect(t, database)
+	execute(t, conn, "create extension graphile_worker; select graphile_worker.add_job('greet')")
+
+	_, err := newMigratorFrom(t, database, migrate.Config{}, next).Up(t.Context())
+	refusal := refusalOf(t, err)
+	if refusal.Reason != migrate.ReasonExtension || !strings.Contains(refusal.WayOut, `alter extension "graphile_worker" update`) {
+		t.Errorf("refusal %+v", refusal)
+	}
+
+	server.installFrom(t, migrate.DefaultSchema, next)
+	execute(t, conn, `alter extension "graphile_worker" update`)
+	result, err := newMigratorFrom(t, database, migrate.Config{}, next).Up(t.Context())
+	if err != nil || result.Before != available(t)+1 || result.Applied != nil {
+		t.Errorf("Up after the update: %+v, %v", result, err)
+	}
+	if _, err := newMigratorFrom(t, migrated, migrate.Config{}, next).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found := differences(shape(t, connect(t, migrated)), shape(t, conn)); found != nil {
+		t.Errorf("differences:\n%s", strings.Join(found, "\n"))
+	}
+	if jobs := texts(t, conn, "select task_identifier from graphile_worker.jobs"); !slices.Equal(jobs, []string{"greet"}) {
+		t.Errorf("jobs after the update: %v", jobs)
+	}
+	if told := texts(t, conn, "select d.subject from graphile_worker.doctor() as d"); len(told) > 0 {
+		t.Errorf("doctor() after the update: %v", told)
+	}
+	if !server.hasDump(t) {
+		return
+	}
+	execute(t, conn, "insert into graphile_worker._gw_new default values")
+	copied := server.database(t, "copied")
+	server.copyDatabase(t, database, copied)
+	if found := rows(t, connect(t, copied), "_gw_new"); !slices.Equal(found, []string{"(1)"}) {
+		t.Errorf("the new table after a restore: %v", found)
+	}
+}
+
+func leavesNothing(t *testing.T, server *extensionServer) {
+	server.install(t, migrate.DefaultSchema)
+	conn := connect(t, server.database(t, "emptied"))
+	before := identity(t, conn)
+	execute(t, conn, "create extension graphile_worker; select graphile_worker.add_job('greet', queue_name := 'q')")
+	execute(t, conn, "drop extension graphile_worker")
+	if found := differences(before, identity(t, conn)); found != nil {
+		t.Errorf("left behind:\n%s", strings.Join(found, "\n"))
+	}
+}

@@ -1,0 +1,108 @@
+package shim_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// suspect makes suspects of the jobs of a task.
+func (q *queue) suspect(task string) {
+	q.t.Helper()
+	q.exec(`insert into graphile_worker._gw_suspects (job_id, revision)
+		select j.id, j.revision from graphile_worker.jobs as j where j.task_identifier = $1`, task)
+}
+
+func TestAJobThatHasToRunAloneRunsWithNothingBesideIt(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
+	q.add("suspect", 5)
+	q.suspect("suspect")
+	q.add("plain", 40)
+	w := q.worker(shim.Config{Concurrency: 4})
+	var running, beside, suspects atomic.Int32
+	w.Handle("plain", func(context.Context, *shim.Job) error {
+		defer running.Add(-1)
+		if running.Add(1); suspects.Load() > 0 {
+			beside.Add(1)
+		}
+		time.Sleep(5 * time.Millisecond) // is what it does
+		return nil
+	})
+	w.Handle("suspect", func(context.Context, *shim.Job) error {
+		defer suspects.Add(-1)
+		if suspects.Add(1) != 1 || running.Load() > 0 {
+			beside.Add(1)
+		}
+		time.Sleep(5 * time.Millisecond)
+		return nil
+	})
+	w.start()
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+	if n := beside.Load(); n != 0 {
+		t.Errorf("%d times there was a job beside one that had to run alone", n)
+	}
+	q.await(`select not exists (select from graphile_worker._gw_suspects)`)
+	w.stop()
+}
+
+func TestRunOnceRunsJobsThatHaveToRunAloneToo(t *testing.T) {
+	q := newQueue(t)
+	q.add("suspect", 3)
+	q.suspect("suspect")
+	q.add("plain", 3)
+	w := q.worker(shim.Config{Concurrency: 4})
+	w.Handle("suspect", func(context.Context, *shim.Job) error { return nil })
+	w.Handle("plain", func(context.Context, *shim.Job) error { return nil })
+	if err := w.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := q.jobs(); n != 0 {
+		t.Errorf("%d jobs are left", n)
+	}
+}
+
+func TestAWorkerThatRecoversADeadOneTellsSo(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`select graphile_worker.set_setting('dead_after', '1 second'), graphile_worker.set_setting('recovered_jobs', 'run')`)
+	q.add("ping", 2)
+	q.exec(`select graphile_worker.register_worker('dead')`)
+	q.exec(`select graphile_worker.get_job_batch('dead', batch_size => 2)`)
+	w := q.worker(shim.Config{})
+	w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
+	recovered := make(chan shim.WorkersRecovered, 1)
+	shim.On(w.Worker, func(e shim.WorkersRecovered) { recovered <- e })
+	w.start()
+	if e := receive(t, recovered); len(e.Workers) != 1 || e.Workers[0] != "dead" || e.Jobs != 2 {
+		t.Errorf("the event is %+v", e)
+	}
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+}
+
+func TestALostLeaseEndsTheHandlerAtTheNextBeat(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
+	w := q.worker(shim.Config{})
+	causes := make(chan error, 1)
+	w.Handle("long", func(ctx context.Context, _ *shim.Job) error {
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return nil
+	})
+	lost := make(chan shim.LeaseLost, 1)
+	shim.On(w.Worker, func(e shim.LeaseLost) { lost <- e })
+	id := q.add("long", 1)
+	w.start()
+	q.await(`select exists (select from graphile_worker.jobs where locked_by = $1)`, w.ID())
+	q.exec(`select graphile_worker.force_unlock_workers(array[$1])`, w.ID())
+	if cause := receive(t, causes); !errors.Is(cause, shim.ErrLeaseLost) {
+		t.Errorf("the cause is %v", cause)
+	}
+	if e := receive(t, lost); e.Job.ID != id {
+		t.Errorf("the event is of job %d, want %d", e.Job.ID, id)
+	}
+}

@@ -1,0 +1,86 @@
+package shim
+
+import (
+	"context"
+	"time"
+)
+
+// claimsAtOnce is how many claims are under way in a flood. With one, the database has nothing to claim for as long as an
+// answer is sent and read; a third finds the way full of what the others have locked.
+const claimsAtOnce = 2
+
+// besideAnswer is the answer to one of several claims under way.
+type besideAnswer struct {
+	jobs     []*Job
+	limit    int
+	duration time.Duration
+	err      error
+}
+
+// flood claims with several calls at once for as long as each brings as many jobs as can be claimed at a time. The end of
+// the flood, and what is to be done when there is nothing, is left to a claim that comes alone. Where a task has a limit of
+// its own there are no floods.
+func (f *fetcher) flood(stop context.Context) error {
+	answers := make(chan besideAnswer, claimsAtOnce)
+	asked, underWay, ebbs := 0, 0, false
+	var failure error
+	set := f.tasks.Load()
+	for {
+		f.takeNotes()
+		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
+		if !ebbs && underWay < claimsAtOnce && f.room(asked) >= maxClaim {
+			forbidden, err := f.askForbidden(stop)
+			if err == nil {
+				asked += maxClaim
+				underWay++
+				go f.claimBeside(stop, set.names, forbidden, answers)
+				continue
+			}
+			ebbs, failure = true, err
+		}
+		if underWay == 0 {
+			return failure
+		}
+		select {
+		case a := <-answers:
+			asked -= a.limit
+			underWay--
+			f.take(stop, a)
+			switch {
+			case a.err != nil:
+				ebbs, failure = true, a.err
+			case len(a.jobs) < a.limit:
+				ebbs = true
+			}
+		case s := <-f.settled:
+			f.noteSettled(s)
+		case f.alone = <-f.notices:
+			ebbs = ebbs || f.alone == makeRoom
+		case <-f.backlog.slack:
+		case now := <-f.stale.C:
+			f.returnOld(now)
+		}
+	}
+}
+
+func (f *fetcher) claimBeside(stop context.Context, tasks, forbidden []string, answers chan<- besideAnswer) {
+	a := besideAnswer{limit: maxClaim}
+	emit(f.events, ClaimStarted{Limit: a.limit})
+	sent := time.Now()
+	a.jobs, a.err = f.queries.claimBeside(context.WithoutCancel(stop), tasks, a.limit, forbidden)
+	a.duration = time.Since(sent)
+	answers <- a
+}
+
+// take takes in the answer to a claim of a flood.
+func (f *fetcher) take(stop context.Context, a besideAnswer) {
+	switch {
+	case a.err != nil:
+		emit(f.events, ClaimFailed{Err: a.err, Duration: a.duration})
+		f.orphaned = true
+	case len(a.jobs) == 0:
+		emit(f.events, ClaimEmpty{Duration: a.duration})
+	default:
+		f.accept(stop, a.jobs, a.limit, a.duration)
+	}
+}

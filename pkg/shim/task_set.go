@@ -1,0 +1,107 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Task is how a task is served, for [Worker.SetTasks].
+type Task struct {
+	Name    string
+	Handler Handler
+	Many    ManyHandler // in place of Handler, see [Worker.HandleMany]
+	Most    int         // jobs for one call of Many
+	Options []TaskOption
+}
+
+// SetTasks replaces everything that was registered by Handle or by an earlier SetTasks. Its error tells all that is wrong
+// with the new ones; those before stay then. There must be one at least.
+//
+// A worker that runs takes them over at once: a handler that runs goes on, the next job of its task meets the new one. Jobs
+// that are claimed for a task that is gone are returned to the queue, their attempts not counted.
+func (w *Worker) SetTasks(tasks ...Task) error {
+	set := &taskSet{}
+	var problems []error
+	for _, t := range tasks {
+		next, err := set.with(t, w.cfg)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		set = next
+	}
+	if len(tasks) == 0 {
+		problems = append(problems, errNoHandler)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("set tasks: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.misuse = nil
+	w.tasks.Store(set)
+	w.tasksChanged.set()
+	w.tasksUnknown.set()
+	return nil
+}
+
+var errNoHandler = errors.New("no handler is registered")
+
+// taskSet are the tasks that a worker serves. It is replaced, never changed.
+type taskSet struct {
+	byName    map[string]task
+	names     []string // sorted
+	unlimited []string // those without a limit of their own, sorted
+}
+
+// with returns the set with one task more.
+func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
+	_, registered := s.byName[t.Name]
+	switch {
+	case t.Name == "":
+		return nil, errors.New("a handler has an empty task name")
+	case t.Handler == nil && t.Many == nil:
+		return nil, fmt.Errorf("the handler of task %q is nil", t.Name)
+	case t.Many != nil && t.Most < 1:
+		return nil, fmt.Errorf("task %q takes %d jobs at once, must take at least 1", t.Name, t.Most)
+	case registered || t.Handler != nil && t.Many != nil:
+		return nil, fmt.Errorf("task %q has two handlers", t.Name)
+	}
+	added := task{most: t.Most}
+	var err error
+	if t.Many != nil {
+		added.many, err = t.Many.wrapped(cfg.Middleware)
+	} else {
+		added.handler, err = t.Handler.wrapped(cfg.Middleware)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("task %q: %w", t.Name, err)
+	}
+	for _, option := range t.Options {
+		if err := option(&added); err != nil {
+			return nil, fmt.Errorf("task %q: %w", t.Name, err)
+		}
+	}
+	if added.limit >= cfg.Concurrency {
+		added.limit = 0
+	}
+	byName := make(map[string]task, len(s.byName)+1)
+	maps.Copy(byName, s.byName)
+	byName[t.Name] = added
+	return newTaskSet(byName), nil
+}
+
+// isLimited returns whether a task has a limit of its own.
+func (s *taskSet) isLimited() bool { return len(s.unlimited) < len(s.names) }
+
+func newTaskSet(byName map[string]task) *taskSet {
+	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
+	for _, name := range s.names {
+		if byName[name].limit == 0 {
+			s.unlimited = append(s.unlimited, name)
+		}
+	}
+	return s
+}

@@ -1,0 +1,25 @@
+-- What pg_dump saves, besides the extension itself: what users and workers have put in. The rest comes with the
+-- extension, such as the ledger, or comes again by itself: marks of sleeping workers, parsed patterns, turns, cursors.
+-- One a statement, for each changes the same row.
+do $$
+declare
+  saved regclass;
+begin
+  for saved in
+    select c.oid
+      from pg_class as c
+     where c.relnamespace = '{{ replace "'" "''" .schema }}'::regnamespace
+       and c.relname in (
+             '_private_tasks', 'tasks_id_seq',
+             '_private_job_queues', 'job_queues_id_seq',
+             '_private_jobs', 'jobs_id_seq1',
+             '_private_known_crontabs',
+             '_gw_settings',
+             '_gw_workers',
+             '_gw_job_context',
+             '_gw_schedules')
+  loop
+    perform pg_extension_config_dump(saved, '');
+  end loop;
+end
+$$;

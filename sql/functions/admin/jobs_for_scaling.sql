@@ -1,0 +1,108 @@
+-- How many jobs want a worker now, for whatever scales the workers: those that are due, and those that run, lest a worker
+-- be taken away that is needed. Up to so many; only jobs of these tasks, if any are given.
+-- Its cost is bounded, however many jobs there are. The index tells of a few due jobs among millions that are not; where
+-- it has more due ones of other tasks than are worth a look, and for jobs that run, 5000 pages of the table tell, a sample
+-- of a larger one.
+create or replace function {{.schema}}.jobs_for_scaling(
+  tasks text[] default null,
+  most  bigint default 1000
+)
+  returns bigint
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  to_look  constant bigint := case when tasks is null then most else greatest(most, 10000) end;
+  task_ids constant integer[] := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (tasks));
+  share    constant real := {{.schema}}._gw_share_seen('_private_jobs', 5000);
+  due      bigint;
+  seen     record;
+begin
+  select count(*)
+    into due
+    from {{.schema}}._gw_due_jobs(to_look) as d (task_id)
+   where jobs_for_scaling.tasks is null or d.task_id = any (task_ids);
+  if due < jobs_for_scaling.most then
+    select ceil(count(*) filter (where j.is_available) * 100 / share)::bigint as due,
+           ceil(count(*) filter (where not j.is_available) * 100 / share)::bigint as running
+      into seen
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     where (j.locked_at is not null or j.is_available and j.run_at <= now())
+       and (jobs_for_scaling.tasks is null or j.task_id = any (task_ids));
+    due := greatest(due, seen.due) + seen.running;
+  end if;
+  return least(due, jobs_for_scaling.most);
+end;
+$$;
+
+comment on function {{.schema}}.jobs_for_scaling(text[], bigint) is
+  'How many jobs are due or run, at most so many: what scalers ask for. tasks: of these alone; null: of all. Its cost is bounded: of a table with more than 5000 pages it counts the jobs that run, and due ones behind 10 000 more urgent ones of other tasks, in a sample.';
+
+-- The tasks of the due jobs, most urgent priorities first, those in named queues last. As in _gw_oldest_ready it steps
+-- from priority to priority, so that jobs which are not due yet stand in nobody's way. The inner limits keep the planner
+-- from reading the table for a join.
+create or replace function {{.schema}}._gw_due_jobs(
+  most bigint
+)
+  returns setof integer
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+  with recursive unqueued as (
+    (select j.priority, 1 as step
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is null
+      order by j.priority
+      limit 1)
+    union all
+    select n.priority, u.step + 1
+      from unqueued as u
+     cross join lateral (
+            select j.priority
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is null and j.priority > u.priority
+             order by j.priority
+             limit 1) as n
+     where u.step < 100
+  ), queued as (
+    (select j.priority, 1 as step
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is not null
+      order by j.priority
+      limit 1)
+    union all
+    select n.priority, q.step + 1
+      from queued as q
+     cross join lateral (
+            select j.priority
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id is not null and j.priority > q.priority
+             order by j.priority
+             limit 1) as n
+     where q.step < 100
+  )
+  select d.task_id
+    from (select j.task_id
+            from unqueued as u
+           cross join lateral (
+                  select j.task_id
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id is null and j.priority = u.priority and j.run_at <= now()
+                   limit most) as j
+          union all
+          select j.task_id
+            from queued as q
+           cross join lateral (
+                  select j.task_id
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id is not null and j.priority = q.priority and j.run_at <= now()
+                   limit most) as j) as d
+   limit most
+$$;
+
+comment on function {{.schema}}._gw_due_jobs(bigint) is
+  'Internal, for jobs_for_scaling(): the tasks of the due jobs, at most so many, of up to a hundred priorities.';

@@ -1,0 +1,64 @@
+-- The ids of the jobs that all given conditions are true of, in order: to look at, or to pass on to complete_jobs and its
+-- like. A null is no condition. The age of a job counts from when it was added, whenever it is due.
+-- It reads on from after_id until it has max_rows (null: all), so a caller who asks again after the last id that he got
+-- has read the table once in the end, in small steps. By key, by ids, and by a queue's ready or scheduled jobs it reads
+-- little more than what it finds; by other conditions it passes every job before what it finds.
+-- Raises GWIST (no such state).
+create or replace function {{.schema}}.matching_job_ids(
+  job_state  text     default null,
+  task       text     default null,
+  queue      text     default null,
+  job_key    text     default null,
+  older_than interval default null,
+  newer_than interval default null,
+  job_ids    bigint[] default null,
+  after_id   bigint   default null,
+  max_rows   integer  default 1000
+)
+  returns setof bigint
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_custom_plan
+  set enable_seqscan = off
+as $$
+declare
+  wanted_task  integer;
+  wanted_queue integer;
+begin
+  if job_state not in ('ready', 'scheduled', 'running', 'failed') then
+    raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
+  end if;
+  if task is not null then
+    select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
+    if not found then
+      return;
+    end if;
+  end if;
+  if queue is not null then
+    select q.id into wanted_queue from {{.schema}}._private_job_queues as q where q.queue_name = queue;
+    if not found then
+      return;
+    end if;
+  end if;
+
+  -- Each call is planned for its conditions; those that are null are gone by then. is_available opens the partial indexes.
+  return query
+  select j.id
+    from {{.schema}}._private_jobs as j
+   where (after_id is null or j.id > after_id)
+     and (job_ids is null or j.id = any (job_ids))
+     and (job_key is null or j.key = job_key)
+     and (wanted_task is null or j.task_id = wanted_task)
+     and (wanted_queue is null or j.job_queue_id = wanted_queue)
+     and (older_than is null or j.created_at <= now() - older_than)
+     and (newer_than is null or j.created_at > now() - newer_than)
+     and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
+     and (job_state is null or job_state in ('running', 'failed') or j.is_available)
+   order by j.id
+   limit max_rows;
+end;
+$$;
+
+comment on function {{.schema}}.matching_job_ids(text, text, text, text, interval, interval, bigint[], bigint, integer) is
+  'The ids of the jobs that all given conditions are true of, lowest first: job_state (ready, scheduled, running or failed), task, queue, key, added longer or not as long ago, among these ids. after_id: only higher ones. max_rows: not more than so many, null for all.';

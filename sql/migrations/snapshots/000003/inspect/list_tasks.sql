@@ -1,0 +1,79 @@
+-- The tasks that the queue knows, by name from after_task on, with how many of their jobs stand where (see job_state) and
+-- how many registered workers that were seen in the last five minutes have them; Node's do not register.
+-- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
+create or replace function {{.schema}}.list_tasks(
+  after_task text    default null,
+  max_rows   integer default 100,
+  pages      bigint  default 1000
+)
+  returns table (
+    task_identifier text,
+    ready           bigint,
+    scheduled       bigint,
+    running         bigint,
+    failed          bigint,
+    workers         bigint,
+    is_estimate     boolean
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
+begin
+  return query
+  with page as (
+    select t.id, t.identifier
+      from {{.schema}}._private_tasks as t
+     where after_task is null or t.identifier > after_task
+     order by t.identifier
+     limit max_rows
+  )
+  select p.identifier, coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0),
+         (select count(*)
+            from {{.schema}}._gw_workers as w
+           where (w.tasks = '{}' or p.identifier = any (w.tasks)) and w.last_seen_at >= now() - interval '5 minutes'),
+         is_sample
+    from page as p
+    left join {{.schema}}._gw_count_jobs('task', pages) as s on s.id = p.id
+   order by p.identifier;
+end;
+$$;
+
+comment on function {{.schema}}.list_tasks(text, integer, bigint) is
+  'The tasks by name, those after after_task, with how many of their jobs are ready, scheduled, running and failed, and how many registered workers that were seen in the last five minutes have them. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+
+-- Also for list_queues.
+create or replace function {{.schema}}._gw_count_jobs(
+  kind  text,
+  pages bigint
+)
+  returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  share real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+begin
+  return query
+  with seen as (
+    select case kind when 'task' then j.task_id else j.job_queue_id end as id,
+           {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
+           count(*) as jobs
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     group by 1, 2
+  )
+  select s.id,
+         (coalesce(sum(s.jobs) filter (where s.state = 'ready'), 0) * 100 / share)::bigint,
+         (coalesce(sum(s.jobs) filter (where s.state = 'scheduled'), 0) * 100 / share)::bigint,
+         (coalesce(sum(s.jobs) filter (where s.state = 'running'), 0) * 100 / share)::bigint,
+         (coalesce(sum(s.jobs) filter (where s.state = 'failed'), 0) * 100 / share)::bigint
+    from seen as s
+   group by s.id;
+end;
+$$;
+
+comment on function {{.schema}}._gw_count_jobs(text, bigint) is
+  'Internal: how many jobs of each task, or of each queue, stand where, by so many pages of the jobs.';

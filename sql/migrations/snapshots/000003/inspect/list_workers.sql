@@ -1,0 +1,58 @@
+-- The workers, by id from after_worker on: those that are registered, and those that are not but hold jobs or queues, as
+-- Node's. running is how many jobs each holds, longest_since when it claimed the first of these.
+-- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample, and may miss
+-- workers that are not registered.
+create or replace function {{.schema}}.list_workers(
+  after_worker text    default null,
+  max_rows     integer default 100,
+  pages        bigint  default 1000
+)
+  returns table (
+    worker_id     text,
+    is_registered boolean,
+    host          text,
+    pid           integer,
+    version       text,
+    concurrency   integer,
+    running       bigint,
+    longest_since timestamptz,
+    started_at    timestamptz,
+    last_seen_at  timestamptz,
+    tasks         text[],
+    crontab       text[],
+    is_estimate   boolean
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  share real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+begin
+  return query
+  with held as (
+    select j.locked_by, count(*) as jobs, min(j.locked_at) as since
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     where j.locked_at is not null
+     group by j.locked_by
+  ), known as (
+    select w.id from {{.schema}}._gw_workers as w
+     union
+    select h.locked_by from held as h
+     union
+    select q.locked_by from {{.schema}}._private_job_queues as q where q.locked_at is not null
+  )
+  select k.id, w.id is not null, w.host, w.pid, w.version, w.concurrency, coalesce(h.jobs * 100 / share, 0)::bigint,
+         h.since, w.started_at, w.last_seen_at, w.tasks, w.crontab, share < 100
+    from known as k
+    left join {{.schema}}._gw_workers as w on w.id = k.id
+    left join held as h on h.locked_by = k.id
+   where k.id is not null
+     and (after_worker is null or k.id > after_worker)
+   order by k.id
+   limit max_rows;
+end;
+$$;
+
+comment on function {{.schema}}.list_workers(text, integer, bigint) is
+  'The workers by id, those after after_worker: the registered ones, and others that hold jobs or queues, with how many jobs each holds and since when. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';

@@ -1,0 +1,93 @@
+package operate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestEveryOptionOfAddReachesTheJob(t *testing.T) {
+	b := newBench(t)
+	got := b.run("add", "mail", `{"to": "you"}`, "--queue", "q", "--run-at", "2100-01-02 03:04+05", "--max-attempts", "3",
+		"--key", "k", "--priority", "-7", "--flag", "a", "--flag", "b")
+	b.wantPart(got, 0, "Job 1 added: scheduled in ", "")
+	if want := `{"task_identifier": "mail", "queue_name": "q", "key": "k", "run_at": "2100-01-01T22:04:00+00:00", "priority": -7,` +
+		` "max_attempts": 3, "flags": {"a": true, "b": true}, "payload": {"to": "you"}}`; !b.is(`
+		select to_jsonb(s) @> '` + want + `' from .show_jobs('{1}') as s, set_config('timezone', 'UTC', false)`) {
+		t.Errorf("the job is %s", b.value("select to_jsonb(s)::text from .show_jobs('{1}') as s"))
+	}
+	b.wantPart(b.run("add", "mail", "--in", "1h"), 0, "Job 2 added: scheduled in ", "")
+	if !b.is("select run_at between created_at + interval '1 hour' and created_at + interval '1 hour 1 second' from .jobs where id = 2") {
+		t.Error("it is not due in an hour")
+	}
+	b.want(b.run("add", "plain"), result{stdout: "Job 3 added: ready\n"})
+	if !b.is("select queue_name is null and key is null and flags is null and payload::text = '{}' and max_attempts = 25 from .show_jobs('{3}')") {
+		t.Error("what is not given has no default")
+	}
+}
+
+func TestAPayloadMayComeFromAFileOrStdin(t *testing.T) {
+	b := newBench(t)
+	path := filepath.Join(t.TempDir(), "rows.json")
+	if err := os.WriteFile(path, []byte(`["file"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.want(b.run("add", "t", "@"+path), result{stdout: "Job 1 added: ready\n"})
+	b.want(b.pipe(`["stdin"]`, "add", "t", "-"), result{stdout: "Job 2 added: ready\n"})
+	if got := b.value("select string_agg(payload ->> 0, ' ' order by id) from .show_jobs('{1,2}')"); got != "file stdin" {
+		t.Errorf("the payloads are from %s", got)
+	}
+	b.wantPart(b.run("add", "t", "@"+path+"x"), 1, "", "read payload: open "+path+"x")
+	b.wantPart(b.pipe(`{"a"`, "add", "t", "-"), 2, "", "stdin is no JSON: unexpected end of JSON input")
+}
+
+func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
+	b := newBench(t)
+	b.want(b.run("add", "t", `{"a": 1}`, "--key", "k"), result{stdout: "Job 1 added: ready\n"})
+	b.want(b.run("add", "t", `{"a": 2}`, "--key", "k"), result{stdout: "Job 1 replaced: ready\n"})
+	b.want(b.run("add", "other", `{"a": 3}`, "--key", "k", "--key-mode", "unsafe_dedupe"), result{stdout: "Job 1 stays as it is: ready\n"})
+	got := b.run("add", "other", "--queue", "q", "--key", "k", "--key-mode", "unsafe_dedupe", "--json")
+	b.wantPart(got, 0, `"task_identifier":"t","queue_name":null,"key":"k"`, "")
+	if !b.is(`select payload ->> 'a' = '2' from .show_jobs('{1}')`) {
+		t.Error("the job did not stay as it was")
+	}
+}
+
+func TestAnAddPrintsTheJobAsListJobsHasIt(t *testing.T) {
+	b := newBench(t)
+	got := b.run("add", "t", "--queue", "q", "--flag", "f", "--json")
+	want := b.value("select row_to_json(l)::text || e'\\n' from .list_jobs() as l, set_config('timezone', 'UTC', false)")
+	b.want(got, result{stdout: want})
+}
+
+func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
+	b := newBench(t)
+	for want, args := range map[string][]string{
+		"the payload is no JSON":                         {"t", "{to: you}"},
+		"takes a task and a payload, not 0 arguments":    {},
+		"takes a task and a payload, not 3 arguments":    {"t", "{}", "{}"},
+		"exclude each other":                             {"t", "--in", "1h", "--run-at", "tomorrow"},
+		"--key-mode wants a --key":                       {"t", "--key-mode", "replace"},
+		"Invalid job_key_mode value":                     {"t", "--key", "k", "--key-mode", "keep"},
+		`invalid input syntax for type interval: "soon"`: {"t", "--in", "soon"},
+		"invalid input syntax for type timestamp":        {"t", "--run-at", "soon"},
+		"must be at least 1":                             {"t", "--max-attempts", "0"},
+		"Job priority must be":                           {"t", "--priority", "40000"},
+	} {
+		b.wantPart(b.run(append([]string{"add"}, args...)...), 2, "", want)
+	}
+	if !b.is("select count(*) = 0 from .jobs") {
+		t.Error("a job was added")
+	}
+}
+
+func TestWithoutAQueueItIsSaidWhatInstallsOne(t *testing.T) {
+	b := bench{t: t, url: pgtest.EmptyDatabase(t)}
+	for _, args := range [][]string{{"add", "t"}, {"jobs"}, {"show", "1"}, {"retry", "1"}, {"retry", "--state", "failed"}, {"queues"},
+		{"unlock", "w"}, {"cleanup"}, {"stats"}, {"doctor"}} {
+		b.wantPart(b.run(args...), 1, "", "gw-migrate installs and upgrades the queue")
+	}
+	b.wantPart(b.run("healthcheck"), 1, `schema "graphile_worker" is absent`, "not healthy")
+}

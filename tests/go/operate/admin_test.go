@@ -1,0 +1,130 @@
+package operate
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .register_worker('dead'), .register_worker('alive')`,
+		`update ._gw_workers set last_seen_at = now() - interval '3 hours 1 minute'`,
+		`select .add_job('t', queue_name => 'q' || n) from generate_series(1, 3) as n`,
+		`select from .get_job_batch('dead', batch_size => 2)`, `select from .get_job('alive')`)
+	b.want(b.run("unlock", "dead", "nobody"), result{1, "",
+		"dead holds 2 jobs and 2 queues, and was last seen 3 h ago\ngw-run: nothing is done without a terminal to ask on; --yes does not ask\n"})
+	if !b.is("select count(*) = 3 from .jobs where locked_by is not null") {
+		t.Error("it was done all the same")
+	}
+	b.want(b.run("unlock", "dead", "nobody", "--yes"), result{1, "dead: freed 2 jobs and 2 queues\nnobody: holds nothing and is not registered\n",
+		"gw-run: workers that are neither registered nor hold anything: 1 of 2\n"})
+	if got := b.value("select string_agg(locked_by, ' ') from .jobs"); got != "alive" {
+		t.Errorf("jobs are still held by %s", got)
+	}
+	b.wantPart(b.run("unlock", "alive", "--yes", "--json"), 0, `{"worker_id":"alive","jobs":1,"queues":1,`, "")
+	b.wantPart(b.run("unlock"), 2, "", "which workers?")
+}
+
+func TestWhatPilesUpIsRemoved(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_job('failed', job_key => 'k', queue_name => 'q')`, `select .permanently_fail_jobs('{1}')`,
+		`select .add_job('gone', job_key => 'gone', queue_name => 'gone')`, `select .add_job('kept', job_key => 'kept')`,
+		`select .remove_job('gone'), .remove_job('kept')`)
+	b.want(b.run("cleanup"), result{stdout: "GC_JOB_QUEUES: 1 removed\n"})
+	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--keep", "kept"), result{stdout: "GC_TASK_IDENTIFIERS: 1 removed\n"})
+	b.want(b.run("cleanup", "DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES", "--json"),
+		result{stdout: `{"task":"DELETE_PERMAFAILED_JOBS","rows":1}` + "\n" + `{"task":"GC_JOB_QUEUES","rows":1}` + "\n"})
+	b.wantPart(b.run("cleanup", "EVERYTHING"), 2, "", `there is no clean-up "EVERYTHING"`)
+	b.exec(`select .add_job('held')`, `select from .get_job('node')`)
+	b.wantPart(b.run("cleanup", "GC_TASK_IDENTIFIERS"), 1, "", "Worker 'node' is not registered and holds a job")
+	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--force"), result{stdout: "GC_TASK_IDENTIFIERS: 2 removed\n"})
+}
+
+// As Graphile Worker's command does it, which keeps the names of the tasks that it has.
+func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_job(t, job_key => t, queue_name => t) from unnest(array['mine', 'gone']) as t`,
+		`select .remove_job(t) from unnest(array['mine', 'gone']) as t`)
+	tasks := t.TempDir()
+	if err := os.WriteFile(filepath.Join(tasks, "mine"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.want(b.run("--tasks", tasks, "--cleanup", "GC_TASK_IDENTIFIERS,GC_JOB_QUEUES", "--cleanup", "DELETE_PERMAFAILED_JOBS"),
+		result{stdout: "DELETE_PERMAFAILED_JOBS: 0 removed\nGC_TASK_IDENTIFIERS: 1 removed\nGC_JOB_QUEUES: 2 removed\n"})
+	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "mine" {
+		t.Errorf("tasks that are left: %s", got)
+	}
+	b.wantPart(b.run("--cleanup", "GC_EVERYTHING"), 2, "", `there is no clean-up "GC_EVERYTHING"`)
+}
+
+func TestStatisticsAreTold(t *testing.T) {
+	b := newBench(t)
+	fill(b)
+	b.want(b.run("stats", "--over", "0s"), result{stdout: `
+ready      1, the oldest for 90 m
+scheduled  1
+running    1, the longest for 2 m
+failed     1
+workers    1
+`[1:]})
+	pgtest.Await(t, b.pool, inQueue("select added = 4 and gone = 0 from .queue_stats()"))
+	got := b.run("stats", "--over", "0s", "--json")
+	want := `^{"ready":1,"scheduled":1,"running":1,"failed":1,"is_estimate":false,"oldest_ready_seconds":54[0-9.]+,` +
+		`"longest_running_seconds":15[0-9.]+,"workers":1,"added":4,"gone":0,"added_per_second":null,"gone_per_second":null}\n$`
+	if !regexp.MustCompile(want).MatchString(got.stdout) || got.code != 0 {
+		t.Errorf("exit code %d:\n%s, want\n%s", got.code, got.stdout, want)
+	}
+	b.wantPart(b.run("stats", "--over", "10ms"), 0, "added      0.0 a second\ngone       0.0 a second\n", "")
+	b.wantPart(b.run("stats", "--over", "-1s"), 2, "", "must not be negative")
+	b.exec(`select .complete_jobs('{1,2}')`)
+	pgtest.Await(t, b.pool, inQueue("select gone = 2 from .queue_stats()"))
+}
+
+func TestDoctorSaysWhatHurtsAndExitsByIt(t *testing.T) {
+	b := newBench(t)
+	b.want(b.run("doctor"), result{stdout: "All is well.\n"})
+	b.want(b.run("doctor", "--json"), result{})
+	b.exec(`select .register_worker('w', '{a}')`, `select .add_job('b')`)
+	got := b.run("doctor")
+	b.wantPart(got, 1, "warning: task without worker: task b\n  Jobs that are due: 1, ", "the queue needs somebody; see above")
+	if !strings.Contains(got.stdout, "\n  -> Start a worker with this task") {
+		t.Errorf("no remedy:\n%s", got.stdout)
+	}
+	for severity, code := range map[string]int{"critical": 0, "warning": 1, "info": 1, "never": 0} {
+		b.wantPart(b.run("doctor", "--fail-on", severity), code, "task without worker", "")
+	}
+	b.wantPart(b.run("doctor", "--fail-on", "bad"), 2, "", "must be critical, warning, info or never")
+}
+
+func TestTheHealthOfTheQueueIsChecked(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .register_worker('w')`, `select .add_job('t', run_at => now() - interval '90 seconds')`)
+	got := b.run("healthcheck", "--max-age", "1h", "--workers", "1")
+	got.stdout = regexp.MustCompile(`version \d+|1m\d+s`).ReplaceAllString(got.stdout, "N")
+	b.want(got, result{stdout: `
+ok    database  it answers
+ok    schema    N
+ok    doctor    nothing critical
+ok    age       the oldest ready job has been due for N
+ok    workers   registered and seen: 1
+`[1:]})
+	if got := b.run("healthcheck"); got.code != 0 || strings.Contains(got.stdout, "age") {
+		t.Errorf("exit code %d:\n%s", got.code, got.stdout)
+	}
+	b.wantPart(b.run("healthcheck", "--max-age", "1m"), 1, "longer than 1m0s", "not healthy")
+	b.wantPart(b.run("healthcheck", "--workers", "2", "--json"), 1,
+		`{"check":"workers","is_healthy":false,"detail":"registered and seen: 1, fewer than 2"}`, "not healthy")
+	b.exec(`alter sequence .jobs_id_seq1 maxvalue 10`, `select setval('graphile_worker.jobs_id_seq1', 10)`)
+	b.exec(`drop function .complete_job(text, bigint, bigint)`)
+	b.wantPart(b.run("healthcheck"), 1, "FAIL  doctor", "not healthy")
+	b.exec(`update ._gw_schema_version set version = version - 1`)
+	b.wantPart(b.run("healthcheck"), 1, "gw-migrate upgrades it", "not healthy")
+	b.url = strings.Replace(b.url, "/gw_test", "/gone_gw_test", 1)
+	b.wantPart(b.run("healthcheck"), 1, "FAIL  database  connect: ", "not healthy")
+	b.wantPart(b.run("healthcheck", "--timeout", "0s"), 2, "", "--timeout must be positive")
+}

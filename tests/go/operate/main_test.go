@@ -1,0 +1,125 @@
+// Package operate drives gw-run's commands for operators from outside: the built program, a real PostgreSQL.
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	build := exec.Command("go", "build", "-o", program(), "github.com/gwsql/gw/cmd/gw-run")
+	if output, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
+		os.Exit(1)
+	}
+	pgtest.Main(m)
+}
+
+// program returns the path of the gw-run that TestMain has built, beside the test's own binary.
+func program() string { return filepath.Join(filepath.Dir(os.Args[0]), "gw-run") }
+
+// bench is a database with a queue, and gw-run beside it.
+type bench struct {
+	t    *testing.T
+	url  string
+	pool *pgxpool.Pool
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.Database(t)
+	return bench{t, url, pgtest.Pool(t, url)}
+}
+
+// exec runs a statement with the queue's functions at hand.
+func (b bench) exec(statements ...string) {
+	b.t.Helper()
+	for _, statement := range statements {
+		pgtest.Exec(b.t, b.pool, inQueue(statement))
+	}
+}
+
+// value returns a text.
+func (b bench) value(query string) string {
+	b.t.Helper()
+	return pgtest.Value[string](b.t, b.pool, inQueue(query))
+}
+
+// is reports whether a query says true.
+func (b bench) is(query string) bool {
+	b.t.Helper()
+	return pgtest.Value[bool](b.t, b.pool, inQueue(query))
+}
+
+// inQueue puts the schema in front of the queue's functions and tables, written with a dot.
+func inQueue(sql string) string { return leadingDot.ReplaceAllString(sql, "${1}graphile_worker.$2") }
+
+var leadingDot = regexp.MustCompile(`(^|[\s(,:])\.([a-z_])`)
+
+// result is how gw-run ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// command prepares a gw-run on the database.
+func (b bench) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(b.t.Context(), program(), args...)
+	cmd.Env = append(withoutDatabase(os.Environ()), "DATABASE_URL="+b.url)
+	return cmd
+}
+
+func withoutDatabase(env []string) (rest []string) {
+	for _, variable := range env {
+		if !strings.HasPrefix(variable, "PG") && !strings.HasPrefix(variable, "DATABASE_URL=") {
+			rest = append(rest, variable)
+		}
+	}
+	return rest
+}
+
+// run runs gw-run without a terminal.
+func (b bench) run(args ...string) result { b.t.Helper(); return b.pipe("", args...) }
+
+// pipe runs gw-run with a text on stdin.
+func (b bench) pipe(stdin string, args ...string) result {
+	b.t.Helper()
+	var out, errOut strings.Builder
+	cmd := b.command(args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		b.t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
+}
+
+// want compares how gw-run has ended with what is wanted.
+func (b bench) want(got, want result) {
+	b.t.Helper()
+	if got != want {
+		b.t.Errorf("exit code %d, want %d; stdout\n%s, want\n%s; stderr\n%s, want\n%s",
+			got.code, want.code, got.stdout, want.stdout, got.stderr, want.stderr)
+	}
+}
+
+// wantPart checks the exit code, and for parts of the outputs.
+func (b bench) wantPart(got result, code int, stdout, stderr string) {
+	b.t.Helper()
+	if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) {
+		b.t.Errorf("exit code %d, want %d; stdout\n%s, want in it\n%s; stderr\n%s, want in it\n%s",
+			got.code, code, got.stdout, stdout, got.stderr, stderr)
+	}
+}

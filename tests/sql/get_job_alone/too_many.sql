@@ -1,0 +1,42 @@
+-- Suspects cost all claims time: there are never more than 10 000, and those that there are stay.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+select set_setting('recovered_jobs', 'run');
+
+insert into _gw_suspects (job_id, revision) select -n, 0 from generate_series(1, 9998) as n;
+select register_worker('w0');
+select add_job('task', job_key => '1'), add_job('task', job_key => '2');
+select get_job('w0'), get_job('w0');
+select pg_temp.kill('w0');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+insert into _gw_suspects (job_id, revision) select -n, 0 from generate_series(1, 9998) as n on conflict do nothing;
+
+select register_worker('w1');
+select get_job_alone('w1');
+select add_job('task', job_key => '3'), add_job('task', job_key => '4');
+select get_job_batch('w2', batch_size => 2);
+select register_worker('w2');
+select pg_temp.kill(w) from unnest(array['w1', 'w2']) as w;
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select results_eq($$ select j.key, s.crashes from _private_jobs as j join _gw_suspects as s on s.job_id = j.id order by j.key $$,
+                  $$ values ('1', 1), ('2', 0) $$, 'the crash of one is counted, others are not added');
+select set_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['3', '4'], 'they run as any job');
+
+select * from finish();
+rollback;

@@ -1,0 +1,31 @@
+-- What jobs_for_scaling() costs depends neither on the jobs that are not due nor on how many are.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_jobs(array(select row('later', null, null, now() + interval '1 hour', null, null, n % 50, null)::job_spec
+                        from generate_series(1, 20000) as n)) limit 1;
+select add_job('now', priority => 49) from generate_series(1, 5);
+
+-- Rows of the jobs table that this transaction has fetched by an index; nothing in it is visible without a look.
+create function pg_temp.fetched()
+  returns bigint
+  language sql
+as $$ select s.idx_tup_fetch from pg_stat_xact_user_tables as s where s.relid = '_private_jobs'::regclass $$;
+
+create temporary table told as select pg_temp.fetched() as before, null::bigint as answer, null::bigint as after;
+update told set answer = jobs_for_scaling('{now}', 1000);
+update told set after = pg_temp.fetched();
+select is((select answer from told), 5::bigint, 'the due jobs are found');
+select ok((select after - before < 200 from told), 'and those that are not due passed by');
+
+update _private_jobs set run_at = now() where priority < 49;
+update told set before = pg_temp.fetched();
+update told set answer = jobs_for_scaling(most => 10);
+update told set after = pg_temp.fetched();
+select is((select answer from told), 10::bigint, 'no more than asked for');
+select ok((select after - before < 200 from told), 'nor more looked at');
+select is(jobs_for_scaling('{now}'), 5::bigint, 'a task is seen behind all others');
+
+select * from finish();
+rollback;

@@ -1,0 +1,25 @@
+-- list_jobs() tells about jobs what show_jobs() tells, but for the payload.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+select add_job('mail', '{"to": "you"}', 'q', '2026-01-02 03:04Z', 5, 'k', 7, '{f}');
+select add_job('mail', '[1]', run_at => now() + interval '1 hour');
+update _private_jobs set last_error = 'oh', attempts = 2, revision = 3 where key = 'k';
+select results_eq(
+  $$ select state, task_identifier, queue_name, key, priority, run_at, attempts, max_attempts, last_error, created_at,
+            updated_at, locked_at, locked_by, revision, flags
+       from list_jobs(queue => 'q') $$,
+  $$ values ('ready', 'mail', 'q', 'k', 7::smallint, '2026-01-02 03:04Z'::timestamptz, 2::smallint, 5::smallint, 'oh',
+             now(), now(), null::timestamptz, null::text, 3, '{"f": true}'::jsonb) $$,
+  'a job');
+select is((select jsonb_agg(to_jsonb(l)) from list_jobs() as l),
+          (select jsonb_agg(to_jsonb(s) - 'payload') from show_jobs(array(select id from jobs)) as s), 'all of them, as show_jobs() has them');
+select results_eq($$ select payload::text from show_jobs(array(select id from jobs) || 0::bigint) $$,
+                  $$ values ('{"to": "you"}'), ('[1]') $$, 'which has the payloads, and leaves out what is no job');
+select is((select count(*)::int from list_jobs(max_rows => 1)), 1, 'not more than asked for');
+select is((select id from list_jobs(after_id => (select min(id) from jobs))), (select max(id) from jobs), 'those after an id');
+select throws_ok($$ select from list_jobs('waiting') $$, 'GWIST', null, 'a state that is none');
+
+select * from finish();
+rollback;

@@ -1,0 +1,19 @@
+-- list_queues() says how many jobs of each queue stand where, and who holds it.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('t', queue_name => 'b', priority => n) from generate_series(1, 3) as n;
+select add_job('t', queue_name => 'a', run_at => now() + interval '1 hour'), add_job('t', queue_name => 'a', job_key => 'failed');
+select add_job('t', priority => 5);
+update _private_jobs set attempts = max_attempts where key = 'failed';
+select get_job('w');
+select results_eq(
+  $$ select queue_name, ready, scheduled, running, failed, locked_at is not null, locked_by, is_estimate from list_queues() $$,
+  $$ values ('a', 0::bigint, 1::bigint, 0::bigint, 1::bigint, false, null, false), ('b', 2, 0, 1, 0, true, 'w', false) $$,
+  'each queue with its jobs; those in none are not counted');
+select results_eq($$ select queue_name from list_queues(max_rows => 1) $$, $$ values ('a') $$, 'a page');
+select results_eq($$ select queue_name from list_queues('a') $$, $$ values ('b') $$, 'the next');
+
+select * from finish();
+rollback;

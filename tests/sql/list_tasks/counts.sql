@@ -1,0 +1,25 @@
+-- list_tasks() says how many jobs of each task stand where, and who runs it.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select add_job('b') from generate_series(1, 2);
+select add_job('a', run_at => now() + interval '1 hour'), add_job('a', job_key => 'running'), add_job('a', job_key => 'failed');
+select add_job('c', job_key => 'gone');
+select remove_job('gone');
+update _private_jobs set locked_at = now(), locked_by = 'w' where key = 'running';
+update _private_jobs set attempts = max_attempts where key = 'failed';
+select register_worker('w', '{a}'), register_worker('any'), register_worker('gone', '{a}');
+update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'gone';
+select results_eq(
+  $$ select * from list_tasks() $$,
+  $$ values ('a', 0::bigint, 1::bigint, 1::bigint, 1::bigint, 2::bigint, false), ('b', 2, 0, 0, 0, 1, false), ('c', 0, 0, 0, 0, 1, false) $$,
+  'each task with its jobs, and the workers that have it or say that they have any');
+select results_eq($$ select task_identifier from list_tasks(max_rows => 2) $$, $$ values ('a'), ('b') $$, 'a page');
+select results_eq($$ select task_identifier from list_tasks('a') $$, $$ values ('b'), ('c') $$, 'the next');
+select add_jobs(array(select row('b', null, null, null, null, null, null, null)::job_spec from generate_series(1, 20000))) limit 1;
+select ok((select is_estimate and ready between 10000 and 30000 from list_tasks(pages => pg_relation_size('_private_jobs') / 8192 / 4)
+            where task_identifier = 'b'), 'of many jobs a sample is counted');
+
+select * from finish();
+rollback;
