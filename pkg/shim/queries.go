@@ -140,6 +140,12 @@ func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	return freed, err
 }
 
+// returnUnknown hands back what is locked in this worker's name but for these jobs, and returns how many those were.
+func (q *queries) returnUnknown(ctx context.Context, known []int64) (returned int64, err error) {
+	err = q.row(ctx, &returned, `select S.return_unknown_jobs($1::text, $2::bigint[])`, q.workerID, known)
+	return returned, err
+}
+
 // unlock frees everything that is locked in this worker's name.
 func (q *queries) unlock(ctx context.Context) error {
 	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)

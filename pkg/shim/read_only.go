@@ -25,7 +25,7 @@ func (r *readOnly) found() {
 
 // over is called when a write went well.
 func (r *readOnly) over() {
-	if r.is.CompareAndSwap(true, false) {
+	if r != nil && r.is.CompareAndSwap(true, false) {
 		r.logger.Info("the server takes writes again")
 		r.moved.set()
 	}

@@ -172,7 +172,7 @@ func (s *session) run(ctx context.Context) error {
 	giveUp.Stop()
 	stopKeeping()
 	background.Wait()
-	s.leave(base, fetcher.orphaned || finisher.unwritten > 0)
+	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)
 
 	var errs []error
 	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {

@@ -24,11 +24,11 @@ select results_eq(
             ('complete_jobs'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
             ('cron_schedule'), ('cron_unschedule'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
             ('force_unlock_workers'),
-            ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('list_jobs'), ('list_queues'), ('list_tasks'),
+            ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'), ('list_jobs'), ('list_queues'), ('list_tasks'),
             ('list_workers'), ('matching_job_ids'), ('next_run_at'), ('permanently_fail_jobs'),
             ('queue_depth'), ('queue_stats'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'),
             ('reset_stale_locks'), ('retry_jobs'),
-            ('return_job'), ('return_job_batch'), ('run_cron'), ('set_setting'), ('setting'), ('show_jobs'), ('stale_sweep'),
+            ('return_job'), ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('set_setting'), ('setting'), ('show_jobs'), ('stale_sweep'),
             ('still_in_flight'), ('wake_up') $$,
   'every function that is not part of the API starts with _gw_');
 

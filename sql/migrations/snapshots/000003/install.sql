@@ -51,6 +51,7 @@
 {{ template "work/fail_job_batch.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "work/return_job.sql" . }}
+{{ template "work/return_unknown_jobs.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
