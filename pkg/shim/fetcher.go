@@ -98,7 +98,9 @@ func (f *fetcher) run(stop context.Context) {
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
-			warn(f.logger, "cannot claim jobs, will try again", err)
+			if !isReadOnly(err) {
+				f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			}
 			f.paused = time.After(retry.next())
 		}
 	}

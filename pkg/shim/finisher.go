@@ -187,7 +187,9 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isMistake(err) || isRefusal(err) {
 			return done, tries, err
 		}
-		warn(f.logger, "cannot write outcomes, will try again", err, "verb", verb, "jobs", len(batch))
+		if !isReadOnly(err) {
+			f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
+		}
 		if !retry.wait(ctx) {
 			return nil, tries, err
 		}

@@ -41,7 +41,7 @@ func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func
 		if sqlState(err) == "0A000" {
 			err = fn(ctx, conn.Conn())
 		}
-		if sqlState(err) == readOnlyState {
+		if isReadOnly(err) {
 			q.readOnly.found()
 			_ = conn.Conn().Close(ctx) // the next connection may lead to the primary
 		}

@@ -31,9 +31,5 @@ func (r *readOnly) over() {
 	}
 }
 
-// warn logs an error that passes by itself, except that of a read-only server.
-func warn(logger *slog.Logger, message string, err error, args ...any) {
-	if sqlState(err) != readOnlyState {
-		logger.Warn(message, append(args, "error", err)...)
-	}
-}
+// isReadOnly reports whether the server takes no writes, about which something has been said already.
+func isReadOnly(err error) bool { return sqlState(err) == readOnlyState }
