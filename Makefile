@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql lint deps demo snapshot extension
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot extension lint-packaging lint-release
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -19,6 +19,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
+	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
@@ -34,8 +35,17 @@ bench-report: deps ## Measure all of that on PostgreSQL 15 and 18, into docs/ben
 bench-sql: deps ## Measure the SQL functions beside hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)
 
+bench-tasks: deps ## Measure what gw-run itself costs by what serves its tasks (FLAGS="-quick -rounds 1"; see bench/README.md)
+	cd bench && go run ./tasks $(FLAGS)
+
 lint: deps ## Check the form of the Go code and every PL/pgSQL function
 	$(testserver) scripts/lint.sh
+
+lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
+	cd packaging/lint && go vet ./... && go test -count=1 ./...
+
+lint-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
+	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
 
 deps: ## Install what the tests need (apt, as root or in CI), or say what that is
 	@scripts/deps.sh

@@ -66,6 +66,7 @@ look() {
   need xz xz-utils # a test serves an archive
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
   need npm npm
+  [ "$(uname)" != Linux ] || need systemd-analyze systemd
   need_languages
   need_server
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/about"
 	"github.com/gwsql/gw/internal/cli"
 )
 
@@ -20,7 +21,7 @@ func (c *command) version(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
-	if err := cli.PrintVersion(cmd.Context(), c.stdout, "gw-migrate", connection, c.schema); err != nil {
+	if err := about.Print(cmd.Context(), c.stdout, "gw-migrate", connection, c.schema); err != nil {
 		return failed(err)
 	}
 	return nil

@@ -14,6 +14,10 @@ tasks/mail/send.sh the task "mail/send". It is started for each job, with {"payl
 known about the job in environment variables that begin with GRAPHILE_WORKER_. Exit code 0 completes the job; anything
 else fails it, and it is tried again later. What it prints is logged, on stderr.
 
+A config file, by default "gw.yaml" beside the folder of tasks, may have the settings of most flags, and tell how tasks
+are served: by executables with time limits of their own, by programs that keep running, by HTTP servers and by functions
+of the database. gw-run config check tells what is wrong with it.
+
 The queue is installed into the database when it is not there, and upgraded when it is older than this program. For
 everything else, and to see what that would do, there is gw-migrate.
 
@@ -22,14 +26,16 @@ running jobs may finish for the time of --grace, then they get SIGTERM, 5 second
 queue with the attempt not counted. A second signal ends the grace time at once.
 
 Recurring jobs come from a crontab, by default the file "crontab" beside the folder of tasks, and from schedules in the
-database. SIGHUP reads the crontab again; if it is wrong, that is logged and the one before stays. With --once there are
-none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
+database. With --once there are none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
+
+On SIGHUP the tasks, the config file and the crontab are read again, with --watch whenever they change. What is wrong with
+them is logged, and what was before stays.
 
 For orchestrators, --http serves /livez (200 as long as the worker's loops turn), /readyz (200 while it can work, else 503
 and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker has to be told how it
 learns of new jobs: by --listen-url past the pooler, or not at all, by --no-listen.
 
-Environment, each weaker than its flag:
+Environment, each weaker than its flag and stronger than the config file:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
   GRAPHILE_WORKER_SCHEMA    the schema
   NO_LOG_SUCCESS            --quiet, if set to anything
@@ -44,6 +50,7 @@ Exit codes:
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once
+  gw-run --config /etc/gw.yaml --watch
   gw-run --http :9464 --log-format json
   gw-run cron check ./crontab
   gw-run demo`

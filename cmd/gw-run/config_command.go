@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,9 +18,10 @@ import (
 
 func newConfigCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "config",
-		Short:   "Look at the config file",
-		Long:    "The config file says how tasks are served, and holds what else would be flags; docs/run.md tells its keys.",
+		Use:   "config",
+		Short: "Look at the config file",
+		Long: "The config file has settings, and tells how tasks are served. It is the one that --config names, or gw.yaml " +
+			"beside\nthe folder of tasks. docs/run.md has all its keys.",
 		Example: "  gw-run config check",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -54,6 +56,8 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 	worker := newCommandFlags(o, getenv)
 	cmd.Flags().AddFlag(worker.Lookup("tasks"))
 	cmd.Flags().AddFlag(worker.Lookup("crontab"))
+	must(cmd.MarkFlagDirname("tasks"))
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			o.configPath = args[0]
@@ -62,13 +66,13 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 		if err := o.complete(worker, getenv); err != nil {
 			return err
 		}
-		return o.checkConfig(cmd.OutOrStdout())
+		return o.checkConfig(cmd.Context(), cmd.OutOrStdout())
 	}
 	return cmd
 }
 
 // checkConfig prints how tasks are served.
-func (o *options) checkConfig(out io.Writer) error {
+func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 	log := slog.New(slog.DiscardHandler)
 	tasks, err := o.taskFinder(log).find(o.file)
 	if err != nil {
@@ -76,7 +80,7 @@ func (o *options) checkConfig(out io.Writer) error {
 	}
 	services := o.newServices(log)
 	defer services.end()
-	if _, err := services.prepare(tasks); err != nil {
+	if _, err := services.prepare(ctx, tasks); err != nil {
 		return err
 	}
 	cron, err := o.crontab(log).read()

@@ -117,6 +117,9 @@ func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 func TestEveryFlagHasItsSetting(t *testing.T) {
 	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
 	for _, key := range config.Settings() {
+		if settings[key.Flag] {
+			t.Errorf("--%s is there twice", key.Flag)
+		}
 		settings[key.Flag] = true
 	}
 	newCommandFlags(newOptions(), os.Getenv).VisitAll(func(flag *pflag.Flag) {
@@ -155,6 +158,7 @@ jobs: 4
 tasks:
   a: {timeout: 5s}
   b: {persistent: [sh, -c, exit]}
+  d: {sql: app.d}
   c: {http: "https://u:${SECRET}@example.com/{task}"}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
@@ -165,8 +169,9 @@ tasks:
 		{"a", "file", dir + "/tasks/a"},
 		{"b", "persistent", "SH -c exit"},
 		{"c", "http", "https://u:xxxxx@example.com/%7Btask%7D"},
+		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
-		{path + " is right: 4 tasks, 0 recurring jobs."},
+		{path + " is right: 5 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if code != exitOK || stderr != "" || len(lines) != len(want) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,6 +27,24 @@ func TestShellsCompleteCommandsFlagsAndTheirValues(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if code, stdout, _ := command(t, nil, "completion", shell); code != exitOK || !strings.Contains(stdout, "gw-run") {
 			t.Errorf("%s: exit code %d, %q", shell, code, stdout)
+		}
+	}
+}
+
+func TestShellsCompleteTheTasksOfTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.MkdirAll(filepath.Join(dir, "tasks", "mail"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hello", "mail/send.sh"} {
+		if err := os.WriteFile(filepath.Join(dir, "tasks", name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"__complete", "add", ""}, {"__complete", "jobs", "--task", ""}} {
+		if code, stdout, _ := command(t, nil, args...); code != exitOK || stdout != "hello\nmail/send\n:4\n" {
+			t.Errorf("%q: exit code %d, %q", args, code, stdout)
 		}
 	}
 }

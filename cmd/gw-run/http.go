@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/about"
 	"github.com/gwsql/gw/internal/health"
 	"github.com/gwsql/gw/pkg/gwprom"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -73,7 +73,7 @@ func newRegistry() (*prometheus.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := cli.ReadBuild()
+	build := about.ReadBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gw_build_info",
 		Help: "1, with what the program was built from, and the version of the schema that it brings along.",

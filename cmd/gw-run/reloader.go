@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/pkg/crontab"
@@ -23,8 +24,33 @@ type reloader struct {
 	flags    *forbiddenFlags
 	crontab  crontabFile
 
-	file *config.File // in force
-	cron []crontab.Source
+	file  *config.File           // in force
+	found map[string]config.Task // at the start
+	cron  []crontab.Source
+}
+
+// follow keeps the worker up to date with its files, and with the query for forbidden flags, until the function that it
+// returns is called.
+func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *options) (unfollow func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	changes := make(chan struct{})
+	if o.watch {
+		watch, err := watchFiles(o.tasks, []string{r.config.path, r.crontab.path}, r.log)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		loops.Go(func() { watch.run(ctx, changes) })
+	}
+	if !o.once {
+		loops.Go(func() { r.run(ctx, hangups, changes) })
+	}
+	loops.Go(func() { r.flags.run(ctx) })
+	return func() {
+		cancel()
+		loops.Wait()
+	}, nil
 }
 
 // run reads the files again at each hangup and at each change, until ctx ends.
@@ -46,7 +72,7 @@ func (r *reloader) reload(ctx context.Context) {
 		r.log.Error("cannot use the config, keeps the one before", "path", r.config.path, "error", err)
 		file = r.file
 	}
-	if r.takeTasks(file) && file != r.file {
+	if r.takeTasks(ctx, file) && file != r.file {
 		r.takeSettings(ctx, file)
 		r.file = file
 	}
@@ -54,11 +80,11 @@ func (r *reloader) reload(ctx context.Context) {
 }
 
 // takeTasks gives the worker the tasks of the file and of the folder. It returns whether they can be used.
-func (r *reloader) takeTasks(file *config.File) bool {
+func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	found, err := r.finder.find(file)
 	var next map[string]*service
 	if err == nil {
-		next, err = r.services.prepare(found)
+		next, err = r.services.prepare(ctx, found)
 	}
 	if err == nil {
 		err = r.change(next)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -35,7 +34,7 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 
 	var r *reloader
 	if !o.schemaOnly {
-		if r, err = o.load(log); err != nil {
+		if r, err = o.load(ctx, log); err != nil {
 			return err
 		}
 		defer r.services.end()
@@ -77,6 +76,10 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	r.services.db = pool
+	if err := r.services.take(ctx, r.found); err != nil {
+		return stoppedOr(ctx, err)
+	}
 	if err := r.worker.SetTasks(tasks(r.services.current)...); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.W
 }
 
 // load reads what a worker is to do.
-func (o *options) load(log *slog.Logger) (*reloader, error) {
+func (o *options) load(ctx context.Context, log *slog.Logger) (*reloader, error) {
 	r := &reloader{
 		log:      log,
 		config:   o.config,
@@ -102,15 +105,13 @@ func (o *options) load(log *slog.Logger) (*reloader, error) {
 		crontab:  o.crontab(log),
 		file:     o.file,
 	}
-	found, err := r.finder.find(o.file)
-	if err != nil {
+	var err error
+	if r.found, err = r.finder.find(o.file); err != nil {
 		return nil, err
 	}
-	serve, err := r.services.prepare(found)
-	if err != nil {
+	if err := r.services.take(ctx, r.found); err != nil {
 		return nil, err
 	}
-	r.services.use(serve)
 	if o.once {
 		return r, nil
 	}
@@ -119,30 +120,6 @@ func (o *options) load(log *slog.Logger) (*reloader, error) {
 	}
 	r.crontab.announce(r.cron)
 	return r, nil
-}
-
-// follow keeps the worker up to date with its files, and with the query for forbidden flags, until the function that it
-// returns is called.
-func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *options) (unfollow func(), err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var loops sync.WaitGroup
-	changes := make(chan struct{})
-	if o.watch {
-		watch, err := watchFiles(o.tasks, []string{r.config.path, r.crontab.path}, r.log)
-		if err != nil {
-			cancel()
-			return nil, err
-		}
-		loops.Go(func() { watch.run(ctx, changes) })
-	}
-	if !o.once {
-		loops.Go(func() { r.run(ctx, hangups, changes) })
-	}
-	loops.Go(func() { r.flags.run(ctx) })
-	return func() {
-		cancel()
-		loops.Wait()
-	}, nil
 }
 
 // work runs a worker until ctx ends, its grace time until hard ends as well.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/pkg/shim"
@@ -17,9 +20,8 @@ import (
 
 // service serves one task.
 type service struct {
-	task  config.Task // what it was made of
-	limit int         // how many jobs it can run at once, 0 for any number
-	run   shim.Handler
+	made  config.Task // what it was made of
+	task  shim.Task
 	close func() // ends what waits for jobs; jobs that run go on
 }
 
@@ -28,6 +30,7 @@ type services struct {
 	schema   string
 	jobs     int // how many the worker runs at once
 	log      *slog.Logger
+	db       *pgxpool.Pool // nil as long as there is none; then tasks that need it are left out
 	launcher *task.Launcher
 	current  map[string]*service
 	closing  sync.WaitGroup
@@ -38,7 +41,7 @@ func (o *options) newServices(log *slog.Logger) *services {
 }
 
 // prepare makes services for tasks. A task that is what it was before keeps its service.
-func (s *services) prepare(tasks map[string]config.Task) (map[string]*service, error) {
+func (s *services) prepare(ctx context.Context, tasks map[string]config.Task) (map[string]*service, error) {
 	next := make(map[string]*service, len(tasks))
 	var problems config.Problems
 	for name, t := range tasks {
@@ -46,7 +49,10 @@ func (s *services) prepare(tasks map[string]config.Task) (map[string]*service, e
 			next[name] = before
 			continue
 		}
-		made, err := s.serve(t)
+		if t.Kind == config.SQL && s.db == nil {
+			continue
+		}
+		made, err := s.make(ctx, t)
 		if err != nil {
 			problems = append(problems, config.Problem{Position: t.Position, Message: fmt.Sprintf("task %s: %s", name, err)})
 			continue
@@ -58,55 +64,71 @@ func (s *services) prepare(tasks map[string]config.Task) (map[string]*service, e
 
 // serves returns whether the service is what a task asks for, wherever that stands now.
 func (s *service) serves(t config.Task) bool {
-	t.Position = s.task.Position
-	return reflect.DeepEqual(s.task, t)
+	t.Position = s.made.Position
+	return reflect.DeepEqual(s.made, t)
 }
 
-// serve makes the service of a task.
-func (s *services) serve(t config.Task) (*service, error) {
-	made := &service{task: t, close: func() {}}
+// make makes the service of a task.
+func (s *services) make(ctx context.Context, t config.Task) (*service, error) {
+	made := &service{made: t, close: func() {}}
+	made.task.Name = t.Name
+	limit := t.Concurrency
+	var err error
 	switch t.Kind {
 	case config.Folder, config.Exec:
-		made.run = task.Executable{
-			Path:      t.Program.Command[0],
-			Args:      t.Program.Command[1:],
-			Directory: t.Program.Directory,
-			Env:       variables(t.Program.Env),
-			Timeout:   t.Timeout,
-			KillDelay: t.Program.KillDelay,
-		}.Run
+		made.task.Handler = executable(t).Run
 	case config.Persistent:
-		made.limit = cmp.Or(t.Program.Children, t.Concurrency, s.jobs)
-		program := task.NewPersistent(task.PersistentConfig{
-			Task:      t.Name,
-			Path:      t.Program.Command[0],
-			Args:      t.Program.Command[1:],
-			Directory: t.Program.Directory,
-			Env:       variables(t.Program.Env),
-			Children:  made.limit,
-			Timeout:   t.Timeout,
-			KillDelay: t.Program.KillDelay,
-			Launcher:  s.launcher,
-			Logger:    s.log,
-		})
-		made.run, made.close = program.Run, program.Close
+		children := cmp.Or(t.Program.Children, t.Concurrency, s.jobs)
+		limit = min(cmp.Or(t.Concurrency, children), children)
+		program := s.persistent(t, children)
+		made.task.Handler, made.close = program.Run, program.Close
 	case config.HTTP:
-		var err error
-		made.run, err = task.HTTP{
-			URL:          t.HTTP.URL,
-			Headers:      t.HTTP.Headers,
-			Secret:       t.HTTP.Secret,
-			Timeout:      t.Timeout,
-			Permanent4xx: t.HTTP.Permanent4xx,
-			CAFile:       t.HTTP.CAFile,
-			Schema:       s.schema,
-			Concurrency:  cmp.Or(t.Concurrency, s.jobs),
-		}.Handler()
-		return made, err
-	default:
-		return nil, fmt.Errorf("%s is not supported", t.Kind)
+		made.task.Handler, err = s.http(t).Handler()
+	case config.SQL:
+		call := task.SQL{Function: t.SQL.Function, Timeout: t.Timeout, Batch: t.SQL.Batch}
+		made.task, err = call.Task(ctx, s.db, t.Name)
 	}
-	return made, nil
+	made.task.Options = taskOptions(limit, t.Backoff)
+	return made, err
+}
+
+func executable(t config.Task) task.Executable {
+	return task.Executable{
+		Path:      t.Program.Command[0],
+		Args:      t.Program.Command[1:],
+		Directory: t.Program.Directory,
+		Env:       variables(t.Program.Env),
+		Timeout:   t.Timeout,
+		KillDelay: t.Program.KillDelay,
+	}
+}
+
+func (s *services) persistent(t config.Task, children int) *task.Persistent {
+	return task.NewPersistent(task.PersistentConfig{
+		Task:      t.Name,
+		Path:      t.Program.Command[0],
+		Args:      t.Program.Command[1:],
+		Directory: t.Program.Directory,
+		Env:       variables(t.Program.Env),
+		Children:  children,
+		Timeout:   t.Timeout,
+		KillDelay: t.Program.KillDelay,
+		Launcher:  s.launcher,
+		Logger:    s.log,
+	})
+}
+
+func (s *services) http(t config.Task) task.HTTP {
+	return task.HTTP{
+		URL:          t.HTTP.URL,
+		Headers:      t.HTTP.Headers,
+		Secret:       t.HTTP.Secret,
+		Timeout:      t.Timeout,
+		Permanent4xx: t.HTTP.Permanent4xx,
+		CAFile:       t.HTTP.CAFile,
+		Schema:       s.schema,
+		Concurrency:  cmp.Or(t.Concurrency, s.jobs),
+	}
 }
 
 // variables returns environment variables as NAME=value.
@@ -122,24 +144,31 @@ func variables(env map[string]string) []string {
 func tasks(services map[string]*service) []shim.Task {
 	list := make([]shim.Task, 0, len(services))
 	for _, name := range slices.Sorted(maps.Keys(services)) {
-		list = append(list, shim.Task{Name: name, Handler: services[name].run, Options: services[name].options()})
+		list = append(list, services[name].task)
 	}
 	return list
 }
 
-func (s *service) options() []shim.TaskOption {
+// taskOptions returns the options of a task that runs so many jobs at once, unless that is 0, and waits so long after attempts.
+func taskOptions(limit int, backoff []time.Duration) []shim.TaskOption {
 	var options []shim.TaskOption
-	limit := s.task.Concurrency
-	if limit == 0 || s.limit > 0 && s.limit < limit {
-		limit = s.limit
-	}
 	if limit > 0 {
 		options = append(options, shim.Concurrency(limit))
 	}
-	if delays := s.task.Backoff; len(delays) > 0 {
-		options = append(options, shim.Backoff(func(attempt int) time.Duration { return delays[min(attempt, len(delays))-1] }))
+	if last := len(backoff) - 1; last >= 0 {
+		options = append(options, shim.Backoff(func(attempt int) time.Duration { return backoff[min(attempt-1, last)] }))
 	}
 	return options
+}
+
+// take has tasks served from now on.
+func (s *services) take(ctx context.Context, tasks map[string]config.Task) error {
+	next, err := s.prepare(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	s.use(next)
+	return nil
 }
 
 // use replaces the services in use, and begins to close those that are not used any more.

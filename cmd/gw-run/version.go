@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/about"
 )
 
 const versionHelp = `Prints what this program was built from and the version that it brings a schema to; with --connection, also the
@@ -26,7 +26,7 @@ func newVersionCommand(getenv func(string) string) *cobra.Command {
 					return usageError{err}
 				}
 			}
-			return cli.PrintVersion(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
+			return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
 		},
 	}
 	to.addFlags(cmd.Flags(), getenv)

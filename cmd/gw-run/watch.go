@@ -66,8 +66,8 @@ func (w *fileWatch) watchTasks() {
 // run sends to changes when files have changed, until ctx ends.
 func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
 	defer w.watcher.Close()
-	var settled <-chan time.Time
 	var latest time.Time
+	settled := time.After(0) // what has changed before it was watched
 	for {
 		select {
 		case <-ctx.Done():

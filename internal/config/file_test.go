@@ -63,7 +63,7 @@ tasks:
     permanent_4xx: true
     ca_file: file.pem
     backoff: 5s
-  call: {sql: app.tally, batch: 64, statement_timeout: 5s}
+  call: {sql: app.tally, batch: 64}
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ tasks:
 				CAFile:       filepath.Join(dir, "file.pem"),
 			},
 		},
-		"call": {Kind: config.SQL, SQL: config.Call{Function: "app.tally", Batch: 64, StatementTimeout: 5 * time.Second}},
+		"call": {Kind: config.SQL, SQL: config.Call{Function: "app.tally", Batch: 64}},
 	}
 	for name, task := range file.Tasks {
 		if task.Position.Line == 0 || task.Name != name {

@@ -41,9 +41,9 @@ func Settings() []Key {
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
 		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
-		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as in `:9090`.", "http"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
+		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
 		{"quiet", YesNo, "false", "Whether to log no jobs that went well.", "quiet"},
 	}
 }
@@ -60,7 +60,7 @@ func Top() []Key {
 // Common are the keys of every task.
 func Common() []Key {
 	return []Key{
-		{"timeout", Time, "4h; 1m with `http`", "How long one attempt may take.", ""},
+		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
 	}
@@ -113,7 +113,6 @@ func OfKind(kind Kind) []Key {
 	case SQL:
 		return []Key{
 			{"batch", Number, "1", "How many jobs are run in one transaction, at most 64.", ""},
-			{"statement_timeout", Time, "that of the connection", "How long a call may take, as the database counts.", ""},
 		}
 	}
 	return nil

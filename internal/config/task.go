@@ -47,9 +47,8 @@ type Post struct {
 
 // Call is the function or procedure that serves a task.
 type Call struct {
-	Function         string // as the file has it
-	Batch            int    // 0 for the default
-	StatementTimeout time.Duration
+	Function string // as the file has it
+	Batch    int    // 0 for the default
 }
 
 // maxBatch is how many jobs one transaction may run.
@@ -157,8 +156,6 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		task.SQL.Function = r.text(e)
 	case "batch":
 		task.SQL.Batch = r.number(e, 1, maxBatch)
-	case "statement_timeout":
-		task.SQL.StatementTimeout = r.time(e)
 	}
 }
 

@@ -22,7 +22,7 @@ func (g *group) each(ctx context.Context, open []int) error {
 // eachUntilFailure returns how many of the jobs have an outcome: all, or all up to the first that failed.
 func (g *group) eachUntilFailure(ctx context.Context, open []int) (done int, err error) {
 	const statements = 5
-	var p pipeline
+	p := make(pipeline, 0, len(open)*statements)
 	completions := make([]*shim.Completion, len(open))
 	for at, i := range open {
 		if completions[at], err = g.completion(open[at : at+1]); err != nil {

@@ -39,12 +39,13 @@ func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error
 		return p.sendEach(ctx, conn)
 	}
 	var batch pgconn.Batch
+	var known preparedStatements
 	for _, s := range p {
 		if mode != pgx.QueryExecModeCacheStatement {
 			batch.ExecParams(s.sql, s.args, nil, nil, nil)
 			continue
 		}
-		prepared, err := conn.Prepare(ctx, s.sql, s.sql) // once for each connection
+		prepared, err := known.get(ctx, conn, s.sql)
 		if err != nil {
 			return 0, err
 		}
@@ -61,6 +62,23 @@ func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error
 		_ = conn.Close(ctx) // the server has forgotten what we have prepared: we cannot use the connection any more
 	}
 	return done, err
+}
+
+// preparedStatements are the few that a pipeline has of many statements: to find one here costs less than to ask the
+// connection, which prepares each once.
+type preparedStatements []*pgconn.StatementDescription
+
+func (p *preparedStatements) get(ctx context.Context, conn *pgx.Conn, sql string) (*pgconn.StatementDescription, error) {
+	for _, prepared := range *p {
+		if prepared.SQL == sql {
+			return prepared, nil
+		}
+	}
+	prepared, err := conn.Prepare(ctx, sql, sql)
+	if err == nil {
+		*p = append(*p, prepared)
+	}
+	return prepared, err
 }
 
 func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +20,10 @@ import (
 
 // shop is a database with functions that do as their payload says.
 type shop struct {
-	t    *testing.T
-	url  string
-	pool *pgxpool.Pool
+	t        *testing.T
+	url      string
+	pool     *pgxpool.Pool
+	outcomes string // of the last group, by the ids of the jobs
 }
 
 const functions = `
@@ -101,56 +104,62 @@ func (s *shop) work(sql task.SQL) {
 }
 
 // group calls the task's handler with all jobs that are ready, as a worker does under load.
-func (s *shop) group(sql task.SQL) []error {
+func (s *shop) group(sql task.SQL) {
 	s.t.Helper()
-	return s.groupOn(s.pool, sql, nil)
+	s.groupOn(s.pool, sql, nil)
 }
 
-func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) (errs []error) {
+// groupOn is group on a pool; claimed, if there is one, is called before the handler. It gathers the jobs in handlers that
+// take one each, so that it does not depend on how a worker groups them.
+func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) {
 	s.t.Helper()
-	served := s.task(sql)
-	jobs := pgtest.Value[int](s.t, s.pool, `select count(*)::integer from graphile_worker.jobs where run_at <= now()`)
-	handler := served.Many
-	// One executor that is busy with the first of two halves finds all of the second waiting.
-	gathered := make(chan *shim.Job, jobs)
-	done := make(chan []error, 1)
-	results := make(map[*shim.Job]error)
-	ready := make(chan struct{})
-	collect := func(_ context.Context, job *shim.Job) error {
-		gathered <- job
-		<-ready
-		return results[job]
-	}
-	worker, err := shim.New(pool, shim.Config{Concurrency: jobs, Logger: slog.New(slog.DiscardHandler)})
+	together := s.task(sql).Many
+	n := pgtest.Value[int](s.t, s.pool, `select count(*)::integer from graphile_worker.jobs where run_at <= now()`)
+	worker, err := shim.New(pool, shim.Config{Concurrency: n, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	worker.Handle("a", collect)
+	gathered, done := make(chan *shim.Job, n), make(chan struct{})
+	errs := make(map[*shim.Job]error)
+	worker.Handle("a", func(_ context.Context, job *shim.Job) error {
+		gathered <- job
+		<-done
+		return errs[job]
+	})
 	go func() {
-		var all []*shim.Job
-		for range jobs {
-			all = append(all, <-gathered)
+		defer close(done)
+		var jobs []*shim.Job
+		for range n {
+			jobs = append(jobs, <-gathered)
 		}
 		if claimed != nil {
 			claimed()
 		}
-		errs := handler(context.Background(), all)
-		for i, job := range all {
-			results[job] = errs[i]
+		for i, err := range together(context.Background(), jobs) {
+			errs[jobs[i]] = err
 		}
-		close(ready)
-		done <- errs
 	}()
+	outcomes := make(map[int64]shim.Outcome)
+	shim.On(worker, func(e shim.JobReported) { outcomes[e.Job.ID] = e.Outcome })
 	if err := worker.RunOnce(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	return <-done
+	var list []string
+	for _, id := range slices.Sorted(maps.Keys(outcomes)) {
+		list = append(list, string(outcomes[id]))
+	}
+	s.outcomes = strings.Join(list, " ")
 }
 
 // effects returns what was done and committed.
 func (s *shop) effects() string {
 	s.t.Helper()
 	return pgtest.Value[string](s.t, s.pool, `select coalesce(string_agg(n::text, ' ' order by n), '') from app.effects`)
+}
+
+func (s *shop) transactions() int {
+	s.t.Helper()
+	return pgtest.Value[int](s.t, s.pool, `select count(distinct transaction)::integer from app.effects`)
 }
 
 // left returns the jobs that are still there, by number, with their attempts.
@@ -185,10 +194,10 @@ func TestWhatAFunctionDoesIsDoneWithItsJob(t *testing.T) {
 		s.group(sql)
 		want(t, "effects", s.effects(), "1 2 3")
 		want(t, "jobs left", s.left(), "")
-		transactions := pgtest.Value[int](t, s.pool, `select count(distinct transaction)::integer from app.effects`)
-		if wanted := map[int]int{1: 3, 64: 1}[sql.Batch]; transactions != wanted {
-			t.Errorf("there were %d transactions, want %d", transactions, wanted)
+		if n, wanted := s.transactions(), map[int]int{1: 3, 64: 1}[sql.Batch]; n != wanted {
+			t.Errorf("there were %d transactions, want %d", n, wanted)
 		}
+		want(t, "outcomes", s.outcomes, "completed completed completed")
 		want(t, "time-out", pgtest.Value[string](t, s.pool, `select max(timeout) from app.effects`), "1min")
 	})
 }
@@ -212,6 +221,9 @@ func TestAFunctionThatFailsIsUndoneAndItsNeighboursAreNot(t *testing.T) {
 			}
 			want(t, "effects", s.effects(), strings.Join(done, " "))
 			want(t, "jobs left", s.left(), strings.Join(failed, " "))
+			if n := s.transactions(); sql.Batch > 1 && n > 1 {
+				t.Errorf("there were %d transactions", n)
+			}
 		}
 	})
 }
@@ -267,6 +279,7 @@ func TestAJobThatIsNotTheWorkersAnyMoreHasNoEffects(t *testing.T) {
 		want(t, "jobs left", s.left(), "2:1")
 		owner := pgtest.Value[string](t, s.pool, `select locked_by from graphile_worker.jobs`)
 		want(t, "owner", owner, "other")
+		want(t, "outcomes", s.outcomes, "completed lease_lost completed")
 	})
 }
 

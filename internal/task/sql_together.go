@@ -37,7 +37,7 @@ type transaction struct {
 
 // run runs the transaction. If it fails as a whole, the jobs without an outcome are to be tried again.
 func (t *transaction) run(ctx context.Context) error {
-	var p pipeline
+	p := make(pipeline, 0, 2*len(t.left)+4)
 	p.add("begin")
 	p.add(t.bound)
 	for len(t.called)+len(t.left) > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -47,9 +48,27 @@ const (
 // show prints a page. Each line is overwritten rather than wiped first, which would flicker.
 func show(out io.Writer, page []byte, onTerminal bool) error {
 	if onTerminal {
-		page = bytes.ReplaceAll(page, []byte("\n"), []byte(clearLine+"\n"))
-		page = append(append([]byte(home), page...), clearBelow...)
+		width, height := size(out)
+		text := strings.ReplaceAll(fit(string(page), width, height), "\n", clearLine+"\n")
+		page = []byte(home + text + clearBelow)
 	}
 	_, err := out.Write(page)
 	return err
+}
+
+// fit cuts a page to what a terminal shows at once: what scrolls away could not be overwritten.
+func fit(page string, width, height int) string {
+	if width < 1 || height < 2 {
+		return page
+	}
+	lines := strings.Split(strings.TrimSuffix(page, "\n"), "\n")
+	if most := height - 1; len(lines) > most { // the cursor stands on the last line
+		lines = append(lines[:most-1], "…")
+	}
+	for i, line := range lines {
+		if runes := []rune(line); len(runes) > width {
+			lines[i] = string(runes[:width-1]) + "…"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
 }

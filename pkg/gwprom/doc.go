@@ -8,7 +8,7 @@
 //	prometheus.MustRegister(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{}))
 //
 // The first tells what the workers of this process do, by their events; sum it over processes. The second asks the
-// database how many jobs stand where, at each scrape, which is the same whoever asks: let one process do it.
+// database how many jobs stand where, when it is scraped, which is the same whoever asks: let one process do it.
 //
 // The label task has as many values as tasks are registered with the workers, or are in their crontabs.
 package gwprom

@@ -194,6 +194,27 @@ func ExampleBackoff() {
 	// 1 of 25 attempts, last error: no answer
 }
 
+func ExampleWorker_SetTasks() {
+	worker, _, done := exampleWorker(shim.Config{Concurrency: 8})
+	defer done()
+	fetch := func(ctx context.Context, job *shim.Job) error { return nil }
+	greet := func(ctx context.Context, name string, job *shim.Job) error {
+		fmt.Println("hello,", name)
+		return nil
+	}
+	err := worker.SetTasks(
+		shim.Task{Name: "fetch", Handler: fetch, Options: []shim.TaskOption{shim.Concurrency(4)}},
+		shim.Task{Name: "greet", Handler: shim.Typed(greet)},
+	)
+	if err != nil {
+		fmt.Println(err)
+	}
+	addAndRun(worker, "greet", "Ada")
+	// Output:
+	// hello, Ada
+	// the job is done
+}
+
 func ExampleMiddleware() {
 	timed := func(next shim.Handler) shim.Handler {
 		return func(ctx context.Context, job *shim.Job) error {

@@ -52,7 +52,7 @@ type Worker struct {
 
 	tasks        atomic.Pointer[taskSet]
 	tasksChanged signal // for the fetcher
-	tasksUnknown signal // for the keeper, which tells the database
+	tasksUnknown signal // for the beat, which tells the database
 
 	mu      sync.Mutex    // also held to change tasks
 	misuse  []error       // wrong registrations, reported by Run

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,15 +49,17 @@ func TestWhatPilesUpIsRemoved(t *testing.T) {
 // As Graphile Worker's command does it, which keeps the names of the tasks that it has.
 func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
 	b := newBench(t)
-	b.exec(`select .add_job(t, job_key => t, queue_name => t) from unnest(array['mine', 'gone']) as t`,
-		`select .remove_job(t) from unnest(array['mine', 'gone']) as t`)
-	tasks := t.TempDir()
-	if err := os.WriteFile(filepath.Join(tasks, "mine"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	b.exec(`select .add_job(t, job_key => t, queue_name => t) from unnest(array['file', 'folder', 'gone']) as t`,
+		`select .remove_job(t) from unnest(array['file', 'folder', 'gone']) as t`)
+	dir := t.TempDir()
+	tasks, config := filepath.Join(dir, "tasks"), filepath.Join(dir, "gw.yaml")
+	if err := errors.Join(os.Mkdir(tasks, 0o755), os.WriteFile(filepath.Join(tasks, "folder"), []byte("#!/bin/sh\n"), 0o755),
+		os.WriteFile(config, []byte("tasks:\n  file:\n    exec: ./tasks/folder\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	b.want(b.run("--tasks", tasks, "--cleanup", "GC_TASK_IDENTIFIERS,GC_JOB_QUEUES", "--cleanup", "DELETE_PERMAFAILED_JOBS"),
-		result{stdout: "DELETE_PERMAFAILED_JOBS: 0 removed\nGC_TASK_IDENTIFIERS: 1 removed\nGC_JOB_QUEUES: 2 removed\n"})
-	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "mine" {
+		result{stdout: "DELETE_PERMAFAILED_JOBS: 0 removed\nGC_TASK_IDENTIFIERS: 1 removed\nGC_JOB_QUEUES: 3 removed\n"})
+	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "file folder" {
 		t.Errorf("tasks that are left: %s", got)
 	}
 	b.wantPart(b.run("--cleanup", "GC_EVERYTHING"), 2, "", `there is no clean-up "GC_EVERYTHING"`)

@@ -162,3 +162,12 @@ func TestAJobIsShownWhole(t *testing.T) {
 	b.wantPart(b.run("show", "1", "--key", "k"), 2, "", "which job?")
 	b.wantPart(b.run("show", "first"), 2, "", `"first" is no id of a job`)
 }
+
+func TestTimesAreReadAndToldInUTC(t *testing.T) {
+	b := newBench(t)
+	b.exec(`do $$ begin execute format('alter database %I set timezone = %L', current_database(), 'Asia/Tokyo'); end $$`)
+	b.wantPart(b.run("add", "t", "--run-at", "2100-01-02 03:04", "--json"), 0, `"run_at":"2100-01-02T03:04:00+00:00"`, "")
+	b.wantPart(b.run("show", "1"), 0, "run at        2100-01-02 03:04:00 UTC (in ", "")
+	b.wantPart(b.run("reschedule", "1", "--run-at", "2100-01-02 03:05+01"), 0, "", "")
+	b.wantPart(b.run("jobs", "--json"), 0, `"run_at":"2100-01-02T02:05:00+00:00"`, "")
+}

@@ -157,6 +157,10 @@ func TestAListThatIsWatchedIsDrawnInItsPlace(t *testing.T) {
 	b.exec(`select .add_job('fresh')`)
 	s.see("\x1b[H")
 	s.see("fresh")
+	b.exec(`select .add_job(repeat('long', 30)) from generate_series(1, 50)`)
+	s.see("longlong…\x1b[K\r\n") // what does not fit into 120 columns and 24 lines is cut
+	s.see("21  ready")
+	s.see("\r\n…\x1b[K\r\n\x1b[J")
 	s.enter("\x03") // Ctrl-C
 	s.wantExit(0)
 }

@@ -22,16 +22,15 @@ declare
 begin
   return query
   with seen as (
-    select count(*) filter (where l.state = 'ready') as ready,
-           count(*) filter (where l.state = 'scheduled') as scheduled,
-           count(*) filter (where l.state = 'running') as running,
-           count(*) filter (where l.state = 'failed') as failed
-      from (select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state
-              from {{.schema}}._private_jobs as j tablesample system (share)
-            offset 0) as l
+    select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state, count(*) * 100 / share as jobs
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     group by 1
   )
-  select (s.ready * 100 / share)::bigint, (s.scheduled * 100 / share)::bigint, (s.running * 100 / share)::bigint,
-         (s.failed * 100 / share)::bigint, now() - {{.schema}}._gw_oldest_ready(), share < 100
+  select coalesce(sum(s.jobs) filter (where s.state = 'ready'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'scheduled'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'running'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'failed'), 0)::bigint,
+         now() - {{.schema}}._gw_oldest_ready(), share < 100
     from seen as s;
 end;
 $$;

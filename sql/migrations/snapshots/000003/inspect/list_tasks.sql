@@ -61,15 +61,15 @@ begin
   with seen as (
     select case kind when 'task' then j.task_id else j.job_queue_id end as id,
            {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
-           count(*) as jobs
+           count(*) * 100 / share as jobs
       from {{.schema}}._private_jobs as j tablesample system (share)
      group by 1, 2
   )
   select s.id,
-         (coalesce(sum(s.jobs) filter (where s.state = 'ready'), 0) * 100 / share)::bigint,
-         (coalesce(sum(s.jobs) filter (where s.state = 'scheduled'), 0) * 100 / share)::bigint,
-         (coalesce(sum(s.jobs) filter (where s.state = 'running'), 0) * 100 / share)::bigint,
-         (coalesce(sum(s.jobs) filter (where s.state = 'failed'), 0) * 100 / share)::bigint
+         coalesce(sum(s.jobs) filter (where s.state = 'ready'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'scheduled'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'running'), 0)::bigint,
+         coalesce(sum(s.jobs) filter (where s.state = 'failed'), 0)::bigint
     from seen as s
    group by s.id;
 end;

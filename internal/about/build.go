@@ -1,4 +1,4 @@
-package cli
+package about
 
 import (
 	"cmp"
@@ -36,6 +36,3 @@ func (b Build) String() string {
 	}
 	return text + b.Go + ")"
 }
-
-// Version returns the build of the running program as text.
-func Version() string { return ReadBuild().String() }

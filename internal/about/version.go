@@ -1,4 +1,5 @@
-package cli
+// Package about tells what a program was built from, and which schema it brings along.
+package about
 
 import (
 	"context"
@@ -10,9 +11,9 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// PrintVersion prints what a program was built from and the version of the schema that it brings along. With a connection
+// Print prints what a program was built from and the version of the schema that it brings along. With a connection
 // it adds the version that the schema there has.
-func PrintVersion(ctx context.Context, w io.Writer, program, connection, schema string) error {
+func Print(ctx context.Context, w io.Writer, program, connection, schema string) error {
 	available, err := migrate.Available()
 	if err != nil {
 		return err

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/server"
+	"github.com/gwsql/gw/bench/internal/stats"
+)
+
+// kindConcurrency is how many jobs gw-run runs at once.
+const kindConcurrency = 8
+
+// kind is a way to serve the task.
+type kind struct {
+	name   string
+	jobs   int
+	budget float64               // jobs for each second of gw-run's processor time, 0 without
+	config func(b *bench) string // of the task, as YAML in one line
+	before []string              // statements
+}
+
+// kinds are measured one after the other. How many jobs each has is so that it takes a few seconds.
+func kinds(url string) []kind {
+	program := func(name string) func(*bench) string {
+		return func(b *bench) string { return fmt.Sprintf("{%s: %q}", name, filepath.Join(b.programs, "echo")) }
+	}
+	text := func(config string) func(*bench) string { return func(*bench) string { return config } }
+	noop := []string{
+		"create schema app",
+		"create function app.noop(payload json) returns void language plpgsql as 'begin end'",
+	}
+	return []kind{
+		{"persistent", 60_000, 10_000, program("persistent"), nil},
+		{"exec", 4_000, 0, text("{exec: /bin/true}"), nil},
+		{"http", 40_000, 5_000, text("{http: " + url + "}"), nil},
+		{"sql", 40_000, 0, text("{sql: app.noop}"), noop},
+		{"sql, batch of 64", 100_000, 0, text("{sql: app.noop, batch: 64}"), noop},
+	}
+}
+
+// kindsScenario has gw-run work a full table with each kind.
+func kindsScenario(ctx context.Context, b *bench) error {
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // what it is does not matter
+	}))
+	defer web.Close()
+	all := kinds(web.URL)
+	perCPU, speed := make([]stats.Series, len(all)), make([]stats.Series, len(all))
+	order := make([]int, len(all))
+	for i := range all {
+		order[i] = i
+	}
+	for round := range b.Rounds {
+		for _, i := range harness.Turns(round, order) {
+			run, err := b.measure(ctx, all[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", all[i].name, err)
+			}
+			fmt.Fprintf(b.Progress, "round %d: %s: %.0f jobs for a second of processor time\n", round+1, all[i].name, run.perCPU)
+			perCPU[i], speed[i] = append(perCPU[i], run.perCPU), append(speed[i], run.speed)
+		}
+	}
+	b.Note("`gw-run --once --quiet -j %d`, which logs nothing of jobs that went well, works a table of jobs that are due. The "+
+		"processor time is that of gw-run itself, its start and its end included, without what it starts; the speed is of the "+
+		"whole, with all on this machine: server, gw-run, and what serves the task.", kindConcurrency)
+	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "jobs/s", "budget", "holds"}}
+	for i, k := range all {
+		budget, holds := "", ""
+		if k.budget > 0 {
+			budget, holds = fmt.Sprintf("at least %.0f", k.budget), perCPU[i].AtLeast(k.budget)
+		}
+		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), speed[i].Number(), budget, holds)
+	}
+	b.Table(t)
+	return nil
+}
+
+// fill makes a database with jobs for a kind.
+func (b *bench) fill(ctx context.Context, k kind) (*server.Database, error) {
+	db, err := b.Copy(ctx, queue.Template)
+	if err != nil {
+		return nil, err
+	}
+	return db, db.Settle(ctx, append(k.before, queue.Fill(b.Scale(k.jobs)))...)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gwsql/gw/bench/internal/queue"
+)
+
+// measured is a run of gw-run.
+type measured struct {
+	perCPU float64 // jobs for each second of processor time
+	speed  float64 // jobs a second
+}
+
+// measure has gw-run work all jobs of a kind and end.
+func (b *bench) measure(ctx context.Context, k kind) (m measured, err error) {
+	db, err := b.fill(ctx, k)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, db.Drop(ctx)) }()
+	config := filepath.Join(b.programs, "gw.yaml")
+	if err := os.WriteFile(config, []byte("tasks:\n  "+queue.Task+": "+k.config(b)+"\n"), 0o600); err != nil {
+		return m, fmt.Errorf("write the config: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(b.programs, "gw-run"), "--once", "--quiet", "-c", db.URL(), "--config", config,
+		"-j", strconv.Itoa(kindConcurrency))
+	cmd.Dir = b.programs
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return m, fmt.Errorf("start gw-run: %w", err)
+	}
+	cpu, cpuErr := awaitCPU(cmd.Process.Pid)
+	took := time.Since(start)
+	if err := errors.Join(cpuErr, cmd.Wait()); err != nil {
+		return m, fmt.Errorf("gw-run: %w\n%s", err, log.Bytes())
+	}
+	var left int
+	if err := db.Admin.QueryRow(ctx, "select count(*) from "+queue.JobsTable).Scan(&left); err != nil {
+		return m, fmt.Errorf("count the jobs that are left: %w", err)
+	}
+	if left > 0 {
+		return m, fmt.Errorf("%d jobs are left\n%s", left, log.Bytes())
+	}
+	jobs := float64(b.Scale(k.jobs))
+	return measured{perCPU: jobs / cpu.Seconds(), speed: jobs / took.Seconds()}, nil
+}
+
+// awaitCPU waits for the end of a child and returns the processor time that it took itself. What the child has waited for,
+// which wait adds to it, is not in there; so it is read before the child is waited for.
+func awaitCPU(pid int) (time.Duration, error) {
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("wait for the end: %w", err)
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read the processor time: %w", err)
+	}
+	// The name, in brackets, may have spaces in it. User and system time are the 12th and 13th field behind it.
+	_, behind, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(behind)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("read the processor time: %q has too few fields", stat)
+	}
+	user, userErr := strconv.Atoi(fields[11])
+	system, systemErr := strconv.Atoi(fields[12])
+	if err := errors.Join(userErr, systemErr); err != nil {
+		return 0, fmt.Errorf("read the processor time: %w", err)
+	}
+	const ticks = 100 // a second, on Linux
+	return time.Duration(user+system) * time.Second / ticks, nil
+}
