@@ -83,8 +83,8 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	f.exec("begin; set transaction read write; alter database " + database + " set default_transaction_read_only = on; commit")
 	network.reset()
 	f.awaitLog(w, "the server is read-only, waits for one that takes writes")
-	tries := network.connections()
-	f.waitUntil("more tries", func() bool { return network.connections() > tries+10 }, w.logs.String)
+	tries := len(network.arrivals())
+	f.waitUntil("more tries", func() bool { return len(network.arrivals()) > tries+10 }, w.logs.String)
 	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
 		t.Errorf("the log speaks of it %d times", n)
 	}
@@ -116,4 +116,59 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	pgtest.Await(t, there, "select count(*) = 1 from pg_stat_activity where query like 'listen %'")
 	pgtest.Exec(t, there, "select graphile_worker.add_job('work', json_build_object('N', 2))")
 	f.waitUntil("the second job", func() bool { return f.ended() == 2 }, w.logs.String)
+}
+
+// The standby is asynchronous and has not heard of what happened last: of jobs that were added, and of jobs that ended.
+func TestAfterAFailoverToAnAsynchronousStandbyTheRestIsDone(t *testing.T) {
+	t.Parallel()
+	primary := ownServer(t, nil)
+	line, followed := newProxy(t, primary.URL("postgres"))
+	u, err := url.Parse(followed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	standby := standbyOf(t, primary, "host="+u.Hostname()+" port="+u.Port()+" user=postgres")
+	admin := pgtest.Pool(t, primary.URL("postgres"))
+	f := newFleet(t, eitherOf(t, primary, standby))
+	workers := f.workers(3, f.url)
+	l := f.load()
+	f.awaitMore(200)
+	pgtest.Await(t, admin, "select count(*) > 0 from pg_stat_replication where replay_lsn is not null")
+	line.stall()
+	cut := l.added.Load()
+	f.awaitMore(100)
+	l.awaitMore(50)
+	if err := primary.Halt(true); err != nil {
+		t.Fatal(err)
+	}
+	promote(t, standby)
+	for _, w := range workers {
+		f.awaitLog(w, "cannot listen")
+	}
+	f.awaitMore(200)
+	l.stop()
+	f.await(done) // nothing stays locked
+
+	missing := make(map[int]bool)
+	runs := f.runs()
+	for _, r := range l.acked {
+		missing[r.n] = true
+	}
+	again := 0
+	for _, r := range runs {
+		if !missing[r.n] {
+			again++
+		}
+		missing[r.n] = false
+	}
+	lost := 0
+	for i, r := range l.acked {
+		if missing[r.n] && r.key == "" {
+			lost++
+			if int64(i) < cut-100 {
+				t.Errorf("job %d was lost, although it was added long before the line broke", r.n)
+			}
+		}
+	}
+	t.Logf("%d jobs added, %d before the line broke; %d lost, %d run again", len(l.acked), cut, lost, again)
 }

@@ -4,8 +4,10 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // proxy is a network between workers and their server that can fail.
@@ -19,7 +21,7 @@ type proxy struct {
 	moving  sync.Cond
 	stalled bool // nothing moves, in either direction; new connections are accepted and stall, too
 	links   map[*link]bool
-	opened  int // how many connections there have been
+	opened  []time.Time // when there were connections
 }
 
 // link is a connection from a worker to the server.
@@ -58,6 +60,9 @@ func (p *proxy) accept() {
 		if err != nil {
 			return // the test is over
 		}
+		p.mu.Lock()
+		p.opened = append(p.opened, time.Now())
+		p.mu.Unlock()
 		upstream, err := net.Dial("unix", p.server)
 		if err != nil {
 			_ = conn.Close()
@@ -66,7 +71,6 @@ func (p *proxy) accept() {
 		l := &link{client: conn.(*net.TCPConn), upstream: upstream}
 		p.mu.Lock()
 		p.links[l] = true
-		p.opened++
 		p.mu.Unlock()
 		p.relaying.Go(func() { p.relay(l, l.upstream, l.client) })
 		p.relaying.Go(func() { p.relay(l, l.client, l.upstream) })
@@ -139,8 +143,9 @@ func (p *proxy) lose() {
 	}
 }
 
-func (p *proxy) connections() int {
+// arrivals returns when workers connected or tried to.
+func (p *proxy) arrivals() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.opened
+	return slices.Clone(p.opened)
 }

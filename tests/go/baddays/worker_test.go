@@ -3,6 +3,7 @@ package baddays
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,8 +28,9 @@ const (
 
 // payload is what jobs of the task "work" are given.
 type payload struct {
-	N            int // the number of the job in its load
-	Milliseconds int // how long it runs
+	N            int  // the number of the job in its load
+	Milliseconds int  // how long it runs
+	Fails        bool // the first time
 }
 
 // runAsWorker runs a worker, if that is what this program was started for, until it is told to stop.
@@ -80,6 +82,10 @@ func runWorker(url, id, folder string) error {
 			note("cut", p.N, job)
 			return context.Cause(ctx)
 		case <-time.After(time.Duration(p.Milliseconds) * time.Millisecond):
+		}
+		if p.Fails && job.Attempts == 1 {
+			note("fail", p.N, job)
+			return errors.New("as it was told to")
 		}
 		note("end", p.N, job)
 		return nil
