@@ -2,6 +2,7 @@ package baddays
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,10 +13,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// A hundred workers lose their server at once. They come back spread out, however long it was away.
-func TestAHundredWorkersDoNotComeBackInOneInstant(t *testing.T) {
+var workersFlag = flag.Int("baddays.workers", 30, "how many `workers` lose their server at once")
+
+// Many workers lose their server at once. They come back spread out. Each has five loops that connect; if all of them did
+// at the same times, they would come five for each worker in one instant.
+func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 	t.Parallel()
-	const workers = 100
+	workers := *workersFlag
 	server := ownServer(t, map[string]string{"max_connections": "700"})
 	network, through := newProxy(t, server.URL("postgres"))
 	pool := pgtest.Pool(t, server.URL("postgres"))
@@ -23,12 +27,18 @@ func TestAHundredWorkersDoNotComeBackInOneInstant(t *testing.T) {
 	ended := make(chan error, workers)
 	for i := range workers {
 		own := pgtest.Pool(t, through)
-		w, err := shim.New(own, shim.Config{WorkerID: fmt.Sprint("w", i), Logger: slog.New(slog.DiscardHandler)})
+		w, err := shim.New(own, shim.Config{WorkerID: fmt.Sprint("w", i), PollInterval: time.Minute, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.Handle("work", func(context.Context, *shim.Job) error { return nil })
-		go func() { ended <- w.Run(ctx) }()
+		go func() {
+			err := w.Run(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- err
+		}()
 	}
 	defer func() {
 		stop()
@@ -38,8 +48,9 @@ func TestAHundredWorkersDoNotComeBackInOneInstant(t *testing.T) {
 			}
 		}
 	}()
-	const listening = "select count(*) = $1 from pg_stat_activity where query like 'listen %'"
-	pgtest.Await(t, pool, listening, workers)
+	// Each has one that listens and one that beats.
+	const connected = "select count(*) >= 2 * $1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+	pgtest.Await(t, pool, connected, workers)
 
 	if err := server.Halt(true); err != nil {
 		t.Fatal(err)
@@ -51,8 +62,8 @@ func TestAHundredWorkersDoNotComeBackInOneInstant(t *testing.T) {
 	}
 	back := time.Now()
 	pool.Reset()
-	pgtest.Await(t, pool, listening, workers)
-	t.Logf("all listened again %v after the server was back", time.Since(back).Round(time.Millisecond))
+	pgtest.Await(t, pool, connected, workers)
+	t.Logf("all were there again %v after the server was back", time.Since(back).Round(time.Millisecond))
 
 	// Of the tries from the second second on, when chance has spread them.
 	var tries []time.Time
@@ -70,7 +81,7 @@ func TestAHundredWorkersDoNotComeBackInOneInstant(t *testing.T) {
 		most = max(most, last-first+1)
 	}
 	t.Logf("%d connections, at most %d within a tenth of a second", len(tries), most)
-	if most > workers {
+	if most > 3*workers {
 		t.Errorf("%d connections came within a tenth of a second", most)
 	}
 }
