@@ -15,6 +15,7 @@ import (
 func TestTheSQLOfEachDocumentRuns(t *testing.T) {
 	for _, path := range documents(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
 			psql := exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1",
 				"--file", "-", pgtest.Database(t))
 			psql.Stdin = strings.NewReader(session(t, path))

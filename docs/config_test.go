@@ -58,23 +58,33 @@ func renderKeys(keys []config.Key) string {
 	return b.String()
 }
 
-func TestTheConfigFilesOfTheManualAreRight(t *testing.T) {
-	for _, block := range blocks(t, "run.md") {
-		if block.language != "yaml" || block.source != "" {
-			continue
-		}
-		dir := t.TempDir()
-		for _, program := range []string{"thumbnail", "resize.py"} {
-			if err := os.WriteFile(filepath.Join(dir, program), nil, 0o755); err != nil {
-				t.Fatal(err)
+// programs are those in the folder of a config file that it names.
+var programs = regexp.MustCompile(`\./[\w.]+`)
+
+func TestTheConfigFilesOfEachDocumentAreRight(t *testing.T) {
+	count := 0
+	for _, path := range documents(t) {
+		for _, block := range blocks(t, path) {
+			if block.language != "yaml" || block.source != "" {
+				continue
 			}
+			dir := t.TempDir()
+			for _, program := range programs.FindAllString(block.code, -1) {
+				if err := os.WriteFile(filepath.Join(dir, program), nil, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file, err := config.Parse(filepath.Join(dir, "gw.yaml"), block.code, func(string) string { return "a value" })
+			if err != nil {
+				t.Errorf("%s:%d: %v", path, block.line, err)
+			} else if len(file.Tasks) == 0 {
+				t.Errorf("%s:%d: there are no tasks", path, block.line)
+			}
+			count++
 		}
-		file, err := config.Parse(filepath.Join(dir, "gw.yaml"), block.code, func(string) string { return "a value" })
-		if err != nil {
-			t.Errorf("run.md:%d: %v", block.line, err)
-		} else if len(file.Tasks) == 0 {
-			t.Errorf("run.md:%d: there are no tasks", block.line)
-		}
+	}
+	if count == 0 {
+		t.Error("no document has a config file")
 	}
 }
 

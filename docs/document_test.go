@@ -18,6 +18,7 @@ const root = ".."
 // block is a fenced piece of code in a document.
 type block struct {
 	language string
+	before   string // the text since the block before it
 	line     int    // of its first line of code, from 1
 	code     string // with the last line end
 	source   string // the file that it says it is taken from, empty if it says nothing
@@ -50,21 +51,23 @@ func blocks(t *testing.T, path string) []block {
 	t.Helper()
 	var found []block
 	var current *block
-	var above string
+	var before, above string
 	for i, line := range strings.SplitAfter(read(t, path), "\n") {
 		text := strings.TrimSuffix(line, "\n")
 		fence, isFence := strings.CutPrefix(text, "```")
 		switch {
 		case isFence && current == nil:
-			current = &block{language: fence, line: i + 2}
+			current = &block{language: fence, before: before, line: i + 2}
 			if match := takenFrom.FindStringSubmatch(above); match != nil {
 				current.source = match[1]
 			}
 		case isFence:
 			found = append(found, *current)
-			current = nil
+			current, before = nil, ""
 		case current != nil:
 			current.code += line
+		default:
+			before += line
 		}
 		above = text
 	}

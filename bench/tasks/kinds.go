@@ -23,7 +23,8 @@ type kind struct {
 	name   string
 	jobs   int
 	budget float64               // jobs for each second of gw-run's processor time, 0 without
-	config func(b *bench) string // of the task, as YAML in one line
+	share  float64               // likewise, as a part of what the first kind does, 0 without
+	config func(b *bench) string // of the task, as YAML in one line; nil for a program with a handler that does nothing
 	before []string              // statements
 }
 
@@ -38,11 +39,12 @@ func kinds(url string) []kind {
 		"create function app.noop(payload json) returns void language plpgsql as 'begin end'",
 	}
 	return []kind{
-		{"persistent", 60_000, 10_000, program("persistent"), nil},
-		{"exec", 4_000, 0, text("{exec: /bin/true}"), nil},
-		{"http", 40_000, 5_000, text("{http: " + url + "}"), nil},
-		{"sql", 40_000, 0, text("{sql: app.noop}"), noop},
-		{"sql, batch of 64", 100_000, 0, text("{sql: app.noop, batch: 64}"), noop},
+		{"no-op, pkg/shim", 300_000, 0, 0, nil, nil},
+		{"persistent", 60_000, 10_000, 0, program("persistent"), nil},
+		{"exec", 4_000, 0, 0, text("{exec: /bin/true}"), nil},
+		{"http", 40_000, 5_000, 0, text("{http: " + url + "}"), nil},
+		{"sql", 100_000, 0, 0.2, text("{sql: app.noop}"), noop},
+		{"sql, batch of 64", 300_000, 0, 0.5, text("{sql: app.noop, batch: 64}"), noop},
 	}
 }
 
@@ -71,13 +73,16 @@ func kindsScenario(ctx context.Context, b *bench) error {
 	b.Note("`gw-run --once --quiet -j %d`, which logs nothing of jobs that went well, works a table of jobs that are due. The "+
 		"processor time is that of gw-run itself, its start and its end included, without what it starts; the speed is of the "+
 		"whole, with all on this machine: server, gw-run, and what serves the task.", kindConcurrency)
-	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "jobs/s", "budget", "holds"}}
+	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "of no-op", "jobs/s", "budget", "holds"}}
 	for i, k := range all {
-		budget, holds := "", ""
-		if k.budget > 0 {
+		budget, holds, share := "", "", perCPU[i].Over(perCPU[0])
+		switch {
+		case k.budget > 0:
 			budget, holds = fmt.Sprintf("at least %.0f", k.budget), perCPU[i].AtLeast(k.budget)
+		case k.share > 0:
+			budget, holds = fmt.Sprintf("at least %v of no-op", k.share), share.AtLeast(k.share)
 		}
-		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), speed[i].Number(), budget, holds)
+		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), share.Ratio(), speed[i].Number(), budget, holds)
 	}
 	b.Table(t)
 	return nil

@@ -63,7 +63,7 @@ func build(ctx context.Context) (dir string, err error) {
 		_, err = goCommand(ctx, "-C", strings.TrimSpace(root), "build", "-o", dir, "./cmd/gw-run")
 	}
 	if err == nil {
-		_, err = goCommand(ctx, "build", "-o", dir, "github.com/gwsql/gw/bench/tasks/cmd/echo")
+		_, err = goCommand(ctx, "build", "-o", dir, "github.com/gwsql/gw/bench/tasks/cmd/...")
 	}
 	if err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))

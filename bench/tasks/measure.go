@@ -30,13 +30,10 @@ func (b *bench) measure(ctx context.Context, k kind) (m measured, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, db.Drop(ctx)) }()
-	config := filepath.Join(b.programs, "gw.yaml")
-	if err := os.WriteFile(config, []byte("tasks:\n  "+queue.Task+": "+k.config(b)+"\n"), 0o600); err != nil {
-		return m, fmt.Errorf("write the config: %w", err)
+	cmd, err := b.command(ctx, k, db.URL())
+	if err != nil {
+		return m, err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.programs, "gw-run"), "--once", "--quiet", "-c", db.URL(), "--config", config,
-		"-j", strconv.Itoa(kindConcurrency))
-	cmd.Dir = b.programs
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	start := time.Now()
@@ -57,6 +54,21 @@ func (b *bench) measure(ctx context.Context, k kind) (m measured, err error) {
 	}
 	jobs := float64(b.Scale(k.jobs))
 	return measured{perCPU: jobs / cpu.Seconds(), speed: jobs / took.Seconds()}, nil
+}
+
+// command returns what works the jobs of a kind.
+func (b *bench) command(ctx context.Context, k kind, url string) (*exec.Cmd, error) {
+	if k.config == nil {
+		return exec.CommandContext(ctx, filepath.Join(b.programs, "noop"), url, strconv.Itoa(kindConcurrency)), nil
+	}
+	config := filepath.Join(b.programs, "gw.yaml")
+	if err := os.WriteFile(config, []byte("tasks:\n  "+queue.Task+": "+k.config(b)+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("write the config: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(b.programs, "gw-run"), "--once", "--quiet", "-c", url, "--config", config,
+		"-j", strconv.Itoa(kindConcurrency))
+	cmd.Dir = b.programs
+	return cmd, nil
 }
 
 // awaitCPU waits for the end of a child and returns the processor time that it took itself. What the child has waited for,

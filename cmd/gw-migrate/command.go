@@ -33,6 +33,7 @@ Exit codes:
 const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate --dry-run -c app
   gw-migrate status --check
+  gw-migrate grants --producer app --worker jobs
   gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app`
 
 // command is one call of gw-migrate: its surroundings and its flags.
@@ -83,6 +84,7 @@ func (c *command) root() *cobra.Command {
 		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
+	root.AddCommand(c.grantsCommand())
 	root.AddCommand(up, status, repair, c.extensionCommand(),
 		&cobra.Command{
 			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",

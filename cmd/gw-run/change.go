@@ -133,7 +133,7 @@ func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	case c.yes || c.isOne():
 		return true, nil
 	}
-	question := fmt.Sprintf("%s %s?", strings.ToUpper(c.verb[:1])+c.verb[1:], plural(jobs))
+	question := fmt.Sprintf("%s %s?", strings.ToUpper(c.verb[:1])+c.verb[1:], plural(jobs, "job"))
 	if !terminal.Is(cmd.InOrStdin()) {
 		return false, fmt.Errorf("%s Nothing is done without a terminal to ask on; --yes does not ask", question)
 	}
@@ -144,11 +144,12 @@ func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	return goOn, err
 }
 
-func plural(jobs int) string {
-	if jobs == 1 {
-		return "1 job"
+// plural returns how many there are of something.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d jobs", jobs)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // changing is a change under way.
@@ -175,7 +176,7 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 	}
 	bar.Clear()
 	if !c.json {
-		if _, err := fmt.Fprintf(c.out, "%s %s.\n", c.did, plural(c.done)); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%s %s.\n", c.did, plural(c.done, "job")); err != nil {
 			return err
 		}
 	}
@@ -183,7 +184,7 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 		fmt.Fprintf(c.errOut, "and %d more\n", c.left-mostTold)
 	}
 	if c.left > 0 {
-		return fmt.Errorf("left alone: %s of %d", plural(c.left), len(ids))
+		return fmt.Errorf("left alone: %s of %d", plural(c.left, "job"), len(ids))
 	}
 	return nil
 }

@@ -96,18 +96,25 @@ func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is right: %d tasks, %d recurring jobs.\n", o.file.Path, len(tasks), len(cron))
+	_, err = fmt.Fprintf(out, "%s is right: %s, %s.\n", o.file.Path, plural(len(tasks), "task"), plural(len(cron), "recurring job"))
 	return err
 }
+
+// placeholders puts back the braces that a URL escapes.
+var placeholders = strings.NewReplacer("%7B", "{", "%7D", "}")
 
 // served tells people how a task is served.
 func served(t config.Task) (kind, by string) {
 	switch t.Kind {
 	case config.HTTP:
-		if u, err := url.Parse(t.HTTP.URL); err == nil {
-			return "http", u.Redacted()
+		u, err := url.Parse(t.HTTP.URL)
+		if err != nil {
+			return "http", "" // told before
 		}
-		return "http", t.HTTP.URL
+		if u.RawQuery != "" {
+			u.RawQuery = "..." // may hold a secret
+		}
+		return "http", placeholders.Replace(u.Redacted())
 	case config.SQL:
 		return "sql", t.SQL.Function
 	case config.Folder:

@@ -168,7 +168,7 @@ tasks:
 		{"TASK", "KIND", "SERVED BY"},
 		{"a", "file", dir + "/tasks/a"},
 		{"b", "persistent", "SH -c exit"},
-		{"c", "http", "https://u:xxxxx@example.com/%7Btask%7D"},
+		{"c", "http", "https://u:xxxxx@example.com/{task}"},
 		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
 		{path + " is right: 5 tasks, 0 recurring jobs."},

@@ -3,14 +3,45 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/cli/clitest"
 )
 
 func TestEveryCommandHasADescriptionAndExamples(t *testing.T) {
 	clitest.CheckHelp(t, newCommand(func(string) string { return "" }, newShutdown()))
+}
+
+func TestTheManualHasTheFlagsOfAWorkerAndNoOther(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/quick-start.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(manual), "| flag | default | meaning |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented []string
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		for _, match := range regexp.MustCompile("`--([a-z-]+)`").FindAllStringSubmatch(cells[1], -1) {
+			documented = append(documented, match[1])
+		}
+	}
+	flags := newCommandFlags(newOptions(), func(string) string { return "" })
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(documented, flag.Name) {
+			t.Errorf("docs/quick-start.md lacks --%s", flag.Name)
+		}
+	})
+	for _, name := range documented {
+		if flags.Lookup(name) == nil {
+			t.Errorf("docs/quick-start.md has --%s, which there is not", name)
+		}
+	}
 }
 
 func TestShellsCompleteCommandsFlagsAndTheirValues(t *testing.T) {

@@ -17,6 +17,9 @@ func prepareSchema(ctx context.Context, conn *pgx.ConnConfig, o *options, log *s
 	for _, warning := range migrate.Warnings(o.database.schema) {
 		log.Warn(warning)
 	}
+	if o.noMigrate {
+		return findQueue(ctx, conn, o.database.schema)
+	}
 	migrator, err := migrate.New(conn, migrate.Config{
 		Schema: o.database.schema,
 		OnStep: func(step migrate.Step) { log.Info("migrating", "step", step.String()) },
@@ -24,20 +27,32 @@ func prepareSchema(ctx context.Context, conn *pgx.ConnConfig, o *options, log *s
 	if err != nil {
 		return err
 	}
-	if !o.noMigrate {
-		_, err := migrator.Up(ctx)
-		var refusal *migrate.Refusal
-		if errors.As(err, &refusal) {
-			return fmt.Errorf("%w; gw-migrate status tells more", err)
-		}
-		return err
+	_, err = migrator.Up(ctx)
+	var refusal *migrate.Refusal
+	if errors.As(err, &refusal) {
+		return fmt.Errorf("%w; gw-migrate status tells more", err)
 	}
-	status, err := migrator.Status(ctx)
+	return err
+}
+
+// findQueue makes sure that a schema has what a worker calls. It is the queue's, or that which gw-migrate grants makes for
+// workers who may not look into the queue's.
+func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error {
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect: %w", err)
 	}
-	if status.Installed == 0 {
-		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or leave out --no-migrate", o.database.schema)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var isThere bool
+	err = conn.QueryRow(ctx, `
+		select exists (select from pg_catalog.pg_proc as p
+		                 join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+		                where n.nspname = $1::text and p.proname = 'get_job_batch')`, pgx.QueryExecModeExec, schema).Scan(&isThere)
+	if err != nil {
+		return fmt.Errorf("look for the queue: %w", err)
+	}
+	if !isThere {
+		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or leave out --no-migrate", schema)
 	}
 	return nil
 }

@@ -40,10 +40,7 @@ type unlocked struct {
 
 // what tells what it holds, or held.
 func (u unlocked) what() string {
-	if u.Queues == 1 {
-		return plural(int(u.Jobs)) + " and 1 queue"
-	}
-	return fmt.Sprintf("%s and %d queues", plural(int(u.Jobs)), u.Queues)
+	return plural(int(u.Jobs), "job") + " and " + plural(int(u.Queues), "queue")
 }
 
 func newUnlockCommand(getenv func(string) string, stops *shutdown) *cobra.Command {

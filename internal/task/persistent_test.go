@@ -177,11 +177,12 @@ func TestWhatADeadProgramHasStartedGoesWithIt(t *testing.T) {
 
 func TestAProgramThatEndsBetweenJobsIsReplaced(t *testing.T) {
 	logged := captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{}, loop(isOK+`; [ "$id" = 2 ] || exit 5`))
+	p := newPersistent(t, task.PersistentConfig{}, loop(isOK+`; [ "$id" = 2 ] || { sleep 1000 & echo "left $!" >&2; exit 5; }`))
 	if err := p.Run(t.Context(), jobOf(1, "{}")); err != nil {
 		t.Fatal(err)
 	}
 	logged.wait(t, "the task's program ended between jobs")
+	waitGone(t, logged.pid(t, "left "))
 	if err := p.Run(t.Context(), jobOf(2, "{}")); err != nil {
 		t.Error(err)
 	}

@@ -3,6 +3,8 @@ package task
 import (
 	"context"
 	"errors"
+	"hash/fnv"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,11 +76,18 @@ func (p *preparedStatements) get(ctx context.Context, conn *pgx.Conn, sql string
 			return prepared, nil
 		}
 	}
-	prepared, err := conn.Prepare(ctx, sql, sql)
+	prepared, err := conn.Prepare(ctx, statementName(sql), sql)
 	if err == nil {
 		*p = append(*p, prepared)
 	}
 	return prepared, err
+}
+
+// statementName returns the name of a prepared statement. It is sent with each call, so it is short.
+func statementName(sql string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(sql)) // never fails
+	return "gw_" + strconv.FormatUint(hash.Sum64(), 36)
 }
 
 func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err error) {

@@ -42,9 +42,11 @@ func (t *transaction) run(ctx context.Context) error {
 	p.add(t.bound)
 	for len(t.called)+len(t.left) > 0 {
 		ahead := len(p)
-		for _, i := range t.left {
+		payloads := make([][]byte, len(t.left))
+		for at, i := range t.left {
+			payloads[at] = t.jobs[i].Payload
 			p.add("savepoint gw")
-			p.add(t.call, t.jobs[i].Payload)
+			p.add(t.call, payloads[at:at+1]...)
 		}
 		c, err := t.completion(slices.Concat(t.called, t.left))
 		if err != nil {

@@ -67,8 +67,10 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 		{fmt.Sprintf("%s--%d.sql", ExtensionName, len(migrations)), script("create extension "+ExtensionName, install)},
 	}
 	for _, migration := range migrations[firstExtensionVersion:] {
+		// What roles call is not the extension's, so its scripts may not touch it.
+		step := strings.ReplaceAll(migration.SQL, m.applyGrants(), "")
 		text := fmt.Sprintf("%s\nupdate %s set version = %d;\n\n%s",
-			migration.SQL, m.qualified(versionTable), migration.Version, parts["dump.sql"])
+			step, m.qualified(versionTable), migration.Version, parts["dump.sql"])
 		written = append(written, ExtensionFile{
 			fmt.Sprintf("%s--%d--%d.sql", ExtensionName, migration.Version-1, migration.Version),
 			script(fmt.Sprintf("alter extension %s update to '%d'", ExtensionName, migration.Version), text),

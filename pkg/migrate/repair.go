@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -62,7 +63,8 @@ func (m *Migrator) refuseRepair(status Status) *Refusal {
 	return status.rights
 }
 
-// planRepair returns the SQL that puts ours back, in the order in which it was made.
+// planRepair returns the SQL that puts ours back, in the order in which it was made. What is made anew is open to
+// everybody, and was perhaps not to be.
 func (m *Migrator) planRepair(status Status) (statements []string, repaired Repaired) {
 	definitions := m.definitions(m.migrations[:status.Installed])
 	for i, o := range status.Objects {
@@ -75,8 +77,13 @@ func (m *Migrator) planRepair(status Status) (statements []string, repaired Repa
 			repaired.Left = append(repaired.Left, o)
 		}
 	}
+	if len(statements) > 0 && slices.ContainsFunc(definitions, isApplyGrants) {
+		statements = append(statements, m.applyGrants())
+	}
 	return statements, repaired
 }
+
+func isApplyGrants(d definition) bool { return d.object.plainName() == "_gw_apply_grants" }
 
 // replace runs the statements in one transaction while nobody migrates.
 func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []string) error {

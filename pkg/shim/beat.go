@@ -51,7 +51,7 @@ func (h *heart) run(ctx context.Context) {
 		next, err := h.beat(ctx)
 		if err == nil {
 			retry.reset()
-			wait = next
+			wait = jittered(next) // else it might meet a poll each time, and need a connection more
 			continue
 		}
 		wait = min(retry.next(), h.every)

@@ -37,6 +37,9 @@
 // What a handler does in the database of the queue can be committed together with the end of its job: see
 // [Job.CompleteTx]. Then it happens exactly once, whatever dies and when.
 //
+// A handler can also take several jobs at once, and end them by one statement of their transaction: see [Worker.HandleMany]
+// and [CompletionOf].
+//
 // # Watching
 //
 // The worker logs to Config.Logger, and tells of what it does by values of type [Event], to functions given to [On] and

@@ -8,6 +8,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -167,6 +168,34 @@ func ExampleHandleEach() {
 	// tablet
 	// watch
 	// the job is done
+}
+
+func ExampleWorker_HandleMany() {
+	worker, pool, done := exampleWorker(shim.Config{})
+	defer done()
+	ctx := context.Background()
+	if _, err := pool.Exec(ctx, `create table visits (page text)`); err != nil {
+		log.Fatal(err)
+	}
+
+	worker.HandleMany("visit", 100, func(ctx context.Context, jobs []*shim.Job) []error {
+		completion, err := shim.CompletionOf(jobs)
+		if err != nil {
+			return slices.Repeat([]error{err}, len(jobs))
+		}
+		var batch pgx.Batch // one transaction
+		for _, job := range jobs {
+			batch.Queue(`insert into visits (page) values ($1::json ->> 'page')`, string(job.Payload))
+		}
+		batch.Queue(completion.SQL, completion.Args[0], completion.Args[1], completion.Args[2])
+		if err := pool.SendBatch(ctx, &batch).Close(); err != nil {
+			return slices.Repeat([]error{err}, len(jobs)) // all are tried again
+		}
+		completion.Committed()
+		return nil
+	})
+	addAndRun(worker, "visit", map[string]string{"page": "/"})
+	// Output: the job is done
 }
 
 func ExampleTimeout() {

@@ -88,7 +88,7 @@ func (e *executor) end() []*Job {
 
 func (e *executor) execute(job *Job, task task) {
 	base := &handlerContext{Context: e.handling, job: job}
-	e.running.enter(job, base.end, e.started)
+	e.running.enter(job, base, e.started)
 	var ctx context.Context = base
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
@@ -121,7 +121,10 @@ func (e *executor) finish(task task, cause, err error) {
 
 func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
 	o := outcome{job: job, started: true, duration: duration}
-	if err != nil || cause != nil || job.hold.isCompleting() { // else it is completed, which is said without an allocation
+	switch { // what went well is said without an allocation
+	case err == nil && job.hold.isCommitted():
+		o.verdict = committed
+	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
 	e.tell(o)

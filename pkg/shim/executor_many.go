@@ -10,7 +10,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	bases := make([]handlerContext, len(jobs))
 	for i, job := range jobs {
 		bases[i].Context, bases[i].job = e.handling, job
-		e.running.enter(job, bases[i].end, e.started)
+		e.running.enter(job, &bases[i], e.started)
 		emit(e.events, JobStarted{Job: job})
 	}
 	ctx := e.handling

@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,18 +44,18 @@ type running struct {
 }
 
 type runningJob struct {
-	since time.Time
-	end   context.CancelCauseFunc // ends the handler's context
-	lost  bool                    // it has
+	since   time.Time
+	context *handlerContext
+	lost    bool // and ended because of that
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
 
-// enter notes that the handler of a job runs since a time, under a context that end ends.
-func (r *running) enter(job *Job, end context.CancelCauseFunc, since time.Time) {
+// enter notes that the handler of a job runs since a time, under a context.
+func (r *running) enter(job *Job, ctx *handlerContext, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: since, end: end}
+	r.jobs[job] = runningJob{since: since, context: ctx}
 }
 
 func (r *running) leave(job *Job) {
@@ -89,6 +88,6 @@ func (r *running) lose(job *Job) bool {
 	}
 	j.lost = true
 	r.jobs[job] = j
-	j.end(ErrLeaseLost)
+	j.context.end(ErrLeaseLost)
 	return true
 }

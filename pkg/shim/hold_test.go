@@ -58,9 +58,9 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	}
 	for _, job := range r.jobs {
 		job.hold.lease.Add(-age.Microseconds())
-		ctx, end := context.WithCancelCause(t.Context())
+		ctx := &handlerContext{Context: t.Context(), job: job}
 		r.contexts = append(r.contexts, ctx)
-		r.heart.running.jobs[job] = runningJob{since: time.Now().Add(-time.Hour), end: end}
+		r.heart.running.enter(job, ctx, time.Now().Add(-time.Hour))
 	}
 	return r
 }

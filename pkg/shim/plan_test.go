@@ -37,6 +37,16 @@ func TestATaskAtItsLimitLeavesItsJobsInTheQueue(t *testing.T) {
 	first.stop()
 }
 
+// Nothing else tells the worker: it polls once an hour, and all jobs were there before it listened.
+func TestATaskThatHasRoomAgainIsAskedForAtOnce(t *testing.T) {
+	q := newQueue(t)
+	w := q.worker(shim.Config{Concurrency: 2})
+	w.Handle("one", nothing, shim.Concurrency(1))
+	q.add("one", 50)
+	w.start()
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+}
+
 func TestLimitsDoNotKeepRunOnceFromTheLastJob(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 3})

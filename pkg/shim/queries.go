@@ -67,7 +67,7 @@ func (q *queries) text(sql string) string { return inSchema(sql, q.schema) }
 
 // breakingRevision returns the newest breaking revision the schema went through, 0 if none.
 func (q *queries) breakingRevision(ctx context.Context) (revision int, err error) {
-	err = q.row(ctx, &revision, `select coalesce(max(m.id), 0) from S.migrations as m where m.breaking`)
+	err = q.row(ctx, &revision, `select S._gw_breaking_revision()`)
 	return revision, err
 }
 

@@ -53,19 +53,23 @@ func TestTasksMayBeReplacedWhileTheWorkerRuns(t *testing.T) {
 	w.stop()
 }
 
-// The worker polls only once an hour, and nobody tells it of a job that was there before.
+// The worker polls only once an hour. At its start it looks a few times, so the tasks change more often than that.
 func TestJobsOfANewTaskThatWaitAlreadyAreFoundAtOnce(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})
-	w.Handle("a", nothing)
+	w.Handle("first", nothing)
+	names := strings.Split("abcdefghij", "")
+	for _, name := range names {
+		q.add(name, 1)
+	}
 	w.start()
 	q.awaitListening()
-	q.add("b", 3)
-	q.await(`select exists (select from graphile_worker._gw_workers)`)
-	if err := w.SetTasks(shim.Task{Name: "b", Handler: nothing}); err != nil {
-		t.Fatal(err)
+	for _, name := range names {
+		if err := w.SetTasks(shim.Task{Name: name, Handler: nothing}); err != nil {
+			t.Fatal(err)
+		}
+		q.await(`select not exists (select from graphile_worker.jobs where task_identifier = $1)`, name)
 	}
-	q.await(`select not exists (select from graphile_worker.jobs)`)
 }
 
 func TestJobsClaimedForATaskThatIsGoneAreReturned(t *testing.T) {

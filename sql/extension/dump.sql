@@ -17,7 +17,8 @@ begin
              '_gw_settings',
              '_gw_workers',
              '_gw_job_context',
-             '_gw_schedules')
+             '_gw_schedules',
+             '_gw_grants')
   loop
     perform pg_extension_config_dump(saved, '');
   end loop;

@@ -58,6 +58,7 @@
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
+{{ template "work/_gw_breaking_revision.sql" . }}
 
 -- For what is to run again and again.
 {{ template "cron/_gw_cron_parse.sql" . }}
@@ -114,6 +115,16 @@
 {{ template "doctor/_gw_find_spare_indexes.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}
 {{ template "admin/doctor.sql" . }}
+
+-- For roles that are not the owner; see gw-migrate grants.
+{{ template "grants/_gw_api_calls.sql" . }}
+{{ template "grants/_gw_seen_jobs.sql" . }}
+{{ template "grants/_gw_enqueue_task.sql" . }}
+{{ template "grants/_gw_remember_grants.sql" . }}
+{{ template "grants/_gw_api_schema.sql" . }}
+{{ template "grants/_gw_api_functions.sql" . }}
+{{ template "grants/_gw_grant_statements.sql" . }}
+{{ template "grants/_gw_apply_grants.sql" . }}
 
 -- What was made here is what doctor() compares with.
 select {{.schema}}._gw_record_installed();

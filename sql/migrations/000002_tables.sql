@@ -93,6 +93,13 @@ create table {{.schema}}._gw_installed (
   digest text not null
 );
 
+create table {{.schema}}._gw_grants (
+  role  text   not null,
+  kind  text   not null,
+  tasks text[] not null default '{}',
+  constraint _gw_grants_pkey primary key (role, kind)
+);
+
 -- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. Bit n of a field stands for
 -- its value n; see _gw_cron_parse.
 create table {{.schema}}._gw_cron_patterns (
@@ -134,6 +141,7 @@ alter table {{.schema}}._gw_sleepers      enable row level security;
 alter table {{.schema}}._gw_turns         enable row level security;
 alter table {{.schema}}._gw_job_context   enable row level security;
 alter table {{.schema}}._gw_installed     enable row level security;
+alter table {{.schema}}._gw_grants        enable row level security;
 alter table {{.schema}}._gw_cron_patterns enable row level security;
 alter table {{.schema}}._gw_schedules     enable row level security;
 
@@ -189,6 +197,11 @@ comment on sequence {{.schema}}._gw_job_context_cursor is 'The job after which t
 comment on table {{.schema}}._gw_installed is 'Functions and triggers as the migrations made them, for doctor() to compare with.';
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of what it says.';
+
+comment on table {{.schema}}._gw_grants is 'Which roles gw-migrate grants has given what to, for migrations to give it again.';
+comment on column {{.schema}}._gw_grants.role is 'The role.';
+comment on column {{.schema}}._gw_grants.kind is 'What it is: producer, worker, scheduler, monitor or admin.';
+comment on column {{.schema}}._gw_grants.tasks is 'Of a producer, the tasks that it may enqueue; none: all.';
 
 comment on table {{.schema}}._gw_cron_patterns is 'Cron patterns as they are matched, from when each was first met.';
 comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';

@@ -17,3 +17,4 @@ comment on trigger _gw_contexts_put on {{.schema}}._gw_job_context is
   'Removes contexts of jobs that are gone as new ones come.';
 
 select {{.schema}}._gw_record_installed();
+select {{.schema}}._gw_apply_grants();

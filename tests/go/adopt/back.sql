@@ -1,6 +1,10 @@
 -- What takes gw out of a schema that it has adopted. Run it in one transaction after a file with Graphile Worker's own
 -- functions, which take the place of those we share. docs/adopt.md shows all of it.
 
+-- The schema for roles, if gw-migrate grants has made one.
+delete from graphile_worker._gw_grants;
+select graphile_worker._gw_apply_grants();
+
 -- The views and the functions that Graphile Worker does not have.
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop function

@@ -23,3 +23,4 @@ select ok((select is_estimate and ready between 10000 and 30000 from list_tasks(
 
 select * from finish();
 rollback;
+vacuum graphile_worker._private_jobs; -- or the tests to come would find a large table

@@ -20,3 +20,4 @@ select is((select oldest_ready from queue_depth(pg_temp.pages() / 4)), interval 
 
 select * from finish();
 rollback;
+vacuum graphile_worker._private_jobs; -- or the tests to come would find a large table

@@ -1,5 +1,5 @@
 // Command noop works the jobs of a queue with a handler of pkg/shim that does nothing, until none is runnable: what
-// bench/kinds measures gw-run against. Its argument is the URL of the database.
+// bench/tasks measures gw-run against. Its arguments are the URL of the database and how many jobs run at once.
 package main
 
 import (
@@ -7,25 +7,30 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"github.com/gwsql/gw/bench/internal/queue"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
 func main() {
-	if err := work(context.Background(), os.Args[1]); err != nil {
+	concurrency, err := strconv.Atoi(os.Args[2])
+	if err == nil {
+		err = work(context.Background(), os.Args[1], concurrency)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func work(ctx context.Context, url string) error {
+func work(ctx context.Context, url string, concurrency int) error {
 	pool, err := shim.Open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	worker, err := shim.New(pool, shim.Config{Concurrency: 8, QuietSuccess: true, Logger: slog.New(slog.DiscardHandler)})
+	worker, err := shim.New(pool, shim.Config{Concurrency: concurrency, QuietSuccess: true, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

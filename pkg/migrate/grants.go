@@ -1,0 +1,234 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	tern "github.com/jackc/tern/v2/migrate"
+)
+
+// Grants says what roles are to the queue. A role may be of several kinds.
+type Grants struct {
+	Producers  []string // they enqueue and do nothing else
+	Tasks      []string // the only tasks that these producers may enqueue; none: all
+	Workers    []string // they run jobs
+	Schedulers []string // they set up recurring jobs
+	Monitors   []string // they see how the queue is, but not what is in the jobs
+	Admins     []string // they see all, and change and remove jobs
+}
+
+// Granted is what one role is to the queue.
+type Granted struct {
+	Role  string
+	Kind  string   // producer, worker, scheduler, monitor or admin
+	Tasks []string // of a producer that is limited to them
+}
+
+// String returns it as a line for people.
+func (g Granted) String() string {
+	if len(g.Tasks) > 0 {
+		return fmt.Sprintf("%s: %s of %s", g.Role, g.Kind, strings.Join(g.Tasks, ", "))
+	}
+	return g.Role + ": " + g.Kind
+}
+
+// Granting is the outcome of Grant and Revoke.
+type Granting struct {
+	Granted []Granted
+	Others  []string // roles that hold rights in the queue's schema itself by grants of somebody else, which stay
+}
+
+// Grant gives roles the rights of their kinds, beside those that have been given any before, and takes from them whatever
+// other rights they had been granted in the queue's schema; from everybody at large, too. They call functions in a schema
+// of their own, named after the queue's with _api, which have the rights of the owner. Migrations and [Migrator.Repair]
+// do it again. With nobody in grants it only does it again. It is one transaction.
+func (m *Migrator) Grant(ctx context.Context, grants Grants) (Granting, error) {
+	return m.changeGrants(ctx, m.remember(grants))
+}
+
+// Revoke takes from roles what Grant has given them; from all if none is named. Without a role that has been given
+// anything, the schema of the functions goes, and everybody may call the queue's own functions again, with no rights but
+// their own.
+func (m *Migrator) Revoke(ctx context.Context, roles ...string) (Granting, error) {
+	return m.changeGrants(ctx, m.forget(roles))
+}
+
+// GrantSQL returns the SQL that Grant would run, for those who run it by hand, and changes nothing.
+func (m *Migrator) GrantSQL(ctx context.Context, grants Grants) (string, error) {
+	return m.grantSQL(ctx, m.remember(grants))
+}
+
+// RevokeSQL is to Revoke what GrantSQL is to Grant.
+func (m *Migrator) RevokeSQL(ctx context.Context, roles ...string) (string, error) {
+	return m.grantSQL(ctx, m.forget(roles))
+}
+
+// remember returns the statements that note down what is to be granted.
+func (m *Migrator) remember(grants Grants) (statements []string) {
+	add := func(kind string, roles, tasks []string) {
+		if len(roles) > 0 {
+			statements = append(statements, fmt.Sprintf("select %s(%s, %s, %s)",
+				m.qualified("_gw_remember_grants"), literal(kind), literals(roles), literals(tasks)))
+		}
+	}
+	add("producer", grants.Producers, grants.Tasks)
+	add("worker", grants.Workers, nil)
+	add("scheduler", grants.Schedulers, nil)
+	add("monitor", grants.Monitors, nil)
+	add("admin", grants.Admins, nil)
+	return statements
+}
+
+func (m *Migrator) forget(roles []string) []string {
+	statement := "delete from " + m.qualified("_gw_grants") + " as g"
+	if len(roles) > 0 {
+		statement += " where g.role = any (" + literals(roles) + ")"
+	}
+	return []string{statement}
+}
+
+func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done Granting, err error) {
+	conn, err := m.connectToGrant(ctx)
+	if err != nil {
+		return Granting{}, err
+	}
+	defer m.disconnect(ctx, conn)
+	if err := m.setLockTimeout(ctx, conn); err != nil {
+		return Granting{}, err
+	}
+	err = tern.LockExecTx(ctx, conn, strings.Join(append(statements, m.applyGrants()), ";\n"))
+	if isLockConflict(err) {
+		return Granting{}, fmt.Errorf("grant: %w; nothing is changed; another session migrates: try again", err)
+	}
+	if err != nil {
+		return Granting{}, m.explainGrant(err)
+	}
+	return m.readGrants(ctx, conn)
+}
+
+func (m *Migrator) applyGrants() string { return "select " + m.qualified("_gw_apply_grants") + "();" }
+
+func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, error) {
+	conn, err := m.connectToGrant(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer m.disconnect(ctx, conn)
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return "", fmt.Errorf("plan grants: %w", err)
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	for _, statement := range statements {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return "", m.explainGrant(err)
+		}
+	}
+	rows, err := tx.Query(ctx, "select s from "+m.qualified("_gw_grant_statements")+"() as s")
+	if err != nil {
+		return "", m.explainGrant(err)
+	}
+	planned, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", m.explainGrant(err)
+	}
+	text := fmt.Sprintf("-- Run this in one transaction, as the owner of schema %s.\n\n", m.quoted())
+	return text + strings.Join(append(statements, planned...), ";\n\n") + ";\n", nil
+}
+
+// connectToGrant connects to a schema that is at this program's version, as its owner.
+func (m *Migrator) connectToGrant(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refusal, err := m.refuseGrant(ctx, conn)
+	if refusal != nil {
+		err = refusal
+	}
+	if err != nil {
+		m.disconnect(ctx, conn)
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (m *Migrator) refuseGrant(ctx context.Context, conn *pgx.Conn) (*Refusal, error) {
+	status, err := m.inspect(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	if refusal := m.refuseRepair(status); refusal != nil {
+		return refusal, nil
+	}
+	if status.State == Behind {
+		return &Refusal{
+			Reason:  ReasonAbsent,
+			Problem: fmt.Sprintf("schema %s is at version %d of %d", m.quoted(), status.Installed, status.Available),
+			WayOut:  "bring it up to date by gw-migrate first",
+		}, nil
+	}
+	return m.preflight(ctx, conn, status.State)
+}
+
+// explainGrant says what to do about an error of the server's.
+func (m *Migrator) explainGrant(err error) error {
+	api := quote(m.schema + "_api")
+	if isCode(err, "42501") {
+		return fmt.Errorf("grant: %w; nothing is changed; if it is the schema that may not be created, let the database's owner "+
+			"run: create schema %s authorization the owner of the queue", err, api)
+	}
+	return fmt.Errorf("grant: %w; nothing is changed", err)
+}
+
+func (m *Migrator) readGrants(ctx context.Context, conn *pgx.Conn) (done Granting, err error) {
+	rows, err := conn.Query(ctx, "select g.role, g.kind, g.tasks from "+m.qualified("_gw_grants")+" as g order by g.role, g.kind")
+	if err != nil {
+		return Granting{}, fmt.Errorf("read grants: %w", err)
+	}
+	if done.Granted, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Granted]); err != nil {
+		return Granting{}, fmt.Errorf("read grants: %w", err)
+	}
+	rows, err = conn.Query(ctx, `
+		select distinct case when x.grantee = 0 then 'public' else pg_catalog.pg_get_userbyid(x.grantee)::text end
+		  from (select n.nspacl, n.nspowner
+		          from pg_catalog.pg_namespace as n
+		         where n.nspname = $1
+		        union all
+		        select p.proacl, p.proowner
+		          from pg_catalog.pg_proc as p
+		          join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+		         where n.nspname = $1
+		        union all
+		        select c.relacl, c.relowner
+		          from pg_catalog.pg_class as c
+		          join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+		         where n.nspname = $1) as a (list, owner)
+		 cross join pg_catalog.aclexplode(a.list) as x
+		 where x.grantee <> a.owner
+		 order by 1`, m.schema)
+	if err != nil {
+		return Granting{}, fmt.Errorf("read grants: %w", err)
+	}
+	if done.Others, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return Granting{}, fmt.Errorf("read grants: %w", err)
+	}
+	if len(done.Granted) == 0 {
+		done.Others = nil // who is not asked to mind others need not hear of them
+	}
+	return done, nil
+}
+
+func literal(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+func literals(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = literal(text)
+	}
+	return "array[" + strings.Join(quoted, ", ") + "]::text[]"
+}

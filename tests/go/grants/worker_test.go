@@ -1,0 +1,114 @@
+package grants
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// The worker's role may do nothing but what gw-migrate grants gives a worker, and the worker does all that one does: jobs
+// that go well, that fail, that recur, that come while it sleeps.
+func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	q.grant()
+	folder := t.TempDir()
+	tasks := filepath.Join(folder, "tasks")
+	for name, script := range map[string]string{"good": "exit 0", "bad": "echo it went wrong >&2; exit 1"} {
+		if err := os.MkdirAll(tasks, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tasks, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crontab := filepath.Join(folder, "crontab")
+	if err := os.WriteFile(crontab, []byte("* * * * * recur ?id=often&fill=10m\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// Known for long, so that its runs of the last minutes are made up for when the worker starts.
+	q.exec(`insert into S._private_known_crontabs (identifier, known_since) values ('often', now() - interval '1 day')`)
+	q.exec(`select S.set_setting('notify', 'idle')`) // so that it marks itself when it sleeps
+	producer := q.poolAs("producer")
+	q.execAs(producer, `select API.enqueue('good', queue_name => 'q'), API.enqueue('bad') from generate_series(1, 3) as n`)
+
+	var output bytes.Buffer
+	worker := exec.CommandContext(t.Context(), program("gw-run"), "-c", q.as("worker"), "--no-migrate",
+		"--schema", "graphile_worker_api", "--tasks", tasks, "--crontab", crontab, "-j", "2", "--poll-interval", "1h")
+	worker.Stdout, worker.Stderr = &output, &output
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if t.Failed() {
+			_ = worker.Process.Kill()
+			_ = worker.Wait()
+			t.Log(output.String())
+		}
+	}()
+	pgtest.Await(t, q.pool, `
+		select count(*) filter (where j.task_identifier = 'good') = 0
+		   and count(*) filter (where j.task_identifier = 'bad' and j.last_error like '%it went wrong%' and j.attempts = 1) = 3
+		   and count(*) filter (where j.task_identifier = 'recur') >= 10
+		  from graphile_worker.jobs as j`)
+	pgtest.Await(t, q.pool, `select count(*) = 1 from graphile_worker._gw_sleepers`)
+	q.execAs(producer, `select API.enqueue('good')`)
+	pgtest.Await(t, q.pool, `select count(*) = 0 from graphile_worker.jobs as j where j.task_identifier = 'good'`)
+	if n := pgtest.Value[int64](t, q.poolAs("monitor"), `
+		select count(*) from graphile_worker_api.list_workers() as w where w.is_registered and 'good' = any (w.tasks)`); n != 1 {
+		t.Errorf("%d workers", n)
+	}
+
+	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if strings.Contains(output.String(), "42501") || strings.Contains(output.String(), "permission denied") {
+		t.Error("it lacks a right")
+	}
+	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._gw_workers`); n != 0 {
+		t.Errorf("%d workers left", n)
+	}
+}
+
+func TestGwRunsCommandsWorkUnderTheRoleOfAnAdminAndOfAMonitor(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	q.grant()
+	q.exec(`select S.add_job('task', '{"a":"SECRET"}') from generate_series(1, 3) as n`)
+	q.exec(`select S.register_worker('w')`)
+	call := func(kind string, args ...string) (string, error) {
+		args = append(args, "-c", q.as(kind), "--schema", "graphile_worker_api")
+		output, err := exec.CommandContext(t.Context(), program("gw-run"), args...).CombinedOutput()
+		return string(output), err
+	}
+	for _, args := range [][]string{
+		{"stats"}, {"tasks"}, {"queues"}, {"workers"}, {"doctor"}, {"jobs"}, {"show", "1"}, {"cron", "list"}, {"fail", "--yes", "1"},
+		{"retry", "--yes", "1"}, {"reschedule", "--yes", "--in", "1h", "2"}, {"complete", "--yes", "3"}, {"unlock", "--yes", "w"},
+	} {
+		if output, err := call("admin", args...); err != nil {
+			t.Errorf("%s: %v\n%s", args, err, output)
+		}
+	}
+	if got := pgtest.Value[string](t, q.pool, `
+		select string_agg(j.id || ' ' || (j.run_at > now() + interval '50 minutes'), ', ' order by j.id) from graphile_worker.jobs as j`,
+	); got != "1 false, 2 true" {
+		t.Errorf("jobs: %s", got)
+	}
+	for _, name := range []string{"stats", "tasks", "queues", "workers", "doctor"} {
+		if output, err := call("monitor", name); err != nil || strings.Contains(output, "SECRET") {
+			t.Errorf("%s: %v\n%s", name, err, output)
+		}
+	}
+	if output, err := call("monitor", "show", "1"); err == nil || !strings.Contains(output, "permission denied") {
+		t.Errorf("a monitor sees a job: %v\n%s", err, output)
+	}
+}
