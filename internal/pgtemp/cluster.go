@@ -54,11 +54,13 @@ func startLocal(ctx context.Context, o Options) (*Server, error) {
 
 // A cluster is a server run from binaries: one folder with its data, its log and its socket, and its process.
 type cluster struct {
-	dir     string
-	owner   *owner
-	dog     *watchdog
-	process *os.Process   // nil until launched
-	exited  chan struct{} // closed when the process has ended
+	dir      string
+	binDir   string
+	settings map[string]string
+	owner    *owner
+	dog      *watchdog
+	process  *os.Process   // nil until launched
+	exited   chan struct{} // closed when the process has ended
 }
 
 // startCluster makes a new cluster with the binaries in binDir and starts it.
@@ -67,11 +69,16 @@ func startCluster(ctx context.Context, binDir string, settings map[string]string
 	if err != nil {
 		return nil, err
 	}
-	err = c.initialize(ctx, binDir)
-	if err == nil {
-		err = c.launch(binDir, settings)
+	c.binDir, c.settings = binDir, settings
+	if err := c.initialize(ctx); err != nil {
+		return nil, errors.Join(err, c.stop())
 	}
-	if err != nil {
+	return c.serve(ctx)
+}
+
+// serve launches a cluster that has its data. If that fails, the cluster is gone.
+func (c *cluster) serve(ctx context.Context) (*Server, error) {
+	if err := c.launch(); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
 	var log string
@@ -83,6 +90,7 @@ func startCluster(ctx context.Context, binDir string, settings map[string]string
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, log)
 	}
+	server.cluster = c
 	return server, nil
 }
 
@@ -106,7 +114,7 @@ func newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c := &cluster{dir: dir, owner: owner, dog: dog, exited: make(chan struct{})}
+	c := &cluster{dir: dir, owner: owner, dog: dog}
 	if owner != nil {
 		if err := os.Chown(dir, owner.uid, owner.gid); err != nil {
 			return nil, errors.Join(fmt.Errorf("hand over the server's folder: %w", err), c.stop())
@@ -115,8 +123,8 @@ func newCluster() (*cluster, error) {
 	return c, nil
 }
 
-func (c *cluster) initialize(ctx context.Context, binDir string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "initdb"), "-D", filepath.Join(c.dir, "data"),
+func (c *cluster) initialize(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.binDir, "initdb"), "-D", c.data(),
 		"-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	cmd.Dir = "/" // the owner may have no right to enter the current folder
 	cmd.SysProcAttr = detached(c.owner)
@@ -128,34 +136,37 @@ func (c *cluster) initialize(ctx context.Context, binDir string) error {
 }
 
 // launch runs postgres itself rather than pg_ctl, so that it is our child and we see it end.
-func (c *cluster) launch(binDir string, settings map[string]string) error {
-	log, err := os.Create(filepath.Join(c.dir, "log"))
+func (c *cluster) launch() error {
+	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("make the server's log: %w", err)
 	}
 	defer log.Close()
 	args := []string{
-		"-D", filepath.Join(c.dir, "data"), "-k", c.dir, "-p", "5432",
+		"-D", c.data(), "-k", c.dir, "-p", "5432",
 		"-c", "listen_addresses=", "-c", "logging_collector=off",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 	}
-	for name, value := range settings {
+	for name, value := range c.settings {
 		args = append(args, "-c", name+"="+value)
 	}
-	cmd := exec.Command(filepath.Join(binDir, "postgres"), args...)
+	cmd := exec.Command(filepath.Join(c.binDir, "postgres"), args...)
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = detached(c.owner)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("launch postgres: %w", err)
 	}
-	c.process = cmd.Process
+	exited := make(chan struct{})
+	c.process, c.exited = cmd.Process, exited
 	go func() {
 		_ = cmd.Wait() // an immediate shutdown is a failure to PostgreSQL; the log has every other reason
-		close(c.exited)
+		close(exited)
 	}()
 	return nil
 }
+
+func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
 
 // address names the port too, else PGPORT would.
 func (c *cluster) address() url.URL {
@@ -166,19 +177,24 @@ func (c *cluster) address() url.URL {
 // stop shuts the server down without a checkpoint, since its data goes as well, and removes the folder.
 func (c *cluster) stop() error {
 	if c.process != nil {
-		_ = c.process.Signal(syscall.SIGQUIT) // it may have ended already
-		select {
-		case <-c.exited:
-		case <-time.After(stopTimeout):
-			_ = c.process.Kill()
-			<-c.exited
-		}
+		c.end(syscall.SIGQUIT)
 	}
 	err := os.RemoveAll(c.dir)
 	if err != nil {
 		err = fmt.Errorf("remove the server's folder: %w", err)
 	}
 	return errors.Join(err, c.dog.dismiss())
+}
+
+// end ends the server's process by a signal, or if it does not listen, by force.
+func (c *cluster) end(signal os.Signal) {
+	_ = c.process.Signal(signal) // it may have ended already
+	select {
+	case <-c.exited:
+	case <-time.After(stopTimeout):
+		_ = c.process.Kill()
+		<-c.exited
+	}
 }
 
 func (c *cluster) logTail() string {

@@ -50,6 +50,7 @@ type Options struct {
 type Server struct {
 	address url.URL // of a connection, without the database
 	stop    func() error
+	cluster *cluster // nil if it does not run from binaries
 }
 
 // Start starts a server and returns when it accepts connections. ctx limits the start only; the server runs until Stop,

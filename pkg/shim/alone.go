@@ -32,9 +32,6 @@ func (n aloneNotice) tell(a alone) {
 // claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
 // goes on until there are no more; others take one when they have nothing else to do.
 func (f *fetcher) claimAlone(stop context.Context) error {
-	if err := f.unlockLost(stop); err != nil {
-		return err
-	}
 	forbidden, err := f.askForbidden(stop)
 	if err != nil {
 		return err
@@ -44,7 +41,7 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		f.orphaned = true
+		f.unsure.lost()
 		f.sleep.unsure = true
 		return err
 	}

@@ -77,6 +77,7 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 		return 0, fmt.Errorf("send heartbeat: %w", err)
 	}
 	h.broken = false
+	h.queries.readOnly.over()
 	if answer.next > 0 { // else there is more to recover
 		h.every = answer.next
 	}

@@ -31,6 +31,7 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	config.MaxConnIdleTime = spareTime
 	config.HealthCheckPeriod = 2 * spareTime
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
+	config.PingTimeout = pingTimeout
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's own pool: %w", err)

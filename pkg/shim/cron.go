@@ -61,7 +61,9 @@ func (c *cron) run(ctx context.Context) {
 			return
 		default:
 			emit(c.events, CronFailed{Err: err})
-			c.logger.Warn("cannot look after recurring jobs, will try again", "error", err)
+			if !isReadOnly(err) {
+				c.logger.Warn("cannot look after recurring jobs, will try again", "error", err)
+			}
 			if !retry.wait(ctx) {
 				return
 			}

@@ -16,8 +16,8 @@ const (
 
 // settlement tells that outcomes have left the finisher.
 type settlement struct {
-	jobs  int
-	queue bool // a named queue may have become free
+	ids   []int64 // of their jobs
+	queue bool    // a named queue may have become free
 }
 
 // fetcher claims jobs and hands them to the executors. Nothing else claims.
@@ -40,13 +40,13 @@ type fetcher struct {
 	outcomes chan<- outcome
 
 	sleep     *sleep
-	held      int // jobs claimed whose outcomes are not settled
+	held      held // jobs claimed whose outcomes are not settled
 	alone     alone
 	runsAlone bool // what is held has to run alone
 	look      bool // there may be something to claim
 	leftOut   bool // but not in this claim, as a task had no room
 	skips     bool // the next claim may leave out tasks that have a limit
-	orphaned  bool // the answer to a claim was lost, and with it perhaps jobs locked in our name
+	unsure    unsure
 	poll      *time.Timer
 	stale     *time.Timer      // when to see whether jobs have waited too long
 	watched   bool             // stale runs
@@ -68,16 +68,15 @@ func (f *fetcher) run(stop context.Context) {
 	for stop.Err() == nil {
 		f.takeNotes()
 		f.look = f.backlog.reopened() || f.look
-		if f.orphaned && f.held == 0 {
-			f.look = true // nothing is known to be held, so what is locked in our name can be freed
-		}
 		limit := f.room(0)
 		var err error
 		switch {
 		case f.paused != nil:
 			f.wait(stop)
 			continue
-		case f.held == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
+		case f.unsure.now:
+			err = f.returnUnknown(stop)
+		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {
@@ -99,7 +98,9 @@ func (f *fetcher) run(stop context.Context) {
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
-			f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			if !isReadOnly(err) {
+				f.logger.Warn("cannot claim jobs, will try again", "error", err)
+			}
 			f.paused = time.After(retry.next())
 		}
 	}
@@ -108,9 +109,6 @@ func (f *fetcher) run(stop context.Context) {
 // claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
 // claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
 func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
-	if err := f.unlockLost(stop); err != nil {
-		return false, err
-	}
 	set := f.tasks.Load()
 	ask := f.plan(set, limit)
 	if len(ask.tasks) == 0 { // until one of them has room
@@ -130,7 +128,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		f.orphaned = true
+		f.unsure.lost()
 		f.sleep.unsure = true
 		return false, err
 	}
@@ -160,7 +158,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 
 // room returns how many jobs can be claimed when so many more are asked for already.
 func (f *fetcher) room(asked int) int {
-	return min(f.backlog.want(asked), cap(f.outcomes)-f.held-asked)
+	return min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
 }
 
 // askForbidden returns the flags whose jobs are to be left.
@@ -178,24 +176,12 @@ func (f *fetcher) askForbidden(stop context.Context) ([]string, error) {
 func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
 	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
 	f.queries.readCarried(context.WithoutCancel(stop), jobs)
-	f.held += len(jobs)
+	f.held.add(jobs)
 	f.backlog.add(jobs, len(jobs) == limit)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)
 	}
-}
-
-// unlockLost frees the jobs of a claim whose answer was lost, as soon as no others are held.
-func (f *fetcher) unlockLost(stop context.Context) error {
-	if !f.orphaned || f.held > 0 {
-		return nil
-	}
-	if err := f.queries.unlock(context.WithoutCancel(stop)); err != nil {
-		return fmt.Errorf("unlock jobs of a lost claim: %w", err)
-	}
-	f.orphaned = false
-	return nil
 }
 
 // wait waits for a reason to claim.
@@ -216,11 +202,14 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true
+		f.unsure.listens()
 		f.paused = nil // the database is there again
 	case <-f.poll.C:
 		f.look = true
 	case <-f.paused:
 		f.paused = nil
+	case <-f.unsure.again:
+		f.unsure.now, f.unsure.again = true, nil
 	case f.alone = <-f.notices:
 	case <-f.backlog.slack:
 	case s := <-f.settled:
@@ -243,8 +232,8 @@ func (f *fetcher) takeNotes() {
 }
 
 func (f *fetcher) noteSettled(s settlement) {
-	f.held -= s.jobs
-	f.runsAlone = f.runsAlone && f.held > 0
+	f.held.remove(s.ids)
+	f.runsAlone = f.runsAlone && f.held.n > 0
 	f.look = f.look || s.queue || f.once
 }
 

@@ -40,7 +40,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 		backlog:      backlog,
 		outcomes:     outcomes,
 		sleep:        newSleep(queries, time.Hour, false),
-		held:         2,
+		held:         held{n: 2},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

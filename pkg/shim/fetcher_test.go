@@ -156,7 +156,7 @@ func loseClaim(q *queue, w *worker, job int64) {
 	w.logs.await(q.t, "WARN cannot claim jobs")
 }
 
-func TestJobsOfAClaimWhoseAnswerWasLostRunAfterAll(t *testing.T) {
+func TestJobsOfAClaimWhoseAnswerWasLostRunThoughTheWorkerIsBusy(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 2})
 	running, release := make(chan struct{}), make(chan struct{})
@@ -176,13 +176,10 @@ func TestJobsOfAClaimWhoseAnswerWasLostRunAfterAll(t *testing.T) {
 	q.awaitListening()
 	receive(t, running)
 	loseClaim(q, w, lost)
-	if id := q.add("ping", 1); receive(t, ran) != id {
-		t.Error("the lost job ran while the worker held another") // it cannot tell them apart
-	}
-	close(release)
-	if got := receive(t, ran); got != lost {
+	if got := receive(t, ran); got != lost { // while the worker holds another
 		t.Errorf("job %d ran, want %d", got, lost)
 	}
+	close(release)
 }
 
 func TestJobsOfAClaimWhoseAnswerWasLostAreFreedWhenTheWorkerLeaves(t *testing.T) {

@@ -72,8 +72,9 @@ func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
 		byVerdict := &f.byVerdict
-		note := settlement{jobs: len(batch)}
-		for _, o := range batch {
+		note := settlement{ids: make([]int64, len(batch))}
+		for i, o := range batch {
+			note.ids[i] = o.job.ID
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
 			if o.interrupted {
@@ -186,7 +187,9 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isMistake(err) || isRefusal(err) {
 			return done, tries, err
 		}
-		f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
+		if !isReadOnly(err) {
+			f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
+		}
 		if !retry.wait(ctx) {
 			return nil, tries, err
 		}

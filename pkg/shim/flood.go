@@ -77,7 +77,7 @@ func (f *fetcher) take(stop context.Context, a besideAnswer) {
 	switch {
 	case a.err != nil:
 		emit(f.events, ClaimFailed{Err: a.err, Duration: a.duration})
-		f.orphaned = true
+		f.unsure.lost()
 	case len(a.jobs) == 0:
 		emit(f.events, ClaimEmpty{Duration: a.duration})
 	default:

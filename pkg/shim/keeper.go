@@ -71,7 +71,9 @@ func (k *keeper) complain(ctx context.Context, err error) {
 	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
-		k.logger.Warn("cannot reach the database, will try again", "error", err)
+		if !isReadOnly(err) {
+			k.logger.Warn("cannot reach the database, will try again", "error", err)
+		}
 	}
 }
 

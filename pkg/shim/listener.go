@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -20,6 +21,9 @@ const (
 	healthy = time.Minute
 )
 
+// errMoved ends a listening connection to where nothing may be announced any more.
+var errMoved = errors.New("the server was read-only, listens where it is not")
+
 // listener passes notifications on. It has a connection of its own, which does nothing else, so that it is always
 // drained.
 type listener struct {
@@ -27,6 +31,7 @@ type listener struct {
 	listens  signal       // from now on there are notifications; what came before may have been missed
 	inserted signal       // "jobs:insert"
 	migrated signal       // "worker:migrate", or it may have been missed
+	moved    signal       // writes go to another server now, perhaps
 	broke    *atomic.Bool // a connection that had lasted did
 	logger   *slog.Logger
 	events   *eventBus
@@ -61,6 +66,15 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	started := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-l.moved:
+			cancel(errMoved)
+		case <-ctx.Done():
+		}
+	}()
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
 		defer cancel()
@@ -75,6 +89,9 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 	for {
 		channel, err := waitForNotification(ctx, conn)
 		if err != nil {
+			if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
+				err = cause
+			}
 			return time.Since(started), err
 		}
 		switch channel {

@@ -23,6 +23,7 @@ type queries struct {
 	schema   string // quoted
 	workerID string
 	worker   *Worker // given to the jobs
+	readOnly *readOnly
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
@@ -39,6 +40,10 @@ func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func
 		err := fn(ctx, conn.Conn())
 		if sqlState(err) == "0A000" {
 			err = fn(ctx, conn.Conn())
+		}
+		if isReadOnly(err) {
+			q.readOnly.found()
+			_ = conn.Conn().Close(ctx) // the next connection may lead to the primary
 		}
 		return err
 	})
@@ -133,6 +138,12 @@ func (q *queries) deregister(ctx context.Context) error {
 func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	err = q.row(ctx, &freed, `select S.stale_sweep()`)
 	return freed, err
+}
+
+// returnUnknown hands back what is locked in this worker's name but for these jobs, and returns how many those were.
+func (q *queries) returnUnknown(ctx context.Context, known []int64) (returned int64, err error) {
+	err = q.row(ctx, &returned, `select S.return_unknown_jobs($1::text, $2::bigint[])`, q.workerID, known)
+	return returned, err
 }
 
 // unlock frees everything that is locked in this worker's name.

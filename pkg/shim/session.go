@@ -53,6 +53,7 @@ type session struct {
 
 func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
+	readOnly := &readOnly{logger: logger, moved: newSignal()}
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	return &session{
 		worker: w,
@@ -62,6 +63,7 @@ func newSession(w *Worker, once bool) *session {
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			worker:   w,
+			readOnly: readOnly,
 		},
 		wake:     newSignal(),
 		heard:    newSignal(),
@@ -132,6 +134,7 @@ func (s *session) run(ctx context.Context) error {
 			listens:  s.heard,
 			inserted: s.wake,
 			migrated: s.migrated,
+			moved:    s.queries.readOnly.moved,
 			broke:    &s.listenBroke,
 			logger:   s.logger,
 			events:   s.events,
@@ -169,7 +172,7 @@ func (s *session) run(ctx context.Context) error {
 	giveUp.Stop()
 	stopKeeping()
 	background.Wait()
-	s.leave(base, fetcher.orphaned || finisher.unwritten > 0)
+	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)
 
 	var errs []error
 	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {

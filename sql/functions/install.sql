@@ -17,6 +17,7 @@
 {{ template "fleet/_gw_suspects.sql" . }}
 
 -- For producers.
+{{ template "produce/_gw_check_payload.sql" . }}
 {{ template "produce/_gw_merged_payload.sql" . }}
 {{ template "produce/_gw_add_keyed_job.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
@@ -50,6 +51,7 @@
 {{ template "work/fail_job_batch.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "work/return_job.sql" . }}
+{{ template "work/return_unknown_jobs.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}

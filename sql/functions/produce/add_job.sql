@@ -3,7 +3,7 @@
 -- in nothing. A running job under the key is let go: it may end, but not run again, and the new job stands beside it.
 -- Omitted: payload {}, run_at now(), max_attempts 25, priority 0 (lower runs first).
 -- Locks: the names in use (see _gw_names), then the row under the key.
--- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBKM; GWBKC and 40001 ask for another try.
+-- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBPL, GWBKM; GWBKC and 40001 ask for another try.
 create or replace function {{.schema}}.add_job(
   identifier   text,
   payload      json        default null,
@@ -33,6 +33,9 @@ begin
     perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
     raise exception 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.'
       using errcode = 'GWBKM';
+  end if;
+  if pg_column_size(payload) > 2000 then
+    perform {{.schema}}._gw_check_payload(payload);
   end if;
 
   -- _gw_hold_names for one job: no query while nobody cleans up.

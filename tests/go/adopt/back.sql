@@ -45,6 +45,7 @@ drop function
   graphile_worker.retry_jobs,
   graphile_worker.return_job,
   graphile_worker.return_job_batch,
+  graphile_worker.return_unknown_jobs,
   graphile_worker.run_cron,
   graphile_worker.set_setting,
   graphile_worker.setting,

@@ -21,6 +21,8 @@ as $$
           'how long a registered worker that is not seen any more stays listed'),
          ('old_snapshot_after', '5 minutes', '1 second', '1 day', null,
           'how long dead rows may be kept from being removed before doctor() says who does it'),
+         ('max_payload', '67108864', '1048576', '999999999', null,
+          'how many bytes the payload of a new job may have'),
          ('notify', 'always', null, null, '{always,idle,never}',
           'when workers are told of a job: each time, only while one of them sleeps, or not at all')
 $$;

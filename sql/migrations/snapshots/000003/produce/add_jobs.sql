@@ -16,6 +16,7 @@ as $$
 declare
   spec         record;
   is_refused   boolean;
+  is_large     boolean;
   identifiers  text[];
   queue_names  text[];
   job_keys     text[];
@@ -27,10 +28,11 @@ begin
 
   select bool_or({{.schema}}._gw_job_is_refused(
            s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)),
+         bool_or(pg_column_size(s.payload) > 2000),
          array_agg(distinct s.identifier),
          array_agg(distinct s.queue_name) filter (where s.queue_name is not null),
          array_agg(distinct s.job_key) filter (where s.job_key is not null)
-    into is_refused, identifiers, queue_names, job_keys
+    into is_refused, is_large, identifiers, queue_names, job_keys
     from unnest(specs) as s;
   if is_refused then
     select s.* into spec
@@ -41,6 +43,12 @@ begin
      limit 1;
     perform {{.schema}}._gw_refuse_job(
       spec.identifier, spec.queue_name, spec.max_attempts, spec.job_key, spec.priority, spec.flags, spec.number);
+  end if;
+  if is_large then
+    perform {{.schema}}._gw_check_payload(s.payload, s.number)
+       from unnest(specs) with ordinality
+         as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+      where pg_column_size(s.payload) > 2000;
   end if;
   perform {{.schema}}._gw_hold_names(identifiers, queue_names);
   perform {{.schema}}._gw_make_names(identifiers, queue_names);

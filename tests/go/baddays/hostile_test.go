@@ -1,0 +1,84 @@
+package baddays
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/crontab"
+)
+
+// Whoever can connect can notify. What is announced is no more than a reason to look.
+func TestForgedNotificationsChangeNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	w := f.workers(1, f.url)[0]
+	l := f.load()
+	f.awaitMore(20)
+	for _, payload := range []string{
+		"", "null", `{"count":-1}`, `{"count":1e400}`, `{"count":"many"}`, "{", strings.Repeat("[", 7000), "\u202e\ufeff",
+		`{"migrationNumber":1000000,"breaking":true}`, "'; drop schema graphile_worker cascade; --",
+	} {
+		f.exec(`select pg_notify('jobs:insert', $1), pg_notify('worker:migrate', $1)`, payload)
+		f.awaitMore(10)
+	}
+	l.stop()
+	f.await(done)
+	f.account(l)
+	if logs := w.logs.String(); strings.Contains(logs, "level=WARN") || strings.Contains(logs, "level=ERROR") {
+		t.Errorf("it was impressed:\n%s", logs)
+	}
+}
+
+// The name of a task never becomes a path: an executable serves the task that its place in the folder names, and no other.
+func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	w := f.startExecutables("w", f.url)
+	evil := filepath.Join(f.t.TempDir(), "evil")
+	if err := os.WriteFile(evil, []byte("#!/bin/sh\necho started,1,,,evil >>\"$NOTES\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.awaitLog(w, "worker started")
+	for _, name := range []string{
+		evil, "../evil", "work/../../evil", "./work", "work/", "/work", "work\n", "../../../../../../../../bin/sh", "work.sh", "wor*", "$(" + evil + ")",
+	} {
+		f.exec(`select graphile_worker.add_job($1)`, name[:min(len(name), 128)])
+	}
+	if err := f.add(request{n: 1}, "", 0); err != nil {
+		t.Fatal(err)
+	}
+	f.waitUntil("the job to be done", func() bool { return f.ended() == 1 }, w.logs.String)
+	f.await("select count(*) = 11 and bool_and(attempts = 0) from graphile_worker.jobs")
+	if runs := f.runs(); len(runs) != 1 {
+		t.Errorf("%d jobs were run", len(runs))
+	}
+}
+
+func TestACrontabOfTenMegabytesIsReadOrRefusedLineByLine(t *testing.T) {
+	t.Parallel()
+	var good, bad strings.Builder
+	lines := 0
+	for ; good.Len() < 10<<20; lines++ {
+		if lines == 1000 {
+			fmt.Fprint(&bad, strings.Repeat("\n", 9<<20))
+		}
+		fmt.Fprintf(&good, "*/5 * * * * task ?id=item%d&max=3 {n: %d, text: 'some text that makes the line longer'}\n", lines, lines)
+		if lines < 1000 {
+			fmt.Fprintf(&bad, "*/5 * * 99 * task ?id=item%d {n: \n", lines)
+		}
+	}
+	items, err := crontab.Parse(good.String())
+	if err != nil || len(items) != lines {
+		t.Errorf("%d of %d items: %v", len(items), lines, err)
+	}
+	if _, err := crontab.Parse(bad.String()); err == nil || !strings.Contains(err.Error(), "'99' in months") {
+		t.Errorf("what cannot be read is no error")
+	}
+	if _, err := crontab.Parse("* * * * * task " + strings.Repeat("[", 10<<20)); err == nil {
+		t.Error("a payload without an end is no error")
+	}
+}

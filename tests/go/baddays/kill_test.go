@@ -1,0 +1,77 @@
+package baddays
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// Workers are killed again and again under load, half of them with executables for handlers, or paused for longer than
+// anybody may be silent. Whoever goes is replaced. What they had runs again, and nothing else does.
+func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	f.exec(`select graphile_worker.set_setting('dead_after', '2 seconds'), graphile_worker.set_setting('recovered_jobs', 'run'),
+	               graphile_worker.set_setting('crashes_allowed', '1000')`)
+	f.start("stays", f.url)
+	var alive []*worker
+	hire := func(n int) {
+		id := fmt.Sprint("w", n)
+		start := f.start
+		if n%2 == 1 {
+			start = f.startExecutables
+		}
+		w := start(id, f.url)
+		f.awaitLog(w, "worker started")
+		alive = append(alive, w)
+	}
+	hire(0)
+	hire(1)
+	l := f.load()
+	for n := range 6 {
+		f.awaitMore(40)
+		victim := alive[0]
+		alive = alive[1:]
+		f.excused[victim.id] = true
+		if n == 4 { // a Go worker
+			victim.signal(syscall.SIGSTOP)
+			time.AfterFunc(5*time.Second, func() { _ = victim.cmd.Process.Signal(syscall.SIGCONT) })
+		} else {
+			victim.signal(syscall.SIGKILL)
+		}
+		hire(n + 2)
+	}
+	f.awaitMore(40)
+	l.stop()
+	f.await(done)
+	f.account(l)
+}
+
+// note is a task for gw-run that notes what worker_test.go's handler does.
+const note = `#!/bin/sh
+read -r input
+n=${input#*'"N":'} n=${n%%[!0-9]*} queue=
+[ $((n % 3)) = 0 ] && queue=q$((n % 9))
+job="$n,$queue,$GRAPHILE_WORKER_JOB_KEY,$ID"
+echo "start,$job" >>"$NOTES"
+echo "end,$job" >>"$NOTES"
+`
+
+// startExecutables starts a gw-run with the task "work".
+func (f *fleet) startExecutables(id, url string) *worker {
+	f.t.Helper()
+	tasks := f.t.TempDir()
+	if err := os.WriteFile(filepath.Join(tasks, "work"), []byte(note), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	w := &worker{t: f.t, id: id, cmd: exec.Command(program("gw-run"), "-c", url, "--tasks", tasks, "-j", "2"), logs: &transcript{}, end: make(chan struct{})}
+	w.cmd.Env = append(os.Environ(), "ID="+id, "NOTES="+f.folder+"/notes")
+	w.run()
+	return w
+}

@@ -1,0 +1,162 @@
+package baddays
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// load is a producer that goes on adding jobs, one by one, whatever the database says: some in named queues, some under
+// keys.
+type load struct {
+	f     *fleet
+	acked []request // what was certainly added; to be read when it has stopped
+	added atomic.Int64
+	stop  func()
+}
+
+// request is a job that was added.
+type request struct {
+	n   int
+	key string
+}
+
+// load starts a producer. It adds by the fleet's own connections, so that it need not share the workers' fate.
+func (f *fleet) load() *load {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &load{f: f}
+	var producing sync.WaitGroup
+	l.stop = sync.OnceFunc(func() {
+		cancel()
+		producing.Wait()
+	})
+	f.t.Cleanup(l.stop)
+	producing.Go(func() {
+		pause := time.NewTicker(2 * time.Millisecond)
+		defer pause.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-pause.C:
+			}
+			r, queue := request{n: n}, ""
+			if n%3 == 0 {
+				queue = fmt.Sprint("q", n%9)
+			}
+			if n%5 == 0 {
+				r.key = fmt.Sprint("k", n%25)
+			}
+			if f.add(r, queue, n%4) == nil {
+				l.acked = append(l.acked, r)
+				l.added.Add(1)
+			}
+		}
+	})
+	return l
+}
+
+// awaitMore waits until so many jobs more were added.
+func (l *load) awaitMore(n int64) {
+	l.f.t.Helper()
+	goal := l.added.Load() + n
+	l.f.waitUntil("more jobs to be added", func() bool { return l.added.Load() >= goal }, func() string { return "" })
+}
+
+// add adds a job that runs for some milliseconds.
+func (f *fleet) add(r request, queue string, milliseconds int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err := f.pool.Exec(ctx, `
+		select graphile_worker.add_job('work', json_build_object('N', $1::integer, 'Milliseconds', $2::integer),
+		                               queue_name => nullif($3, ''), job_key => nullif($4, ''))`,
+		r.n, milliseconds, queue, r.key)
+	return err
+}
+
+// run is what the notes say about one run of a job.
+type run struct {
+	n                  int
+	queue, key, worker string
+	ended, failed, cut bool
+}
+
+// runs returns all that was run, by the order in which it started.
+func (f *fleet) runs() (runs []*run) {
+	f.t.Helper()
+	open := make(map[string]*run)
+	for _, line := range f.notes() {
+		fields := strings.Split(line, ",")
+		if len(fields) != 5 {
+			f.t.Fatalf("what does this note mean? %q", line)
+		}
+		n, err := strconv.Atoi(fields[1])
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		id := fields[1] + " " + fields[4]
+		switch fields[0] {
+		case "start":
+			r := &run{n: n, queue: fields[2], key: fields[3], worker: fields[4]}
+			for _, other := range open {
+				if r.queue != "" && other.queue == r.queue && !f.excused[other.worker] {
+					f.t.Errorf("job %d started in queue %s while %s ran %d of it", n, r.queue, other.worker, other.n)
+				}
+			}
+			open[id] = r
+			runs = append(runs, r)
+		case "end":
+			open[id].ended = true
+			delete(open, id)
+		case "fail":
+			open[id].failed = true
+			delete(open, id)
+		case "cut":
+			open[id].cut = true
+			delete(open, id)
+		}
+	}
+	return runs
+}
+
+// account checks that every job that was added has run to its end, or a later one under its key has; that none ran twice,
+// except after a worker that was killed or paused; and that named queues were serial.
+func (f *fleet) account(l *load) {
+	f.t.Helper()
+	l.stop()
+	runs := f.runs()
+	byNumber := make(map[int][]*run)
+	newest := make(map[string]int) // that ended, by key
+	for _, r := range runs {
+		byNumber[r.n] = append(byNumber[r.n], r)
+		if r.ended {
+			newest[r.key] = max(newest[r.key], r.n)
+		}
+	}
+	lost, twice := 0, 0
+	for _, r := range l.acked {
+		done := slices.ContainsFunc(byNumber[r.n], func(r *run) bool { return r.ended })
+		if !done && (r.key == "" || newest[r.key] < r.n) {
+			lost++
+			f.t.Errorf("job %d was lost (key %q)", r.n, r.key)
+		}
+	}
+	for n, of := range byNumber {
+		for _, r := range of[:len(of)-1] {
+			if r.failed {
+				continue
+			}
+			twice++
+			if !f.excused[r.worker] {
+				f.t.Errorf("job %d ran %d times, first by %s, to which nothing had happened (ended %t, cut %t)", n, len(of), r.worker, r.ended, r.cut)
+			}
+		}
+	}
+	f.t.Logf("%d jobs added, %d runs, %d lost, %d run again", len(l.acked), len(runs), lost, twice)
+}

@@ -1,0 +1,151 @@
+package baddays
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// proxy is a network between workers and their server that can fail.
+type proxy struct {
+	t        *testing.T
+	listener net.Listener
+	server   string // the path of its socket
+	relaying sync.WaitGroup
+
+	mu      sync.Mutex
+	moving  sync.Cond
+	stalled bool // nothing moves, in either direction; new connections are accepted and stall, too
+	links   map[*link]bool
+	opened  []time.Time // when there were connections
+}
+
+// link is a connection from a worker to the server.
+type link struct {
+	client   *net.TCPConn
+	upstream net.Conn
+	lost     bool // the server's end is gone, and nobody tells the worker
+}
+
+// newProxy starts a proxy in front of a database on a local socket, and returns it and the database's URL by way of it.
+func newProxy(t *testing.T, database string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{t: t, listener: listener, server: u.Query().Get("host") + "/.s.PGSQL.5432", links: make(map[*link]bool)}
+	p.moving.L = &p.mu
+	p.relaying.Go(p.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		p.resume()
+		p.reset()
+		p.relaying.Wait()
+	})
+	return p, "postgres://postgres@" + listener.Addr().String() + u.Path
+}
+
+func (p *proxy) accept() {
+	for {
+		conn, err := p.listener.Accept()
+		if err != nil {
+			return // the test is over
+		}
+		p.mu.Lock()
+		p.opened = append(p.opened, time.Now())
+		p.mu.Unlock()
+		upstream, err := net.Dial("unix", p.server)
+		if err != nil {
+			_ = conn.Close()
+			continue
+		}
+		l := &link{client: conn.(*net.TCPConn), upstream: upstream}
+		p.mu.Lock()
+		p.links[l] = true
+		p.mu.Unlock()
+		p.relaying.Go(func() { p.relay(l, l.upstream, l.client) })
+		p.relaying.Go(func() { p.relay(l, l.client, l.upstream) })
+	}
+}
+
+// relay copies one direction of a link until one end closes it, unless the link is lost: then the worker is not told.
+func (p *proxy) relay(l *link, to io.Writer, from io.Reader) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.mu.Lock()
+		for p.stalled {
+			p.moving.Wait()
+		}
+		lost := l.lost
+		p.mu.Unlock()
+		if lost && from == io.Reader(l.client) && err == nil {
+			continue // what the worker sends is swallowed
+		}
+		if lost && from == io.Reader(l.upstream) {
+			return
+		}
+		if err == nil {
+			_, err = to.Write(buffer[:n])
+		}
+		if err != nil {
+			_ = l.client.Close()
+			_ = l.upstream.Close()
+			p.mu.Lock()
+			delete(p.links, l)
+			p.mu.Unlock()
+			return
+		}
+	}
+}
+
+// stall stops all that moves, without closing anything.
+func (p *proxy) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stalled = true
+}
+
+func (p *proxy) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stalled = false
+	p.moving.Broadcast()
+}
+
+// reset ends all connections with a reset.
+func (p *proxy) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		_ = l.client.SetLinger(0)
+		_ = l.client.Close()
+		_ = l.upstream.Close()
+	}
+}
+
+// lose ends the server's side of all connections, and tells the workers nothing: what they send goes nowhere.
+func (p *proxy) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.lost = true
+		_ = l.upstream.Close()
+	}
+}
+
+// arrivals returns when workers connected or tried to.
+func (p *proxy) arrivals() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.opened)
+}

@@ -1,0 +1,83 @@
+package baddays
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// What the server refuses for a while, it does again under load; the trigger stands in for a disk that is full.
+func TestAFullDiskLosesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	workers := f.workers(3, f.url)
+	l := f.load()
+	f.awaitMore(100)
+	f.exec(`create function pg_temp_full() returns trigger language plpgsql as
+	        $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+	for _, operation := range []string{"insert", "update", "delete", "insert or update or delete"} {
+		f.exec("create trigger disk_is_full before " + operation + " on graphile_worker._private_jobs for each statement execute function pg_temp_full()")
+		if strings.Contains(operation, "update") || strings.Contains(operation, "delete") {
+			f.waitUntil("complaints", func() bool { return strings.Contains(workers[0].logs.String(), "53100") }, workers[0].logs.String)
+		}
+		f.exec("drop trigger disk_is_full on graphile_worker._private_jobs")
+		f.awaitMore(50)
+	}
+	l.stop()
+	f.await(done)
+	f.account(l)
+}
+
+// Somebody locks the tables for longer than the server lets anybody wait.
+func TestTimeoutsOfTheServerLoseNothing(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []string{"statement_timeout", "lock_timeout"} {
+		t.Run(timeout, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, pgtest.Database(t))
+			w := f.workers(2, f.url+"&options=-c%20"+timeout+"%3D500")[0]
+			l := f.load()
+			f.awaitMore(100)
+			blocker, err := f.pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := blocker.Exec(t.Context(), "lock table graphile_worker._private_jobs"); err != nil {
+				t.Fatal(err)
+			}
+			f.awaitLog(w, "cannot claim jobs")
+			if err := blocker.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.awaitMore(100)
+			l.stop()
+			f.await(done)
+			f.account(l)
+		})
+	}
+}
+
+// Others have taken all connections when the workers' are ended.
+func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, ownServer(t, map[string]string{"max_connections": "30"}).URL("postgres"))
+	workers := f.workers(3, f.url)
+	l := f.load()
+	f.awaitMore(100)
+	f.exec("select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()")
+	var hogs []*pgx.Conn
+	for hog, err := pgx.Connect(t.Context(), f.url); err == nil; hog, err = pgx.Connect(t.Context(), f.url) {
+		hogs = append(hogs, hog)
+	}
+	f.awaitLog(workers[0], "SQLSTATE 53300")
+	for _, hog := range hogs {
+		_ = hog.Close(t.Context())
+	}
+	f.awaitMore(100)
+	l.stop()
+	f.await(done)
+	f.account(l)
+}

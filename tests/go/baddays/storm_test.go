@@ -1,0 +1,87 @@
+package baddays
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+var workersFlag = flag.Int("baddays.workers", 30, "how many `workers` lose their server at once")
+
+// Many workers lose their server at once. They come back spread out. Each has five loops that connect; if all of them did
+// at the same times, they would come five for each worker in one instant.
+func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
+	t.Parallel()
+	workers := *workersFlag
+	server := ownServer(t, map[string]string{"max_connections": "700"})
+	network, through := newProxy(t, server.URL("postgres"))
+	pool := pgtest.Pool(t, server.URL("postgres"))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, workers)
+	for i := range workers {
+		own := pgtest.Pool(t, through)
+		w, err := shim.New(own, shim.Config{WorkerID: fmt.Sprint("w", i), PollInterval: time.Minute, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Handle("work", func(context.Context, *shim.Job) error { return nil })
+		go func() {
+			err := w.Run(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- err
+		}()
+	}
+	defer func() {
+		stop()
+		for range workers {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	// Each has one that listens and one that beats.
+	const connected = "select count(*) >= 2 * $1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+	pgtest.Await(t, pool, connected, workers)
+
+	if err := server.Halt(true); err != nil {
+		t.Fatal(err)
+	}
+	away := time.Now()
+	time.Sleep(3 * time.Second) // the outage itself, there is nothing to wait for
+	if err := server.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	back := time.Now()
+	pool.Reset()
+	pgtest.Await(t, pool, connected, workers)
+	t.Logf("all were there again %v after the server was back", time.Since(back).Round(time.Millisecond))
+
+	// Of the tries from the second second on, when chance has spread them.
+	var tries []time.Time
+	for _, at := range network.arrivals() {
+		if at.After(away.Add(2 * time.Second)) {
+			tries = append(tries, at)
+		}
+	}
+	slices.SortFunc(tries, time.Time.Compare)
+	most, first := 0, 0
+	for last, at := range tries {
+		for at.Sub(tries[first]) > 100*time.Millisecond {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	t.Logf("%d connections, at most %d within a tenth of a second", len(tries), most)
+	if most > 3*workers {
+		t.Errorf("%d connections came within a tenth of a second", most)
+	}
+}

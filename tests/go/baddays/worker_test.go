@@ -1,0 +1,161 @@
+package baddays
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// workerVariable makes the test's program a worker instead: its value is the URL of the database.
+const (
+	workerVariable = "GW_TEST_BADDAYS_WORKER"
+	idVariable     = "GW_TEST_BADDAYS_ID"
+	folderVariable = "GW_TEST_BADDAYS_FOLDER"
+)
+
+// payload is what jobs of the task "work" are given.
+type payload struct {
+	N            int  // the number of the job in its load
+	Milliseconds int  // how long it runs
+	Fails        bool // the first time
+}
+
+// runAsWorker runs a worker, if that is what this program was started for, until it is told to stop.
+func runAsWorker() (ran bool) {
+	url := os.Getenv(workerVariable)
+	if url == "" {
+		return false
+	}
+	if err := runWorker(url, os.Getenv(idVariable), os.Getenv(folderVariable)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return true
+}
+
+func runWorker(url, id, folder string) error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1) // the test's process is gone
+	}()
+	pool, err := pgxpool.New(context.Background(), url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	w, err := shim.New(pool, shim.Config{
+		WorkerID: id, Concurrency: 8, HandleSignals: true, QuietSuccess: true,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	// What happens is written into a file, which does not depend on the database. Lines are short, so that each is one write.
+	notes, err := os.OpenFile(folder+"/notes", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	note := func(what string, n int, job *shim.Job) {
+		_, _ = fmt.Fprintf(notes, "%s,%d,%s,%s,%s\n", what, n, job.QueueName, job.Key, id)
+	}
+	w.Handle("work", func(ctx context.Context, job *shim.Job) error {
+		var p payload
+		if err := json.Unmarshal(job.Payload, &p); err != nil {
+			return err
+		}
+		note("start", p.N, job)
+		select {
+		case <-ctx.Done():
+			note("cut", p.N, job)
+			return context.Cause(ctx)
+		case <-time.After(time.Duration(p.Milliseconds) * time.Millisecond):
+		}
+		if p.Fails && job.Attempts == 1 {
+			note("fail", p.N, job)
+			return errors.New("as it was told to")
+		}
+		note("end", p.N, job)
+		return nil
+	})
+	return w.Run(context.Background())
+}
+
+// worker is a worker in a process of its own.
+type worker struct {
+	t    *testing.T
+	id   string
+	cmd  *exec.Cmd
+	logs *transcript
+	end  chan struct{}
+}
+
+// start starts a worker on the fleet's database, by way of a URL.
+func (f *fleet) start(id, url string) *worker {
+	f.t.Helper()
+	w := &worker{t: f.t, id: id, cmd: exec.Command(os.Args[0]), logs: &transcript{}, end: make(chan struct{})}
+	w.cmd.Env = append(os.Environ(), workerVariable+"="+url, idVariable+"="+id, folderVariable+"="+f.folder)
+	w.run()
+	return w
+}
+
+// run starts the process, which does not outlive the test.
+func (w *worker) run() {
+	w.t.Helper()
+	w.cmd.Stderr = w.logs
+	if _, err := w.cmd.StdinPipe(); err != nil { // ends with this process
+		w.t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(w.end)
+		_ = w.cmd.Wait()
+	}()
+	w.t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		<-w.end
+		if w.t.Failed() {
+			w.t.Logf("%s:\n%s", w.id, w.logs.String())
+		}
+	})
+}
+
+func (w *worker) signal(signal syscall.Signal) {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(signal); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// transcript keeps what a process prints.
+type transcript struct {
+	mu      sync.Mutex
+	content []byte
+}
+
+func (s *transcript) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.content = append(s.content, p...)
+	return len(p), nil
+}
+
+func (s *transcript) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.content)
+}

@@ -1,0 +1,20 @@
+-- A payload that is larger than the setting max_payload is refused, however well it compresses; one as large is not.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+select is(setting('max_payload'), '67108864', 'the default is 64 MB');
+select set_setting('max_payload', '1048576');
+select throws_ok(
+  $$ select add_job('task', to_json(repeat('x', 1048575))) $$,
+  'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.', 'one byte too many');
+select lives_ok($$ select add_job('task', to_json(repeat('x', 1048574))) $$, 'as many as are allowed');
+
+create temporary table stored as select to_json(repeat('x', 1048575)) as payload;
+select throws_ok($$ select add_job('task', s.payload) from stored as s $$, 'GWBPL', null, 'one that lies compressed in a table');
+select throws_ok(
+  $$ select add_job('task', to_json(repeat('x', 1048575)), job_key => 'key') $$, 'GWBPL', null, 'one under a key');
+select is((select count(*) from jobs), 1::bigint, 'nothing was added of what was refused');
+
+select * from finish();
+rollback;
