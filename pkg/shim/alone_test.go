@@ -68,7 +68,7 @@ func TestRunOnceRunsJobsThatHaveToRunAloneToo(t *testing.T) {
 
 func TestAWorkerThatRecoversADeadOneTellsSo(t *testing.T) {
 	q := newQueue(t)
-	q.exec(`select graphile_worker.set_setting('dead_after', '1 second'), graphile_worker.set_setting('recovered_jobs', 'run')`)
+	q.exec(`select graphile_worker.set_setting('dead_after', '3 seconds'), graphile_worker.set_setting('recovered_jobs', 'run')`)
 	q.add("ping", 2)
 	q.exec(`select graphile_worker.register_worker('dead')`)
 	q.exec(`select graphile_worker.get_job_batch('dead', batch_size => 2)`)

@@ -1,10 +1,12 @@
 package grants
 
 import (
-	"bytes"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,10 +40,23 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	producer := q.poolAs("producer")
 	q.execAs(producer, `select API.enqueue('good', queue_name => 'q'), API.enqueue('bad') from generate_series(1, 3) as n`)
 
-	var output bytes.Buffer
+	log := filepath.Join(folder, "log")
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	output := func() string {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
 	worker := exec.CommandContext(t.Context(), program("gw-run"), "-c", q.as("worker"), "--no-migrate",
-		"--schema", "graphile_worker_api", "--tasks", tasks, "--crontab", crontab, "-j", "2", "--poll-interval", "1h")
-	worker.Stdout, worker.Stderr = &output, &output
+		"--schema", "graphile_worker_api", "--tasks", tasks, "--crontab", crontab, "-j", "2", "--poll-interval", "1h",
+		"--http", "127.0.0.1:0")
+	worker.Stdout, worker.Stderr = file, file
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +64,7 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		if t.Failed() {
 			_ = worker.Process.Kill()
 			_ = worker.Wait()
-			t.Log(output.String())
+			t.Log(output())
 		}
 	}()
 	pgtest.Await(t, q.pool, `
@@ -65,13 +80,29 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		t.Errorf("%d workers", n)
 	}
 
+	address := regexp.MustCompile(`msg="serving HTTP" address=(\S+)`).FindStringSubmatch(output())
+	if address == nil {
+		t.Fatal("it does not say where it serves HTTP")
+	}
+	for path, want := range map[string]string{"/readyz": "ok", "/metrics": "gw_queue_up 1\n"} {
+		response, err := http.Get("http://" + address[1] + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s, %v, without %s:\n%s", path, response.Status, err, want, text)
+		}
+	}
+
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := worker.Wait(); err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	if strings.Contains(output.String(), "42501") || strings.Contains(output.String(), "permission denied") {
+	if strings.Contains(output(), "42501") || strings.Contains(output(), "permission denied") {
 		t.Error("it lacks a right")
 	}
 	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._gw_workers`); n != 0 {

@@ -1,0 +1,99 @@
+package shim
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// newFlood returns a fetcher that knows its jobs to be short, on a database with some of them.
+func newFlood(t *testing.T, jobs int) (*fetcher, *pgxpool.Pool) {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.Database(t)
+	admin := pgtest.Pool(t, url)
+	pgtest.Exec(t, admin, `select count(*) from graphile_worker.add_jobs(array(
+		select row('drop', '{}', null, null, null, null, null, null)::graphile_worker.job_spec from generate_series(1, $1::integer)))`, jobs)
+	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood", worker: &Worker{}}
+	var tasks atomic.Pointer[taskSet]
+	tasks.Store(newTaskSet(map[string]task{"drop": {}}))
+	b := newBacklog(1)
+	b.pace = *learned(1, time.Microsecond)
+	f := &fetcher{
+		tasks:    &tasks,
+		queries:  q,
+		logger:   slog.New(slog.DiscardHandler),
+		backlog:  b,
+		notices:  newAloneNotice(),
+		outcomes: make(chan outcome, 2*maxAhead),
+		stale:    time.NewTimer(time.Hour),
+		watched:  true,
+	}
+	t.Cleanup(func() { f.stale.Stop() })
+	return f, admin
+}
+
+func TestAFloodEndsWithAClaimThatIsNotFilled(t *testing.T) {
+	f, _ := newFlood(t, 2500)
+	if err := f.flood(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[int64]bool)
+	for _, job := range f.backlog.close() {
+		seen[job.ID] = true
+	}
+	if len(seen) != 2500 || f.held.n != 2500 || f.unsure.now {
+		t.Errorf("%d jobs wait, %d are held, unsure %t", len(seen), f.held.n, f.unsure.now)
+	}
+}
+
+func TestAFloodEndsWithTheWorker(t *testing.T) {
+	f, _ := newFlood(t, 2500)
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.flood(stop); err != nil || f.held.n != 0 {
+		t.Errorf("%d jobs are held, %v", f.held.n, err)
+	}
+}
+
+func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
+	f, _ := newFlood(t, 5000)
+	f.notices.tell(makeRoom)
+	if err := f.flood(t.Context()); err != nil || f.alone != makeRoom || f.held.n > 2*maxClaim {
+		t.Errorf("%d jobs are held, %v", f.held.n, err)
+	}
+}
+
+func TestTwoClaimsOfAFloodOverlapAndOneMayBeLost(t *testing.T) {
+	f, admin := newFlood(t, 2500)
+	tx, err := admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table graphile_worker._private_tasks`); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- f.flood(t.Context()) }()
+	const claiming = `from pg_stat_activity
+		where datname = current_database() and query like '%.get_job_batch(%' and wait_event_type = 'Lock'`
+	pgtest.Await(t, admin, `select count(*) = 2 `+claiming)
+	pgtest.Exec(t, admin, `select pg_terminate_backend(pid) from (select pid `+claiming+` limit 1) as first`)
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; sqlState(err) != "57P01" {
+		t.Errorf("the flood ended with %v", err)
+	}
+	if f.held.n != maxClaim || !f.unsure.now {
+		t.Errorf("%d jobs are held, unsure %t", f.held.n, f.unsure.now)
+	}
+}
