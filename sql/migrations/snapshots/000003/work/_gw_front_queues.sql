@@ -55,16 +55,22 @@ begin
              limit batch_size) as n
      limit batch_size
   ), barred (queue_ids) as materialized (
-    select coalesce(array_agg(j.job_queue_id), '{}')
+    select coalesce(array_agg(b.job_queue_id), '{}')
       from {{.schema}}._gw_suspects as s
-      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-     where j.is_available and j.job_queue_id is not null
-       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
-       and not exists (
-             select from {{.schema}}._private_jobs as h
-              where h.is_available and h.job_queue_id = j.job_queue_id
-                and (h.priority, h.run_at, h.id) < (j.priority, j.run_at, j.id)
-                and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags))
+     cross join lateral (
+            select j.job_queue_id
+              from {{.schema}}._private_jobs as j
+             where j.id = s.job_id and j.revision = s.revision
+               and j.is_available and j.job_queue_id is not null
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+               and not exists (
+                     select from {{.schema}}._private_jobs as h
+                      where h.is_available and h.job_queue_id = j.job_queue_id
+                        and (h.priority, h.run_at, h.id) < (j.priority, j.run_at, j.id)
+                        and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags))
+            offset 0 -- not a join, which could read all jobs there are
+          ) as b
+     where s.job_id > 0 -- all of them, by the index
   ), last_plain as materialized (
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
   ), walked as materialized (
