@@ -105,7 +105,7 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	f := newFleet(t, eitherOf(t, primary, standby))
 	w := f.workers(1, f.url)[0]
 	pgtest.Exec(t, admin, "select graphile_worker.add_job('work', json_build_object('N', 1))")
-	f.awaitMore(1)
+	f.waitUntil("the first job", func() bool { return f.ended() == 1 }, w.logs.String)
 
 	pgtest.Exec(t, admin, "alter system set default_transaction_read_only = on")
 	pgtest.Exec(t, admin, "select pg_reload_conf()")

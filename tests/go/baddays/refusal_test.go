@@ -1,6 +1,7 @@
 package baddays
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestTimeoutsOfTheServerLoseNothing(t *testing.T) {
 		t.Run(timeout, func(t *testing.T) {
 			t.Parallel()
 			f := newFleet(t, pgtest.Database(t))
-			w := f.workers(2, f.url+"&options=-c%20"+timeout+"%3D500")[0]
+			w := f.workers(2, f.url+"&options=-c%20"+timeout+"%3D3000")[0]
 			l := f.load()
 			f.awaitMore(100)
 			blocker, err := f.pool.Begin(t.Context())
@@ -72,7 +73,10 @@ func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
 	for hog, err := pgx.Connect(t.Context(), f.url); err == nil; hog, err = pgx.Connect(t.Context(), f.url) {
 		hogs = append(hogs, hog)
 	}
-	f.awaitLog(workers[0], "SQLSTATE 53300")
+	// Whoever is refused first: for longer than that, the others would rightly take it for dead.
+	f.waitUntil("a worker that is refused", func() bool {
+		return slices.ContainsFunc(workers, func(w *worker) bool { return strings.Contains(w.logs.String(), "SQLSTATE 53300") })
+	}, workers[0].logs.String)
 	for _, hog := range hogs {
 		_ = hog.Close(t.Context())
 	}
