@@ -80,7 +80,7 @@ begin
     end if;
   end if;
 
-  if exists (select from {{.schema}}._gw_suspects) then
+  if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     perform {{.schema}}._gw_drop_spent_suspects() where {{.schema}}._gw_is_keeper();
     select a.waits, a.make_room into alone_waits, make_room
       from {{.schema}}._gw_alone_waits(worker_id, me.tasks, dead_after) as a;

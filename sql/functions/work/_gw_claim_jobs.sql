@@ -52,7 +52,7 @@ begin
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
          end,
          exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
-         exists (select from {{.schema}}._gw_suspects)
+         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
     into task_ids, queued, suspects;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return;
@@ -112,7 +112,7 @@ begin
                          and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
                          and (not suspects
                               or not exists (select from {{.schema}}._gw_suspects as s
-                                              where s.job_id = j.id and s.revision = j.revision))
+                                              where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
                        order by j.run_at, j.id
                        limit batch_size - coalesce(cardinality(heads), 0)
                          for update skip locked) as l

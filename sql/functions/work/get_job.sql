@@ -31,7 +31,7 @@ as $$
 #variable_conflict use_column
 begin
   perform {{.schema}}._gw_check_expiry(job_expiry);
-  if exists (select from {{.schema}}._gw_suspects) then
+  if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     return query
     select a.id, a.task_identifier, a.payload, a.queue_name, a.priority, a.run_at, a.attempts, a.max_attempts, a.key,
            a.flags, a.lease, a.created_at, a.last_error, a.revision

@@ -68,7 +68,7 @@ begin
              select j.ctid
                from {{.schema}}._private_jobs as j
               where (select coalesce(current_setting('gw.claim_cursor', true), '') = ''
-                            and not exists (select from {{.schema}}._gw_suspects)
+                            and not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                             and not exists (select from {{.schema}}._private_jobs as q
                                              where q.is_available and q.job_queue_id is not null))
                 and j.is_available and j.job_queue_id is null

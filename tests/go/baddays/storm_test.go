@@ -23,7 +23,7 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 	network, through := newProxy(t, server.URL("postgres"))
 	pool := pgtest.Pool(t, server.URL("postgres"))
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, workers)
+	started, ended := make(chan struct{}, workers), make(chan error, workers)
 	for i := range workers {
 		own := pgtest.Pool(t, through)
 		w, err := shim.New(own, shim.Config{WorkerID: fmt.Sprint("w", i), PollInterval: time.Minute, Logger: slog.New(slog.DiscardHandler)})
@@ -31,6 +31,7 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Handle("work", func(context.Context, *shim.Job) error { return nil })
+		shim.On(w, func(shim.WorkerStarted) { started <- struct{}{} })
 		go func() {
 			err := w.Run(ctx)
 			if err != nil {
@@ -47,6 +48,9 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 			}
 		}
 	}()
+	for range workers { // one that has not started when the server goes ends
+		<-started
+	}
 	// Each has one that listens and one that beats.
 	const connected = "select count(*) >= 2 * $1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
 	pgtest.Await(t, pool, connected, workers)

@@ -48,9 +48,9 @@ begin
              where j.is_available and j.job_queue_id is null
                and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
-               and ((select not exists (select from {{.schema}}._gw_suspects))
+               and ((select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
                     or not exists (select from {{.schema}}._gw_suspects as s
-                                    where s.job_id = j.id and s.revision = j.revision))
+                                    where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
              order by j.run_at, j.id
              limit batch_size) as n
      limit batch_size
