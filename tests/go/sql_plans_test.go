@@ -224,7 +224,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 				s.mutate("_gw_front_queues", "limit 2 * batch_size + 16 -- the walk ends here when it has met enough", "")
 				s.mutate("_gw_front_queues",
 					`(select q.locked_at is null from "graphile_worker"._private_job_queues as q where q.id = w.job_queue_id)`,
-					`w.job_queue_id in (select q.id from "graphile_worker"._private_job_queues as q where q.locked_at is null)`)
+					`w.job_queue_id in (select q.id from "graphile_worker"._private_job_queues as q where q.locked_at is null offset 0)`)
 			}, "Join reads",
 		},
 		{
