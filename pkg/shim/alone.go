@@ -38,7 +38,7 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: 1})
-	answer, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
+	jobs, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.unsure.lost()
@@ -46,12 +46,12 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 		return err
 	}
 	f.look = true // there are others perhaps, for when it is done
-	if len(answer.jobs) == 0 {
+	if len(jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
 		f.alone = noneWaits
 		return nil
 	}
 	f.runsAlone = true
-	f.accept(stop, answer.jobs, maxClaim, time.Since(started))
+	f.accept(stop, jobs, maxClaim, time.Since(started))
 	return nil
 }

@@ -45,42 +45,28 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 // claimBeside takes up to limit jobs while another claim of this worker is under way: if there are none, the worker does
 // not fall asleep.
 func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden []string) ([]*Job, error) {
-	answer, err := q.readClaim(ctx, tasks, `
-			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
-			  from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]) as j`,
+	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]) as j`,
 		q.workerID, tasks, limit, forbidden)
 	return answer.jobs, err
 }
+
+// claimAlone takes one job that has to run alone, if there is one.
+func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden []string) ([]*Job, error) {
+	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[]) as j`,
+		q.workerID, tasks, forbidden)
+	return answer.jobs, err
+}
+
+// onlyJobs selects what a claim returns, without anything to say of an empty one.
+const onlyJobs = `
+	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
+	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
+	  from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
 		rows, err := conn.Query(ctx, q.text(sql), args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		reader := newClaimReader(q, tasks)
-		for rows.Next() {
-			if err := reader.read(rows, &answer); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	})
-	return answer, err
-}
-
-// claimAlone takes one job that has to run alone, if there is one.
-func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden []string) (answer claimed, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		answer = claimed{}
-		rows, err := conn.Query(ctx, q.text(`
-			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
-			  from S.get_job_alone($1::text, $2::text[], $3::text[]) as j`),
-			q.workerID, tasks, forbidden)
 		if err != nil {
 			return err
 		}

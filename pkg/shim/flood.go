@@ -9,10 +9,9 @@ import (
 // answer is sent and read; a third finds the way full of what the others have locked.
 const claimsAtOnce = 2
 
-// besideAnswer is the answer to one of several claims under way.
+// besideAnswer is the answer to one of several claims under way, each of which asks for maxClaim jobs.
 type besideAnswer struct {
 	jobs     []*Job
-	limit    int
 	duration time.Duration
 	err      error
 }
@@ -22,16 +21,15 @@ type besideAnswer struct {
 // its own there are no floods.
 func (f *fetcher) flood(stop context.Context) error {
 	answers := make(chan besideAnswer, claimsAtOnce)
-	asked, underWay, ebbs := 0, 0, false
+	underWay, ebbs := 0, false
 	var failure error
 	set := f.tasks.Load()
 	for {
 		f.takeNotes()
 		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
-		if !ebbs && underWay < claimsAtOnce && f.room(asked) >= maxClaim {
+		if !ebbs && underWay < claimsAtOnce && f.room(underWay*maxClaim) >= maxClaim {
 			forbidden, err := f.askForbidden(stop)
 			if err == nil {
-				asked += maxClaim
 				underWay++
 				go f.claimBeside(stop, set.names, forbidden, answers)
 				continue
@@ -43,13 +41,12 @@ func (f *fetcher) flood(stop context.Context) error {
 		}
 		select {
 		case a := <-answers:
-			asked -= a.limit
 			underWay--
 			f.take(stop, a)
 			switch {
 			case a.err != nil:
 				ebbs, failure = true, a.err
-			case len(a.jobs) < a.limit:
+			case len(a.jobs) < maxClaim:
 				ebbs = true
 			}
 		case s := <-f.settled:
@@ -64,12 +61,10 @@ func (f *fetcher) flood(stop context.Context) error {
 }
 
 func (f *fetcher) claimBeside(stop context.Context, tasks, forbidden []string, answers chan<- besideAnswer) {
-	a := besideAnswer{limit: maxClaim}
-	emit(f.events, ClaimStarted{Limit: a.limit})
+	emit(f.events, ClaimStarted{Limit: maxClaim})
 	sent := time.Now()
-	a.jobs, a.err = f.queries.claimBeside(context.WithoutCancel(stop), tasks, a.limit, forbidden)
-	a.duration = time.Since(sent)
-	answers <- a
+	jobs, err := f.queries.claimBeside(context.WithoutCancel(stop), tasks, maxClaim, forbidden)
+	answers <- besideAnswer{jobs: jobs, duration: time.Since(sent), err: err}
 }
 
 // take takes in the answer to a claim of a flood.
@@ -81,6 +76,6 @@ func (f *fetcher) take(stop context.Context, a besideAnswer) {
 	case len(a.jobs) == 0:
 		emit(f.events, ClaimEmpty{Duration: a.duration})
 	default:
-		f.accept(stop, a.jobs, a.limit, a.duration)
+		f.accept(stop, a.jobs, maxClaim, a.duration)
 	}
 }

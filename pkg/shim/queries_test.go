@@ -96,7 +96,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			}
 			alone, err := q.claimAlone(ctx, []string{"a", "b"}, nil)
 			check(err)
-			if len(alone.jobs) != 0 {
+			if len(alone) != 0 {
 				t.Errorf("claimed alone: %+v", alone)
 			}
 
