@@ -75,7 +75,7 @@ func commitAcrossSleep(q *queue) time.Time {
 	return committing
 }
 
-// The machine may be busy with something else for a while. Not each time would a job be found that soon by chance.
+// The machine may be busy with something else for a while. A job that is missed would not be found at all, but by chance.
 func TestAJobOfATransactionAsOldAsTheSleepStartsWithin50Milliseconds(t *testing.T) {
 	const limit, tries = 50 * time.Millisecond, 10
 	q := newQueue(t)
