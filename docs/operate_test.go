@@ -16,6 +16,7 @@ import (
 // The commands of operate.md are one session from top to bottom. What it says in a comment <!-- meanwhile: SQL --> has
 // happened in between.
 func TestTheCommandsForOperatorsPrintWhatIsShown(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	programs := t.TempDir()
 	build := exec.Command("go", "build", "-o", programs, "github.com/gwsql/gw/cmd/gw-run")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 var waitForCron = flag.Bool("tour.minute", false, "on the tour, wait for the next minute to see what the crontab does")
@@ -15,6 +17,7 @@ var waitForCron = flag.Bool("tour.minute", false, "on the tour, wait for the nex
 const takesAMinute = "<!-- this takes a minute -->"
 
 func TestTheTourGoesAsItSays(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	r := newTour(t)
 	for _, block := range blocks(t, "tour.md") {

@@ -1,6 +1,7 @@
 package baddays
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,14 +61,16 @@ func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
 	}
 }
 
-func TestACrontabOfTenMegabytesIsReadOrRefusedLineByLine(t *testing.T) {
+var megabytes = flag.Int("baddays.crontab", 1, "how many `megabytes` a large crontab has")
+
+func TestALargeCrontabIsReadOrRefusedLineByLine(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
 	var good, bad strings.Builder
-	lines := 0
-	for ; good.Len() < 10<<20; lines++ {
+	lines, size := 0, *megabytes<<20
+	for ; good.Len() < size; lines++ {
 		if lines == 1000 {
-			fmt.Fprint(&bad, strings.Repeat("\n", 9<<20))
+			fmt.Fprint(&bad, strings.Repeat("\n", size))
 		}
 		fmt.Fprintf(&good, "*/5 * * * * task ?id=item%d&max=3 {n: %d, text: 'some text that makes the line longer'}\n", lines, lines)
 		if lines < 1000 {
@@ -81,7 +84,7 @@ func TestACrontabOfTenMegabytesIsReadOrRefusedLineByLine(t *testing.T) {
 	if _, err := crontab.Parse(bad.String()); err == nil || !strings.Contains(err.Error(), "'99' in months") {
 		t.Errorf("what cannot be read is no error")
 	}
-	if _, err := crontab.Parse("* * * * * task " + strings.Repeat("[", 10<<20)); err == nil {
+	if _, err := crontab.Parse("* * * * * task " + strings.Repeat("[", size)); err == nil {
 		t.Error("a payload without an end is no error")
 	}
 }
