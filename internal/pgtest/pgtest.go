@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtemp"
@@ -36,6 +37,9 @@ const (
 
 	// timeout limits each step of making and dropping a database. It is long because it only matters when a test fails.
 	timeout = 5 * time.Minute
+
+	// objectInUse is the SQLSTATE of what cannot be dropped since others use it.
+	objectInUse = "55006"
 
 	// atOnce is how many tests run at once, of those that may, at the least.
 	atOnce = 6
@@ -169,11 +173,18 @@ func drop(ctx context.Context, admin *pgx.Conn, name string) error {
 	if err := exec(ctx, admin, "alter database %s allow_connections false", name); err != nil {
 		return err
 	}
-	_, err := admin.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
-	if err != nil {
-		return fmt.Errorf("end the sessions of %s: %w", name, err)
+	for {
+		_, err := admin.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+		if err != nil {
+			return fmt.Errorf("end the sessions of %s: %w", name, err)
+		}
+		err = exec(ctx, admin, "drop database %s", name)
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == objectInUse {
+			continue // the server has waited for seconds for a session that has not ended yet
+		}
+		return err
 	}
-	return exec(ctx, admin, "drop database %s", name)
 }
 
 // exec runs a statement with the names quoted into it.

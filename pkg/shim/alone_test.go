@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -68,7 +69,7 @@ func TestRunOnceRunsJobsThatHaveToRunAloneToo(t *testing.T) {
 
 func TestAWorkerThatRecoversADeadOneTellsSo(t *testing.T) {
 	q := newQueue(t)
-	q.exec(`select graphile_worker.set_setting('dead_after', '3 seconds'), graphile_worker.set_setting('recovered_jobs', 'run')`)
+	pgtest.Hurry(t, q.pool)
 	q.add("ping", 2)
 	q.exec(`select graphile_worker.register_worker('dead')`)
 	q.exec(`select graphile_worker.get_job_batch('dead', batch_size => 2)`)
