@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -24,6 +25,7 @@ func write(t *testing.T, mode os.FileMode, content string, name ...string) strin
 }
 
 func TestExecutablesAreNamedByFoldersAndTheirNameUpToTheFirstDot(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	dir := t.TempDir()
 	want := map[string]string{
 		"hello":         write(t, 0o755, "", dir, "hello"),
@@ -45,6 +47,7 @@ func TestExecutablesAreNamedByFoldersAndTheirNameUpToTheFirstDot(t *testing.T) {
 }
 
 func TestTheFirstExecutableByNameServesTheTask(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	dir := t.TempDir()
 	write(t, 0o644, "", dir, "job.a")
 	second := write(t, 0o755, "", dir, "job.b")
@@ -60,6 +63,7 @@ func TestTheFirstExecutableByNameServesTheTask(t *testing.T) {
 }
 
 func TestWhatServesNoTaskIsIgnoredWithAReason(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	dir := t.TempDir()
 	write(t, 0o644, "", dir, "README.md")
 	write(t, 0o755, "", dir, ".hidden")
@@ -87,6 +91,7 @@ func TestWhatServesNoTaskIsIgnoredWithAReason(t *testing.T) {
 }
 
 func TestLinksToFilesAreFollowedAndLinksToFoldersAreNot(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	target := write(t, 0o755, "", elsewhere, "target.sh")
 	link(t, target, dir, "linked")
@@ -103,6 +108,7 @@ func TestLinksToFilesAreFollowedAndLinksToFoldersAreNot(t *testing.T) {
 }
 
 func TestAMissingFolderIsAnErrorThatNamesIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	dir := filepath.Join(t.TempDir(), "tasks")
 	_, err := task.Discover(dir)
 	if err == nil || !strings.Contains(err.Error(), dir) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -23,6 +24,7 @@ import (
 // No test here runs in parallel: a program that was just written cannot be started while another test forks.
 
 func TestTheProgramGetsThePayloadOnStdinAndTheRestByEnvironment(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Setenv("GRAPHILE_WORKER_JOB_KEY", "of the job that runs this worker")
 	t.Setenv("SOME_SETTING", "of the worker")
 	out := filepath.Join(t.TempDir(), "out")
@@ -66,6 +68,7 @@ func TestTheProgramGetsThePayloadOnStdinAndTheRestByEnvironment(t *testing.T) {
 }
 
 func TestAJobWithoutKeyHasNoKeyVariable(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Setenv("GRAPHILE_WORKER_JOB_KEY", "of the job that runs this worker")
 	program := script(t, `[ -z "${GRAPHILE_WORKER_JOB_KEY+set}" ]`)
 	if err := (task.Executable{Path: program}).Run(t.Context(), newJob()); err != nil {
@@ -74,6 +77,7 @@ func TestAJobWithoutKeyHasNoKeyVariable(t *testing.T) {
 }
 
 func TestAProgramNeedNotReadItsInput(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	job := newJob()
 	job.Payload = json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
 	if err := (task.Executable{Path: script(t, "exit 0")}).Run(t.Context(), job); err != nil {
@@ -82,6 +86,7 @@ func TestAProgramNeedNotReadItsInput(t *testing.T) {
 }
 
 func TestOutputIsLoggedLineByLineWithTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	program := script(t, `echo one; printf 'two\r\nhalf'; echo complaint >&2; head -c 40000 /dev/zero | tr '\0' x >&2`)
 	if err := (task.Executable{Path: program}).Run(t.Context(), newJob()); err != nil {
@@ -110,6 +115,7 @@ func TestOutputIsLoggedLineByLineWithTheJob(t *testing.T) {
 }
 
 func TestAFailureSaysHowTheProgramEndedAndWhatItComplainedAboutLast(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
 		"exit code":          {`exit 3`, "exit code 3"},
@@ -137,6 +143,7 @@ func TestAFailureSaysHowTheProgramEndedAndWhatItComplainedAboutLast(t *testing.T
 }
 
 func TestAProgramThatCannotBeStartedIsAFailureThatNamesIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	program := write(t, 0o755, "#!/no/such/interpreter\n", t.TempDir(), "program")
 	err := task.Executable{Path: program}.Run(t.Context(), newJob())
 	if err == nil || !strings.Contains(err.Error(), program) {
@@ -145,6 +152,7 @@ func TestAProgramThatCannotBeStartedIsAFailureThatNamesIt(t *testing.T) {
 }
 
 func TestWhenTheContextEndsTheWholeProcessGroupIsAskedAndThenKilled(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	// Parent and child both shrug off SIGTERM, and say so.
 	program := script(t, `
@@ -167,6 +175,7 @@ while :; do sleep 0.05; done`)
 }
 
 func TestAProgramThatFinishesWellAfterBeingAskedHasSucceeded(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	program := script(t, `trap 'echo finishing; exit 0' TERM; echo ready; while :; do sleep 0.05; done`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -180,6 +189,7 @@ func TestAProgramThatFinishesWellAfterBeingAskedHasSucceeded(t *testing.T) {
 }
 
 func TestAProgramThatTakesTooLongHasFailed(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	err := task.Executable{Path: script(t, `exec sleep 1000`), Timeout: 50 * time.Millisecond}.Run(t.Context(), newJob())
 	if err == nil || err.Error() != "timed out after 50ms, killed by signal SIGTERM (15)" {
@@ -188,6 +198,7 @@ func TestAProgramThatTakesTooLongHasFailed(t *testing.T) {
 }
 
 func TestAProcessLeftBehindDoesNotHoldTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	program := script(t, `sleep 1000 & echo left $!`)
 	if err := (task.Executable{Path: program, KillDelay: 50 * time.Millisecond}).Run(t.Context(), newJob()); err != nil {

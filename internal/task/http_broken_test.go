@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -61,6 +62,7 @@ func both(first, second func(*net.TCPConn)) func(*net.TCPConn) {
 }
 
 func TestAServerThatBreaksItsWordFailsTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, c := range map[string]struct {
 		then func(*net.TCPConn)
@@ -91,6 +93,7 @@ func TestAServerThatBreaksItsWordFailsTheJob(t *testing.T) {
 }
 
 func TestAServerThatTakesTooLongFailsTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct{ says, want string }{
 		"for an answer":             {"", ": timed out after 50ms"},
 		"for its headers":           {"HTTP/1.1 200 OK\r\n", ": timed out after 50ms"},
@@ -110,6 +113,7 @@ func TestAServerThatTakesTooLongFailsTheJob(t *testing.T) {
 }
 
 func TestMoreThanWasPromisedChangesNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	url := breakable(t, say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab and more HTTP/1.1 500 No\r\n\r\n"))
 	handle := handler(t, task.HTTP{URL: url})
 	for range 3 {
@@ -120,6 +124,7 @@ func TestMoreThanWasPromisedChangesNothing(t *testing.T) {
 }
 
 func TestAnEndlessAnswerIsNotWaitedFor(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for status, ok := range map[string]bool{"200 OK": true, "500 No": false} {
 		url := breakable(t, func(conn *net.TCPConn) {
 			_, err := io.WriteString(conn, "HTTP/1.1 "+status+"\r\n\r\n")
@@ -135,6 +140,7 @@ func TestAnEndlessAnswerIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAKeptConnectionThatTheServerHasClosedCostsNoAttempt(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	// Each connection serves one job although it says that it stays open, and breaks when the next one comes.
 	url := breakable(t, func(conn *net.TCPConn) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
@@ -149,6 +155,7 @@ func TestAKeptConnectionThatTheServerHasClosedCostsNoAttempt(t *testing.T) {
 }
 
 func TestAServerThatIsNotThereFailsTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := serve(t, nil)
 	server.Close()
 	err := post(t, task.HTTP{URL: server.URL + "/in?token=secret"}, newJob())

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -109,6 +110,7 @@ func answer(status int, headers ...string) http.HandlerFunc {
 }
 
 func TestAJobIsPostedWithItsPayloadAsItIsAndWithWhatIsKnownAboutIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := serve(t, nil)
 	job := &shim.Job{
 		ID:             42,
@@ -153,6 +155,7 @@ func TestAJobIsPostedWithItsPayloadAsItIsAndWithWhatIsKnownAboutIt(t *testing.T)
 }
 
 func TestWhatAJobDoesNotHaveHasNoHeader(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := serve(t, nil)
 	if err := post(t, task.HTTP{URL: server.URL}, newJob()); err != nil {
 		t.Fatal(err)
@@ -165,6 +168,7 @@ func TestWhatAJobDoesNotHaveHasNoHeader(t *testing.T) {
 }
 
 func TestAnyTextOfAJobArrivesPercentEncoded(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := serve(t, nil)
 	job := newJob()
 	job.Key = "a b\r\nX-Evil: 1\x00\x7f ü% € \U0001F600/é=+\""
@@ -186,6 +190,7 @@ func TestAnyTextOfAJobArrivesPercentEncoded(t *testing.T) {
 }
 
 func TestTheURLMayNameTheTaskAndTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := serve(t, nil)
 	job := newJob()
 	job.TaskIdentifier = "mail/send it?&#ü"
@@ -196,6 +201,7 @@ func TestTheURLMayNameTheTaskAndTheJob(t *testing.T) {
 }
 
 func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	empty := write(t, 0o644, "nothing", t.TempDir(), "ca.pem")
 	for name, c := range map[string]struct {
 		http task.HTTP
@@ -241,6 +247,7 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 }
 
 func TestOnlyAStatusFrom200To299CompletesAJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, status := range []int{200, 201, 202, 204, 299} {
 		if err := post(t, task.HTTP{URL: serve(t, answer(status)).URL}, newJob()); err != nil {
 			t.Errorf("status %d: %v", status, err)
@@ -264,6 +271,7 @@ func TestOnlyAStatusFrom200To299CompletesAJob(t *testing.T) {
 }
 
 func TestOfWhatTheServerSaysToAFailureTheBeginningIsKept(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct{ body, want string }{
 		"text":            {" no such order\r\n", "no such order"},
 		"not for storage": {"a\x00b\xffc\x1b[31m\td\ne", "a\uFFFDb\uFFFDc\uFFFD[31m\td\ne"},
@@ -287,6 +295,7 @@ func TestOfWhatTheServerSaysToAFailureTheBeginningIsKept(t *testing.T) {
 }
 
 func TestA4xxCanBeToldToFailAJobForGood(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for status, permanent := range map[int]bool{
 		400: true, 401: true, 404: true, 409: true, 410: true, 422: true, 499: true,
 		408: false, 425: false, 429: false, 399: false, 500: false, 503: false,
@@ -300,6 +309,7 @@ func TestA4xxCanBeToldToFailAJobForGood(t *testing.T) {
 }
 
 func TestAServerCanSayWhenToTryAgain(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	// A server whose clock is wrong by years: only the difference of its own times counts.
 	const date, later = "Mon, 02 Jan 2006 15:04:05 GMT", "Mon, 02 Jan 2006 15:05:35 GMT"
 	for name, c := range map[string]struct {
@@ -335,6 +345,7 @@ func TestAServerCanSayWhenToTryAgain(t *testing.T) {
 }
 
 func TestATimeWithoutADateCountsFromNow(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, at := range []time.Time{time.Now().Add(time.Hour), time.Now().Add(-time.Hour)} {
 		answerAt := answer(503, "Retry-After", at.UTC().Format(http.TimeFormat), "Date", "not a date")
 		err := post(t, task.HTTP{URL: serve(t, answerAt).URL}, newJob())
@@ -346,6 +357,7 @@ func TestATimeWithoutADateCountsFromNow(t *testing.T) {
 }
 
 func TestJobsShareAsManyConnectionsAsRunAtOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	const concurrency, jobs = 4, 200
 	server := serve(t, func(w http.ResponseWriter, sent *http.Request) {
 		if sent.Header.Get("Gw-Job-Id") == "0" {
@@ -374,6 +386,7 @@ func TestJobsShareAsManyConnectionsAsRunAtOnce(t *testing.T) {
 }
 
 func TestAServerMayBeVouchedForByTheGivenAuthorityOnly(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	server := &recorder{}
 	server.Server = httptest.NewUnstartedServer(server.handler(nil))
 	server.EnableHTTP2 = true
@@ -393,6 +406,7 @@ func TestAServerMayBeVouchedForByTheGivenAuthorityOnly(t *testing.T) {
 }
 
 func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	elsewhere := serve(t, nil)
 	for name, c := range map[string]struct {
 		status   int
@@ -449,6 +463,7 @@ func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
 }
 
 func TestARequestEndsWithTheContextOfItsJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	arrived, left := make(chan struct{}), make(chan struct{})
 	server := serve(t, func(_ http.ResponseWriter, sent *http.Request) {
 		close(arrived)

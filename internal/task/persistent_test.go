@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -42,6 +43,7 @@ func jobOf(id int64, payload string) *shim.Job {
 }
 
 func TestAPersistentProgramGetsALineForEachJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(`echo "$line" >&2; `+isOK))
 	job := newJob()
@@ -66,6 +68,7 @@ func TestAPersistentProgramGetsALineForEachJob(t *testing.T) {
 }
 
 func TestAChildTakesOneJobAfterTheOtherAndThereAreNoMoreThanAllowed(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	dir := t.TempDir()
 	p := newPersistent(t, task.PersistentConfig{Children: 2}, `echo x >> '`+dir+`/starts'`+"\n"+loop(isOK))
@@ -90,6 +93,7 @@ func TestAChildTakesOneJobAfterTheOtherAndThereAreNoMoreThanAllowed(t *testing.T
 }
 
 func TestAnAnswerSaysWhatBecomesOfAJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	answer := filepath.Join(t.TempDir(), "answer")
 	p := newPersistent(t, task.PersistentConfig{}, loop(`echo "{\"id\":$id,$(cat '`+answer+`')}"`))
@@ -117,6 +121,7 @@ func TestAnAnswerSaysWhatBecomesOfAJob(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
 		"no JSON":     {`echo working`, "the task's program: its answer is not understood (invalid character 'w' looking for beginning of value): working"},
@@ -142,6 +147,7 @@ func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
 }
 
 func TestAProgramThatDiesFailsItsJobAndIsReplaced(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
 		"exit code":      {`exit 3`, "the task's program: it ended without an answer, exit code 3"},
@@ -167,6 +173,7 @@ func TestAProgramThatDiesFailsItsJobAndIsReplaced(t *testing.T) {
 }
 
 func TestWhatADeadProgramHasStartedGoesWithIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(`sleep 1000 & echo "left $!" >&2; exit 1`))
 	if err := p.Run(t.Context(), newJob()); err == nil {
@@ -176,6 +183,7 @@ func TestWhatADeadProgramHasStartedGoesWithIt(t *testing.T) {
 }
 
 func TestAProgramThatEndsBetweenJobsIsReplaced(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(isOK+`; [ "$id" = 2 ] || { sleep 1000 & echo "left $!" >&2; exit 5; }`))
 	if err := p.Run(t.Context(), jobOf(1, "{}")); err != nil {
@@ -189,6 +197,7 @@ func TestAProgramThatEndsBetweenJobsIsReplaced(t *testing.T) {
 }
 
 func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	launcher := task.NewLauncher()
 	defer launcher.Close()
@@ -200,6 +209,7 @@ func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
 }
 
 func TestAJobThatTakesTooLongEndsItsChildAndAnotherFollows(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{Timeout: 300 * time.Millisecond, KillDelay: 100 * time.Millisecond},
 		loop(`[ "$id" = 1 ] || { trap '' TERM; while :; do sleep 0.05; done; }; `+isOK))
@@ -213,6 +223,7 @@ func TestAJobThatTakesTooLongEndsItsChildAndAnotherFollows(t *testing.T) {
 }
 
 func TestAnAnswerThatComesAfterTheContextHasEndedCounts(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(`trap '`+strings.ReplaceAll(isOK, "'", `'"'"'`)+`; exit' TERM; echo ready >&2; while :; do sleep 0.05; done`))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -226,6 +237,7 @@ func TestAnAnswerThatComesAfterTheContextHasEndedCounts(t *testing.T) {
 }
 
 func TestAJobThatIsCutSaysWhy(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(`echo ready >&2; while :; do sleep 0.05; done`))
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -237,6 +249,7 @@ func TestAJobThatIsCutSaysWhy(t *testing.T) {
 }
 
 func TestWithoutAFreeChildAJobWaitsNoLongerThanItMay(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, loop(`echo ready >&2; while :; do sleep 0.05; done`))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -253,6 +266,7 @@ func TestWithoutAFreeChildAJobWaitsNoLongerThanItMay(t *testing.T) {
 }
 
 func TestAnIdleChildIsToldToEndByTheEndOfItsInputThenBySignals(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct{ start, end, want string }{
 		"end of input": {``, `echo read all >&2`, "read all"},
 		"SIGTERM":      {`trap 'echo was asked >&2; exit' TERM`, `while :; do sleep 0.05; done`, "was asked"},
@@ -274,6 +288,7 @@ func TestAnIdleChildIsToldToEndByTheEndOfItsInputThenBySignals(t *testing.T) {
 }
 
 func TestAJobThatComesAfterTheEndStillRunsAndItsChildEnds(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	p := newPersistent(t, task.PersistentConfig{}, "echo pid $$ >&2\n"+loop(isOK))
 	p.Close()
@@ -285,6 +300,7 @@ func TestAJobThatComesAfterTheEndStillRunsAndItsChildEnds(t *testing.T) {
 }
 
 func TestComplaintsAreLoggedWithTheJobAndBetweenJobsWithTheTask(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	heard := filepath.Join(t.TempDir(), "heard")
 	p := newPersistent(t, task.PersistentConfig{}, loop(`echo during >&2; until [ -e '`+heard+`' ]; do sleep 0.01; done; `+isOK+`; sleep 0.2; echo after >&2`))
