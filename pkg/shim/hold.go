@@ -14,8 +14,8 @@ type hold struct {
 	// before and after are the jobs beside this one in what the fetcher holds.
 	before, after *Job
 	// task counts the jobs of the same task in the backlog.
-	task *taskCount
-	lease   atomic.Int64
+	task  *taskCount
+	lease atomic.Int64
 	// context is what the job's handler runs under, and lost, that it has ended because the job is somebody else's. Both
 	// are the executor's, under its lock.
 	context handlerContext
