@@ -277,9 +277,12 @@ func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
 		t.Errorf("%d claims passed the job by after it was due", late)
 	}
 	d.watcher.mutate("_gw_put_claim_cursor", "'infinity', task_ids", "now(), task_ids")
-	if late := claimFuture(d.in(t)); late == 0 {
-		t.Error("a cursor that skips future jobs is not seen")
+	for range 3 { // by chance claims look from the beginning when the job becomes due
+		if claimFuture(d.in(t)) > 0 {
+			return
+		}
 	}
+	t.Error("a cursor that skips future jobs is not seen")
 }
 
 // claimFuture claims on and on until it gets a job that becomes due meanwhile, and returns how many claims passed it by
