@@ -1,6 +1,6 @@
 -- A job that has to run alone is left, too, when it has a forbidden flag of its task; and then it holds nobody up.
 begin;
-select plan(7);
+select plan(9);
 set local search_path = graphile_worker, public;
 
 select add_job('one', job_key => 'one', flags => '{slow}'), add_job('two', job_key => 'two', flags => '{slow}', priority => 1),
@@ -19,6 +19,11 @@ select results_eq($$ select key from get_job_batch('w2', batch_size => 9, task_f
 select complete_job('w2', id) from _private_jobs where key = 'behind';
 select is((select key from get_job_alone('w3', task_forbidden_flags => '{"two": ["slow"]}')), 'one', 'what is allowed comes in order');
 select is((select key from get_job_alone('w4', task_forbidden_flags => '{}')), 'head', 'in its queue, too');
+
+select add_job('one', job_key => 'ahead', queue_name => 'r', flags => '{slow}'), add_job('two', job_key => 'suspect', queue_name => 'r');
+insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs where key = 'suspect';
+select is_empty($$ select key from get_job_alone('w5') $$, 'it waits for the job ahead of it in its queue');
+select is((select key from get_job_alone('w5', task_forbidden_flags => '{"one": ["slow"]}')), 'suspect', 'but for none that is left');
 
 select * from finish();
 rollback;

@@ -1,7 +1,7 @@
 -- In a named queue a job with a forbidden flag of its task is passed by as any other that the worker cannot run; the order
 -- of the others stays, in one queue and among all.
 begin;
-select plan(7);
+select plan(8);
 set local search_path = graphile_worker, public;
 
 select add_job('one', '"left 1"', 'q', flags => '{a}'),
@@ -29,6 +29,9 @@ select complete_job('worker', id) from _private_jobs where payload::text = '5';
 select results_eq($$ select pg_temp.claim(9, '{"two": ["a"], "one": ["b"]}') $$, array['"left 1"', '"left 3"'],
                   'another flag of the same task, in two queues');
 select results_eq($$ select pg_temp.claim(9, '{}') $$, array['"left 2"'], 'the last one');
+
+select add_job('one', '"left 4"', 't', flags => '{a}'), add_job('two', '6', 'u'), add_job('two', '7');
+select results_eq($$ select pg_temp.claim(1, '{"one": ["a"]}') $$, array['6'], 'a queue with nothing to take takes no place in the batch');
 
 select * from finish();
 rollback;
