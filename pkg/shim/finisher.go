@@ -72,9 +72,9 @@ func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
 		byVerdict := &f.byVerdict
-		note := settlement{ids: make([]int64, len(batch))}
+		note := settlement{jobs: make([]*Job, len(batch))}
 		for i, o := range batch {
-			note.ids[i] = o.job.ID
+			note.jobs[i] = o.job
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
 			if o.interrupted {

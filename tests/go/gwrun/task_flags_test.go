@@ -28,6 +28,7 @@ func expectWaiting(t *testing.T, pool *pgxpool.Pool, id int64) {
 }
 
 func TestForbiddenFlagsOfATaskFollowAQueryOfItsOwn(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, "forbidden_flags: [never]\ntasks:\n  a:\n    forbidden_flags: {query: select flag from paused}\n  b: {forbidden_flags: [big]}\n",
@@ -66,6 +67,7 @@ func TestForbiddenFlagsOfATaskFollowAQueryOfItsOwn(t *testing.T) {
 }
 
 func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	pgtest.Exec(t, pool, "create table paused as select 'slow' as flag")
