@@ -35,6 +35,7 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_heads.sql" . }}
