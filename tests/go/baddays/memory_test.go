@@ -14,7 +14,7 @@ type memory struct {
 	f       *fleet
 	workers []*worker
 	samples [][]int // of each worker, in kB
-	ended   []int   // how many jobs had been done at each sample
+	noted   []int64 // how far they were at each sample
 	stop    func()
 }
 
@@ -38,11 +38,7 @@ func (f *fleet) watchMemory(workers []*worker) *memory {
 				return
 			case <-again.C:
 			}
-			size, err := os.Stat(f.folder + "/notes")
-			if err != nil {
-				continue // nothing is done yet
-			}
-			m.ended = append(m.ended, int(size.Size()))
+			m.noted = append(m.noted, f.noted())
 			for i, w := range workers {
 				m.samples[i] = append(m.samples[i], w.resident())
 			}
@@ -54,14 +50,14 @@ func (f *fleet) watchMemory(workers []*worker) *memory {
 // judge compares the last third of the work with the second: of a worker that keeps nothing, the peak is the same.
 func (m *memory) judge(jobs int) {
 	m.f.t.Helper()
-	if len(m.ended) < 30 {
-		m.f.t.Fatalf("%d jobs were done within %d samples of their memory", jobs, len(m.ended))
+	if len(m.noted) < 30 {
+		m.f.t.Fatalf("%d jobs were done within %d samples of their memory", jobs, len(m.noted))
 	}
-	all := m.ended[len(m.ended)-1]
+	all := m.noted[len(m.noted)-1]
 	for i, w := range m.workers {
 		var peaks [3]int
 		for at, kB := range m.samples[i] {
-			third := min(2, m.ended[at]*3/all)
+			third := min(2, m.noted[at]*3/max(1, all))
 			peaks[third] = max(peaks[third], kB)
 		}
 		m.f.t.Logf("%s: at most %d, %d and %d MB in the thirds of the work", w.id, peaks[0]>>10, peaks[1]>>10, peaks[2]>>10)
