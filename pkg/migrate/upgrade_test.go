@@ -106,8 +106,10 @@ func produce(t *testing.T, pool *pgxpool.Pool, byFunction bool) (stop func() int
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() {
+		pause := time.NewTicker(3 * time.Millisecond)
+		defer pause.Stop()
 		n := 0
-		for ctx.Err() == nil {
+		for ; ctx.Err() == nil; <-pause.C {
 			n++
 			if _, err := pool.Exec(t.Context(), add, n); err != nil {
 				t.Errorf("add job %d: %v", n, err)
@@ -130,7 +132,8 @@ func newWorker(t *testing.T, database, id string) *shim.Worker {
 		t.Fatal(err)
 	}
 	shim.Handle(w, "note", func(ctx context.Context, p struct{ N int }, _ *shim.Job) error {
-		_, err := pool.Exec(ctx, `insert into done (n, worker) values ($1, $2)`, p.N, id)
+		// It takes a while, so that some run whenever something happens.
+		_, err := pool.Exec(ctx, `insert into done (n, worker) select $1, $2 from pg_sleep(0.005)`, p.N, id)
 		return err
 	})
 	return w
