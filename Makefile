@@ -21,8 +21,8 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
 	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v
 	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
-	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad' ./tests/go/baddays \
-	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -v
+	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
+	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
