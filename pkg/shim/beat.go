@@ -72,7 +72,11 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	}
 	reconnected := h.listenBroke.Swap(false) || h.broken
 	h.broken = true // until the answer is here
-	answer, err := h.queries.heartbeat(ctx, max(2*h.every, leastBeatTimeout), asked, reconnected)
+	timeout := max(2*h.every, leastBeatTimeout)
+	if h.every == 0 { // the first: nobody takes a worker for dead that is not known
+		timeout = callTimeout
+	}
+	answer, err := h.queries.heartbeat(ctx, timeout, asked, reconnected)
 	if err != nil {
 		return 0, fmt.Errorf("send heartbeat: %w", err)
 	}

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,7 +11,15 @@ import (
 // one.
 type hold struct {
 	claimed time.Time
-	lease   atomic.Int64
+	// before and after are the jobs beside this one in what the fetcher holds.
+	before, after *Job
+	// task counts the jobs of the same task in the backlog.
+	task  *taskCount
+	lease atomic.Int64
+	// context is what the job's handler runs under, and lost, that it has ended because the job is somebody else's. Both
+	// are the executor's, under its lock.
+	context handlerContext
+	lost    bool
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
@@ -37,42 +46,25 @@ func (j *Job) isOld() bool {
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
-// running are the jobs whose handlers run, for beats to ask after.
+// running are the executors, for beats to ask after the jobs whose handlers run. Each knows its own, so that those do not
+// wait for each other.
 type running struct {
-	mu   sync.Mutex
-	jobs map[*Job]runningJob
+	mu        sync.Mutex
+	executors []*executor
 }
 
-type runningJob struct {
-	since   time.Time
-	context *handlerContext
-	lost    bool // and ended because of that
-}
-
-func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
-
-// enter notes that the handler of a job runs since a time, under a context.
-func (r *running) enter(job *Job, ctx *handlerContext, since time.Time) {
+func (r *running) add(e *executor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: since, context: ctx}
-}
-
-func (r *running) leave(job *Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.jobs, job)
+	r.executors = append(r.executors, e)
 }
 
 // lasting returns the jobs that have run for at least d.
-func (r *running) lasting(d time.Duration) []*Job {
+func (r *running) lasting(d time.Duration) (jobs []*Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var jobs []*Job
-	for job, j := range r.jobs {
-		if !j.lost && time.Since(j.since) >= d {
-			jobs = append(jobs, job)
-		}
+	for _, e := range r.executors {
+		jobs = e.appendLasting(jobs, d)
 	}
 	return jobs
 }
@@ -82,12 +74,5 @@ func (r *running) lasting(d time.Duration) []*Job {
 func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	j, runs := r.jobs[job]
-	if !runs || j.lost {
-		return false
-	}
-	j.lost = true
-	r.jobs[job] = j
-	j.context.end(ErrLeaseLost)
-	return true
+	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.lose(job) })
 }

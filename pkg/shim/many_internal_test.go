@@ -18,7 +18,7 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{
-		backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), events: &eventBus{}, handling: t.Context(),
+		backlog: newBacklog(1), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
 	}
 	if !e.begin(jobs) {
 		t.Fatal("it does not begin")
@@ -29,7 +29,7 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 		o := <-outcomes
 		all[slices.Index(jobs, o.job)] = o
 	}
-	if n := len(e.running.lasting(0)); n != 0 {
+	if n := len(e.appendLasting(nil, 0)); n != 0 {
 		t.Errorf("%d jobs still run", n)
 	}
 	return all
@@ -78,10 +78,10 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context()}
+	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
-		e.running.lose(jobs[1])
+		e.lose(jobs[1])
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
@@ -116,7 +116,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
 	e := &executor{
-		backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context(), stopped: func() {},
+		backlog: newBacklog(1), outcomes: outcomes, handling: t.Context(), stopped: func() {},
 	}
 	e.begin(jobs)
 	go func() {
