@@ -55,6 +55,19 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 	return jobs, nil
 }
 
+// Cancel makes jobs fail for good, those too that run, with the reason as their LastError, and returns them. The context of
+// a running one's handler ends at the next beat of its worker, within five seconds unless the setting beat_every says
+// otherwise, with a cause that matches [ErrCanceled]. If the handler completes the job all the same, it is done; it will not
+// run again. Workers that do not beat, such as Node's, run it to its end. Jobs that have failed already are left alone; an
+// empty reason is "Canceled".
+func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))
+	if err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
+	}
+	return jobs, nil
+}
+
 // RescheduleOptions say what changes about jobs; what is nil, or a zero RunAt, stays as it is. In Go 1.26, new(0) is a
 // pointer to zero.
 type RescheduleOptions struct {

@@ -186,6 +186,15 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !errors.Is(err, timeout) {
 		o.message = timeout.Error() + ": " + o.message
 	}
+	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run it again
+		if !errors.Is(err, ErrCanceled) {
+			o.message = cause.Error() + ": " + o.message
+		}
+		o.permanent = true
+		o.askForRest(err)
+		o.message = cleanMessage(o.message)
+		return o
+	}
 	if request, ok := errors.AsType[request](err); ok {
 		request.ask(&o)
 	}

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,9 +45,10 @@ type running struct {
 }
 
 type runningJob struct {
-	since   time.Time
-	context *handlerContext
-	lost    bool // and ended because of that
+	since    time.Time
+	context  *handlerContext
+	lost     bool // and ended because of that
+	canceled bool // likewise
 }
 
 func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
@@ -64,17 +66,20 @@ func (r *running) leave(job *Job) {
 	delete(r.jobs, job)
 }
 
-// lasting returns the jobs that have run for at least d.
-func (r *running) lasting(d time.Duration) []*Job {
+// all returns the jobs that are not lost, and apart from them those that have run for at least d.
+func (r *running) all(d time.Duration) (all, lasting []*Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var jobs []*Job
 	for job, j := range r.jobs {
-		if !j.lost && time.Since(j.since) >= d {
-			jobs = append(jobs, job)
+		if j.lost {
+			continue
+		}
+		all = append(all, job)
+		if time.Since(j.since) >= d {
+			lasting = append(lasting, job)
 		}
 	}
-	return jobs
+	return all, lasting
 }
 
 // lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now. It
@@ -89,5 +94,24 @@ func (r *running) lose(job *Job) bool {
 	j.lost = true
 	r.jobs[job] = j
 	j.context.end(ErrLeaseLost)
+	return true
+}
+
+// cancel ends the context of a job's handler, if it still runs, because somebody has canceled the job. It returns
+// whether it did.
+func (r *running) cancel(job *Job, reason string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j, runs := r.jobs[job]
+	if !runs || j.lost || j.canceled {
+		return false
+	}
+	j.canceled = true
+	r.jobs[job] = j
+	cause := ErrCanceled
+	if reason != "" {
+		cause = fmt.Errorf("%w: %s", ErrCanceled, reason)
+	}
+	j.context.end(cause)
 	return true
 }

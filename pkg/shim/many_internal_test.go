@@ -29,8 +29,8 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 		o := <-outcomes
 		all[slices.Index(jobs, o.job)] = o
 	}
-	if n := len(e.running.lasting(0)); n != 0 {
-		t.Errorf("%d jobs still run", n)
+	if jobs, _ := e.running.all(0); len(jobs) != 0 {
+		t.Errorf("%d jobs still run", len(jobs))
 	}
 	return all
 }
@@ -91,6 +91,48 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 		if o := <-outcomes; o.verdict != want {
 			t.Errorf("job %d: verdict %d, want %d", o.job.ID, o.verdict, want)
 		}
+	}
+}
+
+func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
+	jobs := heldJobs(3)
+	outcomes := make(chan outcome, 3)
+	e := &executor{backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context()}
+	e.begin(jobs)
+	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+		e.running.cancel(jobs[0], "enough")
+		e.running.cancel(jobs[1], "enough")
+		if ctx.Err() != nil {
+			t.Error("the context of all has ended")
+		}
+		return []error{errors.New("no"), nil, errors.New("no")}
+	}})
+	for _, want := range []Outcome{OutcomePermanentlyFailed, OutcomeCompleted, OutcomeFailed} {
+		if o := <-outcomes; o.outcome() != want {
+			t.Errorf("job %d: %s, want %s", o.job.ID, o.outcome(), want)
+		}
+	}
+}
+
+func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(*running, *Job)
+		want error
+	}{
+		"canceled": {func(r *running, job *Job) { r.cancel(job, "enough") }, ErrCanceled},
+		"lost":     {func(r *running, job *Job) { r.lose(job) }, ErrLeaseLost},
+	} {
+		jobs := heldJobs(1)
+		e := &executor{backlog: newBacklog(1), outcomes: make(chan outcome, 1), running: newRunning(), handling: t.Context()}
+		e.begin(jobs)
+		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
+			c.end(e.running, jobs[0])
+			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
+				t.Errorf("%s: the context has ended by %v", name, cause)
+			}
+			return []error{ctx.Err()}
+		}})
 	}
 }
 
