@@ -167,7 +167,7 @@ comment on column {{.schema}}._gw_workers.started_at is 'When it first registere
 comment on column {{.schema}}._gw_workers.last_seen_at is 'Its last heartbeat.';
 comment on column {{.schema}}._gw_workers.host is 'The host it runs on.';
 comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
-comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
+comment on column {{.schema}}._gw_workers.version is 'What its program was built from.';
 comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
 comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
 comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
