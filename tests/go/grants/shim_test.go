@@ -81,8 +81,9 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		c.Committed()
 		return nil
 	})
-	ended := make(chan error, 1)
+	started, ended := make(chan struct{}, 2), make(chan error, 2)
 	long := func(ctx context.Context, _ *shim.Job) error {
+		started <- struct{}{}
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 		return ctx.Err()
@@ -106,7 +107,7 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 			t.Log(logs.String())
 		}
 	}()
-	pgtest.Await(t, q.pool, `select exists (select from graphile_worker.list_jobs('running', 'canceled'))`)
+	<-started
 	if _, err := q.client("admin").Cancel(t.Context(), "enough", pgtest.Value[int64](t, q.pool,
 		`select j.id from graphile_worker.jobs as j where j.task_identifier = 'canceled'`)); err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	if _, err := q.client("producer").Add(t.Context(), "interrupted", nil, nil); err != nil { // which wakes it
 		t.Fatal(err)
 	}
-	pgtest.Await(t, q.pool, `select exists (select from graphile_worker.list_jobs('running', 'interrupted'))`)
+	<-started
 	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
