@@ -19,6 +19,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
+	$(testserver) go test -count=1 -timeout 0 -run Checksums ./tests/go/gwrun -checksums.of= -v
 	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v
 	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
 	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut' ./tests/go/baddays -baddays.jobs=1000000 -baddays.workers=100 -v

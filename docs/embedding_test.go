@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -35,7 +34,7 @@ func work(ctx context.Context, databaseURL string) error {
 func TestTheEmbeddedWorkerWorks(t *testing.T) {
 	database := pgtest.Database(t)
 	pool := pgtest.Pool(t, database)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	if _, err := pool.Exec(ctx, `select from graphile_worker.add_job('greet', '{"name":"you"}')`); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func startLocal(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	fmt.Fprintf(o.Log, "PostgreSQL: a private server from %s\n", binDir)
-	return startCluster(ctx, binDir, o.Settings)
+	return startCluster(ctx, binDir, o)
 }
 
 // A cluster is a server run from binaries: one folder with its data, its log and its socket, and its process.
@@ -64,12 +64,12 @@ type cluster struct {
 }
 
 // startCluster makes a new cluster with the binaries in binDir and starts it.
-func startCluster(ctx context.Context, binDir string, settings map[string]string) (*Server, error) {
-	c, err := newCluster()
+func startCluster(ctx context.Context, binDir string, o Options) (*Server, error) {
+	c, err := newCluster(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	c.binDir, c.settings = binDir, settings
+	c.binDir, c.settings = binDir, o.Settings
 	if err := c.initialize(ctx); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
@@ -94,13 +94,14 @@ func (c *cluster) serve(ctx context.Context) (*Server, error) {
 	return server, nil
 }
 
-// newCluster makes the folder of a cluster, readable by its owner alone: whoever reaches the socket is superuser.
-func newCluster() (*cluster, error) {
+// newCluster makes the folder of a cluster in another, which may be empty for that of temporary files. It is readable by
+// its owner alone: whoever reaches the socket is superuser.
+func newCluster(in string) (*cluster, error) {
 	owner, err := serverOwner()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "gw-")
+	dir, err := os.MkdirTemp(in, "gw-")
 	if err == nil && len(dir)+len(socketName) > maxSocketPath {
 		err = os.Remove(dir)
 		if err == nil {

@@ -32,13 +32,13 @@ func startFetched(ctx context.Context, o Options) (*Server, error) {
 	binDir := filepath.Join(home, "bin")
 	if checkBinaries(binDir) == nil {
 		fmt.Fprintf(o.Log, "PostgreSQL: a private server from %s\n", binDir)
-		return startCluster(ctx, binDir, o.Settings)
+		return startCluster(ctx, binDir, o)
 	}
 	fmt.Fprintf(o.Log, "PostgreSQL: none found here, so version %s is downloaded once into %s\n", fetchedVersion, home)
 	if err := fetch(ctx, cache, home, o.BinaryRepositoryURL); err != nil {
 		return nil, fmt.Errorf("download PostgreSQL %s: %w", fetchedVersion, err)
 	}
-	return startCluster(ctx, binDir, o.Settings)
+	return startCluster(ctx, binDir, o)
 }
 
 // fetch puts the server's binaries into home, whole or not at all, so that starters do not disturb each other.

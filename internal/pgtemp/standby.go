@@ -32,7 +32,7 @@ func (s *Server) Standby(ctx context.Context, follow string) (*Server, error) {
 
 // copy returns a cluster with the data of one that is halted, told to be a standby.
 func (c *cluster) copy(ctx context.Context) (*cluster, error) {
-	other, err := newCluster()
+	other, err := newCluster(filepath.Dir(c.dir))
 	if err != nil {
 		return nil, err
 	}

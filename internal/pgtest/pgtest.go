@@ -8,9 +8,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,14 +34,22 @@ const (
 	// from. Default: those that pgtemp finds. It is how one machine tests several versions.
 	binariesVariable = "GW_TEST_BIN_DIR"
 
-	// timeout limits each step of making and dropping a database.
-	timeout = time.Minute
+	// timeout limits each step of making and dropping a database. It is long because it only matters when a test fails.
+	timeout = 5 * time.Minute
+
+	// atOnce is how many tests run at once, of those that may, at the least.
+	atOnce = 6
 )
 
 // Main runs the tests of a package and exits with their result. Without a server it says what to do and exits with 1.
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
+	// On few processors as well, for tests wait more than they work. The command line has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if os.Getenv(serverVariable) != "" {
 		return m.Run()
 	}
@@ -61,7 +72,7 @@ func run(m *testing.M) (code int) {
 }
 
 func options(settings map[string]string) pgtemp.Options {
-	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings}
+	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings, Dir: pgtemp.InMemory()}
 }
 
 // Server starts a private server for a test that needs one to itself, to kill it or to set it otherwise. It is stopped

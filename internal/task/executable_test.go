@@ -243,7 +243,7 @@ func contains(list []string, s string) bool {
 // waitGone waits until a process has ended.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
+	for deadline := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still there", pid)
 		}
@@ -303,7 +303,7 @@ func (c *capture) lines(t *testing.T) []logLine {
 // wait waits for a message that contains part and returns it.
 func (c *capture) wait(t *testing.T, part string) string {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	for {
 		for _, line := range c.lines(t) {
 			if strings.Contains(line.Msg, part) {

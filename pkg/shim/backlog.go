@@ -15,18 +15,17 @@ type backlog struct {
 	mu      sync.Mutex
 	come    sync.Cond // jobs, or the end
 	pace    pace
-	waiting []*Job          // in the order in which to run them
-	busy    int             // waiting or running
-	busyOf  map[string]int  // likewise, by task
-	full    map[string]bool // tasks that had no room when it was last asked for
-	hasRoom bool            // one of these has some again
-	idle    int             // executors that wait for a job
+	waiting []*Job                // in the order in which to run them
+	busy    int                   // waiting or running
+	busyOf  map[string]*taskCount // likewise, by task
+	hasRoom bool                  // a task has room again that had none when it was last asked for
+	idle    int                   // executors that wait for a job
 	closed  bool
 }
 
 func newBacklog(concurrency int) *backlog {
 	b := &backlog{slack: newSignal(), pace: pace{concurrency: concurrency}}
-	b.busyOf, b.full = make(map[string]int), make(map[string]bool)
+	b.busyOf = make(map[string]*taskCount)
 	b.come.L = &b.mu
 	return b
 }
@@ -40,10 +39,7 @@ func (b *backlog) add(jobs []*Job, filled bool) {
 	if !inOrder {
 		slices.SortStableFunc(b.waiting, runsBefore)
 	}
-	b.busy += len(jobs)
-	for _, job := range jobs {
-		b.busyOf[job.TaskIdentifier]++
-	}
+	b.enter(jobs)
 	if filled {
 		b.pace.filled()
 	}

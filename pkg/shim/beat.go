@@ -63,7 +63,7 @@ func (h *heart) run(ctx context.Context) {
 func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	// Of the jobs that run before the question only these can be what the answer calls canceled: a claim of the same job
 	// that comes later is another one.
-	jobs, lasting := h.running.all(askAfter)
+	jobs, lasting := h.running.lasting(0), h.running.lasting(askAfter)
 	asked := lasting[:0]
 	for _, job := range lasting {
 		job.hold.renewing.Lock()
@@ -74,7 +74,11 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	}
 	reconnected := h.listenBroke.Swap(false) || h.broken
 	h.broken = true // until the answer is here
-	answer, err := h.queries.heartbeat(ctx, max(2*h.every, leastBeatTimeout), asked, reconnected)
+	timeout := max(2*h.every, leastBeatTimeout)
+	if h.every == 0 { // the first: nobody takes a worker for dead that is not known
+		timeout = callTimeout
+	}
+	answer, err := h.queries.heartbeat(ctx, timeout, asked, reconnected)
 	if err != nil {
 		return 0, fmt.Errorf("send heartbeat: %w", err)
 	}

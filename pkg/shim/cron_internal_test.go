@@ -19,6 +19,10 @@ import (
 // noon is when the time of most of these tests begins: half a minute after, so that its minute has passed.
 var noon = time.Date(2026, 6, 16, 12, 0, 0, 0, time.UTC)
 
+// patience is how long a test within the package waits for what must happen. It is long because it only matters when a test
+// fails.
+const patience = 2 * time.Minute
+
 // manualClock is a time that a test sets while the loop waits for its next tick.
 type manualClock struct {
 	t     *testing.T
@@ -50,7 +54,7 @@ func (c *manualClock) asleep() time.Duration {
 	select {
 	case d := <-c.waits:
 		return d
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatal("the loop does not come to wait")
 		panic("unreachable")
 	}
@@ -74,7 +78,7 @@ func (c *manualClock) rouseAt(at time.Time) {
 	c.set(at)
 	select {
 	case c.wake <- at:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatal("the loop does not wait")
 	}
 }
@@ -151,7 +155,7 @@ func (w *ticking) wantRuns(want ...string) {
 // await reads events until one is of type E.
 func await[E Event](w *ticking) E {
 	w.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(patience)
 	for {
 		select {
 		case event := <-w.sub.Events():
@@ -307,7 +311,7 @@ func TestAWorkerWhoseItemsTheDatabaseRefusesLeaves(t *testing.T) {
 		if err == nil || sqlState(err) != "GWRTZ" {
 			t.Errorf("it returned %v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it did not leave")
 	}
 }

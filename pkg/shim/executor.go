@@ -14,7 +14,6 @@ type executor struct {
 	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
 	outcomes chan<- outcome
-	running  *running
 	events   *eventBus
 	stopped  func() // called when it will run no more
 
@@ -74,21 +73,62 @@ func (e *executor) begin(jobs []*Job) bool {
 		return false
 	}
 	e.jobs, e.started = jobs, time.Now()
+	for _, job := range jobs {
+		job.hold.context.Context, job.hold.context.job = e.handling, job
+	}
 	return true
 }
 
-// end returns the jobs whose handler has returned, nil if they were given up before.
-func (e *executor) end() []*Job {
+// appendLasting appends the jobs whose handler has run for at least d.
+func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	jobs := e.jobs
-	e.jobs = nil
+	if e.jobs == nil || time.Since(e.started) < d {
+		return jobs
+	}
+	for _, job := range e.jobs {
+		if !job.hold.lost {
+			jobs = append(jobs, job)
+		}
+	}
 	return jobs
 }
 
+// lose ends the context of a job whose handler runs here, and returns whether it does.
+func (e *executor) lose(job *Job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Contains(e.jobs, job) || job.hold.lost {
+		return false
+	}
+	job.hold.lost = true
+	job.hold.context.end(ErrLeaseLost)
+	return true
+}
+
+// cancel ends the context of a job whose handler runs here, unless it has, and returns whether it does.
+func (e *executor) cancel(job *Job, cause error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled {
+		return false
+	}
+	job.hold.canceled = true
+	job.hold.context.end(cause)
+	return true
+}
+
+// end notes that the handler has returned. It returns false if it was left behind before, and its jobs given up.
+func (e *executor) end() (isOurs bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.isLeft = e.jobs == nil
+	e.jobs = nil
+	return !e.isLeft
+}
+
 func (e *executor) execute(job *Job, task task) {
-	base := &handlerContext{Context: e.handling, job: job}
-	e.running.enter(job, base, e.started)
+	base := &job.hold.context
 	var ctx context.Context = base
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
@@ -99,26 +139,20 @@ func (e *executor) execute(job *Job, task task) {
 
 	err := errExited
 	defer func() {
+		isOurs := e.end() // before its context is looked at, as it may be lost until then
 		cause := base.reason()
 		if task.timeout > 0 {
 			cause = context.Cause(ctx)
 		}
-		e.running.leave(job)
 		base.end(nil)
-		e.finish(task, cause, err)
+		if isOurs {
+			e.conclude(job, task, time.Since(e.started), cause, err)
+		}
 	}()
 	err = recovered(func() error { return task.handler(job.within(ctx), job) })
 }
 
-// finish reports what becomes of the job whose handler returned err.
-func (e *executor) finish(task task, cause, err error) {
-	jobs := e.end()
-	if e.isLeft = jobs == nil; e.isLeft {
-		return
-	}
-	e.conclude(jobs[0], task, time.Since(e.started), cause, err)
-}
-
+// conclude reports what becomes of a job whose handler returned err.
 func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
 	o := outcome{job: job, started: true, duration: duration}
 	switch { // what went well is said without an allocation
@@ -146,7 +180,6 @@ func (e *executor) abandon() {
 		return
 	}
 	for _, job := range jobs {
-		e.running.leave(job)
 		o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
 		o.err = errors.New("handler ignored the end of its context")
 		o.message = o.err.Error()

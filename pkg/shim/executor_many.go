@@ -7,15 +7,12 @@ import (
 
 // executeMany is execute for jobs that one handler works at once.
 func (e *executor) executeMany(jobs []*Job, task task) {
-	bases := make([]handlerContext, len(jobs))
-	for i, job := range jobs {
-		bases[i].Context, bases[i].job = e.handling, job
-		e.running.enter(job, &bases[i], e.started)
+	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job})
 	}
 	ctx := e.handling
 	if len(jobs) == 1 {
-		ctx = &bases[0] // it may end because of this job without harm to others
+		ctx = &jobs[0].hold.context // it may end because of this job without harm to others
 	}
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
@@ -26,13 +23,16 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	var errs []error
 	err := errExited
 	defer func() {
+		isOurs := e.end() // before their contexts are looked at, as they may be lost until then
 		causes := make([]error, len(jobs))
 		for i, job := range jobs {
-			if causes[i] = bases[i].reason(); causes[i] == nil {
+			if causes[i] = job.hold.context.reason(); causes[i] == nil {
 				causes[i] = context.Cause(ctx)
 			}
-			e.running.leave(job)
-			bases[i].end(nil)
+			job.hold.context.end(nil)
+		}
+		if !isOurs {
+			return
 		}
 		if err != nil {
 			errs = make([]error, len(jobs))
@@ -40,7 +40,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 				errs[i] = err
 			}
 		}
-		e.finishMany(task, causes, errorsOf(errs, len(jobs)))
+		e.concludeMany(jobs, task, causes, errorsOf(errs, len(jobs)))
 	}()
 	err = recovered(func() error {
 		errs = task.many(ctx, jobs)
@@ -48,12 +48,8 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	})
 }
 
-// finishMany reports what becomes of jobs whose handler returned errs.
-func (e *executor) finishMany(task task, causes, errs []error) {
-	jobs := e.end()
-	if e.isLeft = jobs == nil; e.isLeft {
-		return
-	}
+// concludeMany reports what becomes of jobs whose handler returned errs.
+func (e *executor) concludeMany(jobs []*Job, task task, causes, errs []error) {
 	share := time.Since(e.started) / time.Duration(len(jobs))
 	for i, job := range jobs {
 		e.conclude(job, task, share, causes[i], errs[i])

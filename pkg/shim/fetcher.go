@@ -16,8 +16,8 @@ const (
 
 // settlement tells that outcomes have left the finisher.
 type settlement struct {
-	ids   []int64 // of their jobs
-	queue bool    // a named queue may have become free
+	jobs  []*Job
+	queue bool // a named queue may have become free
 }
 
 // fetcher claims jobs and hands them to the executors. Nothing else claims.
@@ -232,7 +232,7 @@ func (f *fetcher) takeNotes() {
 }
 
 func (f *fetcher) noteSettled(s settlement) {
-	f.held.remove(s.ids)
+	f.held.remove(s.jobs)
 	f.runsAlone = f.runsAlone && f.held.n > 0
 	f.look = f.look || s.queue || f.once
 }

@@ -53,7 +53,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 		if o.job.ID != 2 || o.verdict != returned {
 			t.Errorf("job %d has verdict %d", o.job.ID, o.verdict)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Error("the job that waits was not returned")
 	}
 	cancel()

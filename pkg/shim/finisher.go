@@ -65,6 +65,7 @@ type finisher struct {
 	// Of the last flush, for their memory.
 	batch     []outcome
 	byVerdict [committed + 1][]outcome
+	parts     parts
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
@@ -72,16 +73,18 @@ func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
 		byVerdict := &f.byVerdict
-		note := settlement{ids: make([]int64, len(batch))}
+		note := settlement{jobs: make([]*Job, len(batch))}
 		for i, o := range batch {
-			note.ids[i] = o.job.ID
+			note.jobs[i] = o.job
 			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
 			if o.interrupted {
 				f.interrupted++
 			}
 		}
-		f.write(ctx, "complete", byVerdict[completed], f.queries.complete)
+		for _, part := range f.parts.of(byVerdict[completed]) {
+			f.write(ctx, "complete", part, f.queries.complete)
+		}
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
@@ -91,6 +94,7 @@ func (f *finisher) run(ctx context.Context) {
 			f.tell(o, OutcomeCompleted, 0)
 			f.logCommitted(o)
 		}
+		f.parts.letGo()
 		for i := range byVerdict { // lets go of the jobs
 			clear(byVerdict[i])
 			byVerdict[i] = byVerdict[i][:0]

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,16 @@ import (
 // one.
 type hold struct {
 	claimed time.Time
-	lease   atomic.Int64
+	// before and after are the jobs beside this one in what the fetcher holds.
+	before, after *Job
+	// task counts the jobs of the same task in the backlog.
+	task  *taskCount
+	lease atomic.Int64
+	// context is what the job's handler runs under; lost, that it has ended because the job is somebody else's, canceled,
+	// because somebody has canceled it. They are the executor's, under its lock.
+	context  handlerContext
+	lost     bool
+	canceled bool
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
@@ -38,48 +48,27 @@ func (j *Job) isOld() bool {
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
-// running are the jobs whose handlers run, for beats to ask after.
+// running are the executors, for beats to ask after the jobs whose handlers run. Each knows its own, so that those do not
+// wait for each other.
 type running struct {
-	mu   sync.Mutex
-	jobs map[*Job]runningJob
+	mu        sync.Mutex
+	executors []*executor
 }
 
-type runningJob struct {
-	since    time.Time
-	context  *handlerContext
-	lost     bool // and ended because of that
-	canceled bool // likewise
-}
-
-func newRunning() *running { return &running{jobs: make(map[*Job]runningJob)} }
-
-// enter notes that the handler of a job runs since a time, under a context.
-func (r *running) enter(job *Job, ctx *handlerContext, since time.Time) {
+func (r *running) add(e *executor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.jobs[job] = runningJob{since: since, context: ctx}
+	r.executors = append(r.executors, e)
 }
 
-func (r *running) leave(job *Job) {
+// lasting returns the jobs that have run for at least d.
+func (r *running) lasting(d time.Duration) (jobs []*Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.jobs, job)
-}
-
-// all returns the jobs that are not lost, and apart from them those that have run for at least d.
-func (r *running) all(d time.Duration) (all, lasting []*Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for job, j := range r.jobs {
-		if j.lost {
-			continue
-		}
-		all = append(all, job)
-		if time.Since(j.since) >= d {
-			lasting = append(lasting, job)
-		}
+	for _, e := range r.executors {
+		jobs = e.appendLasting(jobs, d)
 	}
-	return all, lasting
+	return jobs
 }
 
 // lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now. It
@@ -87,31 +76,17 @@ func (r *running) all(d time.Duration) (all, lasting []*Job) {
 func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	j, runs := r.jobs[job]
-	if !runs || j.lost {
-		return false
-	}
-	j.lost = true
-	r.jobs[job] = j
-	j.context.end(ErrLeaseLost)
-	return true
+	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.lose(job) })
 }
 
 // cancel ends the context of a job's handler, if it still runs, because somebody has canceled the job. It returns
 // whether it did.
 func (r *running) cancel(job *Job, reason string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	j, runs := r.jobs[job]
-	if !runs || j.lost || j.canceled {
-		return false
-	}
-	j.canceled = true
-	r.jobs[job] = j
 	cause := ErrCanceled
 	if reason != "" {
 		cause = fmt.Errorf("%w: %s", ErrCanceled, reason)
 	}
-	j.context.end(cause)
-	return true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.cancel(job, cause) })
 }

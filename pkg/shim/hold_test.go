@@ -13,7 +13,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{}} }
+func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{task: &taskCount{}}} }
 
 // renewal is a worker with two running jobs in a database, locked for so long, and its heart.
 type renewal struct {
@@ -33,7 +33,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
 		heart: &heart{
-			queries: queries, running: newRunning(), alone: newAloneNotice(), logger: logger, listenBroke: new(atomic.Bool),
+			queries: queries, running: &running{}, alone: newAloneNotice(), logger: logger, listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{queries: queries, logger: logger, fail: fail},
@@ -58,10 +58,12 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	}
 	for _, job := range r.jobs {
 		job.hold.lease.Add(-age.Microseconds())
-		ctx := &handlerContext{Context: t.Context(), job: job}
-		r.contexts = append(r.contexts, ctx)
-		r.heart.running.enter(job, ctx, time.Now().Add(-time.Hour))
+		r.contexts = append(r.contexts, &job.hold.context)
 	}
+	e := &executor{handling: t.Context()}
+	e.begin(r.jobs)
+	e.started = time.Now().Add(-time.Hour)
+	r.heart.running.add(e)
 	return r
 }
 
@@ -161,7 +163,6 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	e := &executor{
 		backlog:  newBacklog(1),
 		outcomes: outcomes,
-		running:  newRunning(),
 		handling: t.Context(),
 	}
 	job := newHeldJob(1)
@@ -169,7 +170,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	e.begin([]*Job{job})
 	go e.execute(job, long)
 	<-started
-	e.running.lose(job)
+	e.lose(job)
 	if o := <-outcomes; o.verdict != lost {
 		t.Errorf("verdict is %d, want %d", o.verdict, lost)
 	}

@@ -18,7 +18,7 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{
-		backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), events: &eventBus{}, handling: t.Context(),
+		backlog: newBacklog(1), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
 	}
 	if !e.begin(jobs) {
 		t.Fatal("it does not begin")
@@ -29,8 +29,8 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 		o := <-outcomes
 		all[slices.Index(jobs, o.job)] = o
 	}
-	if jobs, _ := e.running.all(0); len(jobs) != 0 {
-		t.Errorf("%d jobs still run", len(jobs))
+	if n := len(e.appendLasting(nil, 0)); n != 0 {
+		t.Errorf("%d jobs still run", n)
 	}
 	return all
 }
@@ -78,10 +78,10 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context()}
+	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
-		e.running.lose(jobs[1])
+		e.lose(jobs[1])
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
@@ -97,11 +97,11 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context()}
+	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
-		e.running.cancel(jobs[0], "enough")
-		e.running.cancel(jobs[1], "enough")
+		e.cancel(jobs[0], ErrCanceled)
+		e.cancel(jobs[1], ErrCanceled)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
@@ -116,17 +116,17 @@ func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 
 func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 	for name, c := range map[string]struct {
-		end  func(*running, *Job)
+		end  func(*executor, *Job)
 		want error
 	}{
-		"canceled": {func(r *running, job *Job) { r.cancel(job, "enough") }, ErrCanceled},
-		"lost":     {func(r *running, job *Job) { r.lose(job) }, ErrLeaseLost},
+		"canceled": {func(e *executor, job *Job) { e.cancel(job, ErrCanceled) }, ErrCanceled},
+		"lost":     {func(e *executor, job *Job) { e.lose(job) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
-		e := &executor{backlog: newBacklog(1), outcomes: make(chan outcome, 1), running: newRunning(), handling: t.Context()}
+		e := &executor{backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}
 		e.begin(jobs)
 		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
-			c.end(e.running, jobs[0])
+			c.end(e, jobs[0])
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
 				t.Errorf("%s: the context has ended by %v", name, cause)
@@ -158,7 +158,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
 	e := &executor{
-		backlog: newBacklog(1), outcomes: outcomes, running: newRunning(), handling: t.Context(), stopped: func() {},
+		backlog: newBacklog(1), outcomes: outcomes, handling: t.Context(), stopped: func() {},
 	}
 	e.begin(jobs)
 	go func() {

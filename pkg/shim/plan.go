@@ -47,18 +47,15 @@ type room struct {
 func (b *backlog) room(set *taskSet) room {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	clear(b.full)
 	r := room{least: maxClaim, ahead: b.pace.ahead > 0}
 	for _, name := range set.names {
-		limit := set.byName[name].limit
-		free := limit - b.busyOf[name]
-		switch {
-		case limit == 0:
-		case free <= 0:
-			b.full[name] = true
-			continue
-		default:
-			r.least = min(r.least, free)
+		if limit := set.byName[name].limit; limit > 0 {
+			count := b.countOf(name)
+			count.full = count.busy >= limit
+			if count.full {
+				continue
+			}
+			r.least = min(r.least, limit-count.busy)
 		}
 		r.tasks = append(r.tasks, name)
 	}
@@ -74,15 +71,43 @@ func (b *backlog) reopened() bool {
 	return reopened
 }
 
+// taskCount is what the backlog knows of a task.
+type taskCount struct {
+	busy int  // jobs waiting or running
+	full bool // it had no room when it was last asked for
+}
+
+func (b *backlog) countOf(task string) *taskCount {
+	count := b.busyOf[task]
+	if count == nil {
+		count = &taskCount{}
+		b.busyOf[task] = count
+	}
+	return count
+}
+
+// enter counts jobs in.
+func (b *backlog) enter(jobs []*Job) {
+	b.busy += len(jobs)
+	var count *taskCount
+	task := ""
+	for _, job := range jobs {
+		if count == nil || job.TaskIdentifier != task { // most have the task of the one before
+			task = job.TaskIdentifier
+			count = b.countOf(task)
+		}
+		count.busy++
+		job.hold.task = count
+	}
+}
+
 // left notes that a job is not claimed any more, or has run.
 func (b *backlog) left(job *Job) {
 	b.busy--
-	name := job.TaskIdentifier
-	if b.busyOf[name]--; b.busyOf[name] == 0 {
-		delete(b.busyOf, name)
-	}
-	if b.full[name] {
-		delete(b.full, name)
+	count := job.hold.task
+	count.busy--
+	if count.full {
+		count.full = false
 		b.hasRoom = true
 	}
 }

@@ -186,10 +186,15 @@ func (a applied) to(id int64) (delay time.Duration, taken bool) {
 func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
 	var completed []int64 // nil if all were
-	err := q.row(ctx, &completed, `
+	var err error
+	if isPlainClaim(outcomes) {
+		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
+	} else {
+		err = q.row(ctx, &completed, `
 		select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
 		  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
-		q.workerID, ids, leases)
+			q.workerID, ids, leases)
+	}
 	if err != nil || completed == nil {
 		return nil, err
 	}
@@ -198,6 +203,16 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 		done[id] = 0
 	}
 	return done, nil
+}
+
+// isPlainClaim reports whether jobs are of one claim and none is in a named queue.
+func isPlainClaim(outcomes []outcome) bool {
+	for i := range outcomes {
+		if outcomes[i].lease != outcomes[0].lease || outcomes[i].job.QueueName != "" {
+			return false
+		}
+	}
+	return true
 }
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {

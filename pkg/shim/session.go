@@ -72,7 +72,7 @@ func newSession(w *Worker, once bool) *session {
 		outcomes: make(chan outcome, held),
 		settled:  make(chan settlement, held),
 
-		running:     newRunning(),
+		running:     &running{},
 		alone:       newAloneNotice(),
 		events:      &w.events,
 		abandonTime: abandonTime,
@@ -258,7 +258,6 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 			tasks:    &s.worker.tasks,
 			backlog:  s.backlog,
 			outcomes: s.outcomes,
-			running:  s.running,
 			events:   s.events,
 			handling: handling,
 			stopped: func() {
@@ -267,6 +266,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 			},
 		}
 		executors[i] = e
+		s.running.add(e)
 		working.Add(1)
 		go func() {
 			emit(s.events, ExecutorStarted{Executor: i})

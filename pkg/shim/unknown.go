@@ -6,29 +6,46 @@ import (
 	"time"
 )
 
-// held counts the jobs that are claimed and whose outcomes are not settled. One may be claimed again before its return is.
+// held are the jobs that are claimed and whose outcomes are not settled. They are linked through their holds: a map would
+// cost more than all else that is noted of a job. One may be claimed again before its return is settled, and is two then.
 type held struct {
-	n  int
-	by map[int64]int // how often, by id
+	n    int
+	last *Job
 }
 
 func (h *held) add(jobs []*Job) {
-	if h.by == nil {
-		h.by = make(map[int64]int)
-	}
 	for _, job := range jobs {
-		h.by[job.ID]++
+		job.hold.before, job.hold.after = h.last, nil
+		if h.last != nil {
+			h.last.hold.after = job
+		}
+		h.last = job
 	}
 	h.n += len(jobs)
 }
 
-func (h *held) remove(ids []int64) {
-	for _, id := range ids {
-		if h.by[id]--; h.by[id] <= 0 {
-			delete(h.by, id)
+func (h *held) remove(jobs []*Job) {
+	for _, job := range jobs {
+		before, after := job.hold.before, job.hold.after
+		if before != nil {
+			before.hold.after = after
 		}
+		if after != nil {
+			after.hold.before = before
+		} else {
+			h.last = before
+		}
+		job.hold.before, job.hold.after = nil, nil // who keeps one job must not keep them all
 	}
-	h.n -= len(ids)
+	h.n -= len(jobs)
+}
+
+func (h *held) ids() []int64 {
+	ids := make([]int64, 0, h.n)
+	for job := h.last; job != nil; job = job.hold.before {
+		ids = append(ids, job.ID)
+	}
+	return ids
 }
 
 // unsure knows when jobs may be locked in our name without our knowing: after a claim without an answer, and after a
@@ -58,11 +75,7 @@ func (u *unsure) pending() bool { return u.now || u.again != nil }
 
 // returnUnknown hands back what is locked in our name without our knowing. No claim is under way.
 func (f *fetcher) returnUnknown(stop context.Context) error {
-	ids := make([]int64, 0, len(f.held.by))
-	for id := range f.held.by {
-		ids = append(ids, id)
-	}
-	returned, err := f.queries.returnUnknown(context.WithoutCancel(stop), ids)
+	returned, err := f.queries.returnUnknown(context.WithoutCancel(stop), f.held.ids())
 	if err != nil {
 		return fmt.Errorf("return jobs of a lost claim: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// patience ends a wait for something that does not come.
-const patience = 20 * time.Second
+// patience ends a wait for something that does not come. It is long because it only matters when a test fails.
+const patience = 2 * time.Minute
 
 const readCommitted, repeatableRead, serializable = "read committed", "repeatable read", "serializable"
 
@@ -53,7 +53,7 @@ func (d *database) sessionAt(isolation string) *session {
 		d.t.Fatalf("read the database's URL: %v", err)
 	}
 	config.RuntimeParams["default_transaction_isolation"] = isolation
-	config.RuntimeParams["statement_timeout"] = "30s"
+	config.RuntimeParams["statement_timeout"] = "2min"
 	conn, err := pgx.ConnectConfig(d.t.Context(), config)
 	if err != nil {
 		d.t.Fatalf("open a session: %v", err)

@@ -33,6 +33,8 @@ var hotPaths = []hotPath{
 		sql: "select * from graphile_worker.complete_job_batch('worker', $1)"},
 	{name: "complete_job_batch with leases", held: 2, blocks: 120, queued: 400, rows: 200,
 		sql: "select * from graphile_worker.complete_job_batch('worker', $1, $2)"},
+	{name: "_gw_complete_claim", held: 2, blocks: 120, queued: 500, rows: 200,
+		sql: "select graphile_worker._gw_complete_claim('worker', $1, ($2::bigint[])[1])"},
 	{name: "return_job_batch", held: 2, blocks: 300, queued: 600, rows: 200,
 		sql: "select * from graphile_worker.return_job_batch('worker', $1, $2)"},
 	{name: "fail_job_batch", held: 2, blocks: 300, queued: 600, rows: 200,

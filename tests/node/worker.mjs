@@ -1,7 +1,20 @@
 // Runs a Graphile Worker until a signal ends it, or until stdin closes: then whoever started it is gone.
 // The argument is JSON: version (gw16, gw17 or gw18); preset, the settings under preset.worker; tasks, the bodies of
-// async functions of (payload, helpers) by their names, unless the preset has a taskDirectory; forbiddenFlags.
-const { version, preset, tasks, forbiddenFlags } = JSON.parse(process.argv[2]);
+// async functions of (payload, helpers) by their names, unless the preset has a taskDirectory; forbiddenFlags; ahead, by
+// how many milliseconds its clock is.
+const { version, preset, tasks, forbiddenFlags, ahead } = JSON.parse(process.argv[2]);
+
+if (ahead) {
+  const RealDate = Date;
+  globalThis.Date = class Date extends RealDate {
+    constructor(...args) {
+      super(...(args.length > 0 ? args : [RealDate.now() + ahead]));
+    }
+    static now() {
+      return RealDate.now() + ahead;
+    }
+  };
+}
 const { run } = await import(version);
 
 const AsyncFunction = (async () => {}).constructor;

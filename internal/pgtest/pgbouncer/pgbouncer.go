@@ -86,7 +86,7 @@ max_client_conn = 500
 // waitForServer returns when the server accepts a connection.
 func waitForServer(t testing.TB, databaseURL string, ended <-chan struct{}, log fmt.Stringer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		conn, err := pgx.Connect(ctx, databaseURL)

@@ -94,7 +94,14 @@ func (f *fleet) state() string {
 // awaitLog waits until a worker has logged something.
 func (f *fleet) awaitLog(w *worker, part string) {
 	f.t.Helper()
-	f.waitUntil("a line with "+part, func() bool { return strings.Contains(w.logs.String(), part) }, w.logs.String)
+	f.waitUntil("a line with "+part, func() bool {
+		ended := w.hasEnded() // before its last words are read
+		found := strings.Contains(w.logs.String(), part)
+		if ended && !found {
+			f.t.Fatalf("%s ended without a line with %s\n%s", w.id, part, w.logs.String())
+		}
+		return found
+	}, w.logs.String)
 }
 
 func (f *fleet) waitUntil(what string, is func() bool, more func() string) {

@@ -17,8 +17,8 @@ import (
 func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
-	f.exec(`select graphile_worker.set_setting('dead_after', '2 seconds'), graphile_worker.set_setting('recovered_jobs', 'run'),
-	               graphile_worker.set_setting('crashes_allowed', '1000')`)
+	pgtest.Hurry(t, f.pool)
+	f.exec(`select graphile_worker.set_setting('crashes_allowed', '1000')`)
 	f.start("stays", f.url)
 	var alive []*worker
 	hire := func(n int) {

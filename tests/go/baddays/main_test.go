@@ -4,7 +4,6 @@
 package baddays
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,11 +20,6 @@ func TestMain(m *testing.M) {
 	build := exec.Command("go", "build", "-o", program("gw-run"), "github.com/gwsql/gw/cmd/gw-run")
 	if output, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
-		os.Exit(1)
-	}
-	// Tests wait more than they work. The command line has the last word.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	pgtest.Main(m)

@@ -68,13 +68,29 @@ func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
 	workers := f.workers(3, f.url)
 	l := f.load()
 	f.awaitMore(100)
-	f.exec("select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()")
 	var hogs []*pgx.Conn
-	for hog, err := pgx.Connect(t.Context(), f.url); err == nil; hog, err = pgx.Connect(t.Context(), f.url) {
-		hogs = append(hogs, hog)
+	var pids []int32
+	connect := func() error {
+		hog, err := pgx.Connect(t.Context(), f.url)
+		if err == nil {
+			hogs, pids = append(hogs, hog), append(pids, int32(hog.PgConn().PID()))
+		}
+		return err
+	}
+	if err := connect(); err != nil {
+		t.Fatal(err)
 	}
 	// Whoever is refused first: for longer than that, the others would rightly take it for dead.
 	f.waitUntil("a worker that is refused", func() bool {
+		// The workers are perhaps back before all their connections are taken.
+		_, err := hogs[0].Exec(t.Context(), `
+			select pg_terminate_backend(pid) from pg_stat_activity
+			 where backend_type = 'client backend' and pid <> all ($1::integer[])`, pids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for connect() == nil { // until there are no more
+		}
 		return slices.ContainsFunc(workers, func(w *worker) bool { return strings.Contains(w.logs.String(), "SQLSTATE 53300") })
 	}, workers[0].logs.String)
 	for _, hog := range hogs {

@@ -49,7 +49,12 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 		}
 	}()
 	for range workers { // one that has not started when the server goes ends
-		<-started
+		select {
+		case <-started:
+		case err := <-ended:
+			ended <- err // for the end of the test
+			t.Fatalf("a worker ended before its server did: %v", err)
+		}
 	}
 	// Each has one that listens and one that beats.
 	const connected = "select count(*) >= 2 * $1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"

@@ -134,6 +134,15 @@ func (w *worker) run() {
 	})
 }
 
+func (w *worker) hasEnded() bool {
+	select {
+	case <-w.end:
+		return true
+	default:
+		return false
+	}
+}
+
 func (w *worker) signal(signal syscall.Signal) {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(signal); err != nil {

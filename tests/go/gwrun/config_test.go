@@ -23,6 +23,8 @@ func configured(t *testing.T, config string, scripts map[string]string) (dir str
 }
 
 func TestThePersistentExamplesServeTheirTasks(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	node, err := filepath.Abs("../../node/node_modules/node/bin")
@@ -64,6 +66,8 @@ func startStubborn(t *testing.T) (p *process, pid int) {
 }
 
 func TestPersistentProgramsEndBeforeTheWorkerDoes(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	p, pid := startStubborn(t)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
@@ -73,6 +77,8 @@ func TestPersistentProgramsEndBeforeTheWorkerDoes(t *testing.T) {
 }
 
 func TestTheConfigFileSaysHowTasksRun(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, `
@@ -101,6 +107,8 @@ tasks:
 }
 
 func TestAWrongConfigFileKeepsAWorkerFromStarting(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	dir := configured(t, "jobs: 0\ntasks:\n  a: {exec: ./missing}\n", map[string]string{"a": "exit 0"})
 	p := work(t, "postgres:///unused", filepath.Join(dir, "tasks"))
 	p.wantExit(1)
@@ -112,6 +120,7 @@ func TestAWrongConfigFileKeepsAWorkerFromStarting(t *testing.T) {
 }
 
 func TestForbiddenFlagsFollowAQueryWhileItFailsNot(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, "forbidden_flags: {query: select flag from paused}\n", map[string]string{"a": "exit 0"})

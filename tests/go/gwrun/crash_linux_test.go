@@ -8,6 +8,8 @@ import (
 )
 
 func TestAWorkerThatIsKilledTakesItsProgramsWithIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := work(t, databaseURL, tasks(t, map[string]string{"a": `echo "pid $$"; exec sleep 1000`}))
@@ -23,6 +25,8 @@ func TestAWorkerThatIsKilledTakesItsProgramsWithIt(t *testing.T) {
 }
 
 func TestAWorkerThatIsKilledTakesItsPersistentProgramsWithIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	p, pid := startStubborn(t)
 	p.signal(syscall.SIGKILL)
 	<-p.ended

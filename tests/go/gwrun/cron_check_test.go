@@ -29,6 +29,7 @@ func checkCrontab(t *testing.T, text string, args ...string) (stdout, stderr str
 }
 
 func TestACrontabIsCheckedWithItsNextRunsInBothClocks(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
 	year := pgtest.Value[int](t, pool, "select extract(year from now() at time zone 'UTC')::int")
@@ -58,6 +59,7 @@ func TestACrontabIsCheckedWithItsNextRunsInBothClocks(t *testing.T) {
 }
 
 func TestATimeZoneThatTheDatabaseDoesNotKnowIsAProblem(t *testing.T) {
+	t.Parallel()
 	_, stderr, err := checkCrontab(t, "* * * * * a\n* * * * * b ?tz=Europe/Atlantis\n", "-c", pgtest.Database(t))
 	if err == nil || !strings.Contains(stderr, "crontab:2:1: Time zone 'Europe/Atlantis' is not known") ||
 		!strings.Contains(stderr, "problems in crontab: 1") {
@@ -66,6 +68,8 @@ func TestATimeZoneThatTheDatabaseDoesNotKnowIsAProblem(t *testing.T) {
 }
 
 func TestACrontabIsNotCheckedWhereThereIsNoQueue(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	_, stderr, err := checkCrontab(t, "* * * * * a\n", "-c", pgtest.EmptyDatabase(t))
 	if err == nil || !strings.Contains(stderr, "gw-migrate installs and upgrades the queue") {
 		t.Errorf("got the error %v and\n%s", err, stderr)

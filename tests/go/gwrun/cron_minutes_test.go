@@ -16,6 +16,7 @@ var cronMinutes = flag.Int("cron.minutes", 1, "for how many minutes workers shar
 // TestWorkersOfBothKindsShareACrontab takes as many minutes as it is told to, and the rest of the one it begins in. The
 // jobs are of tasks that nobody serves, so that each leaves its row.
 func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	const text = `
 * * * * *   note ?id=first {id: 'first'}

@@ -37,6 +37,7 @@ func writeFile(t *testing.T, path, text string) {
 const hasCrontab = `select coalesce(array_agg(w.crontab::text) = array[$1::text], false) from graphile_worker._gw_workers as w`
 
 func TestTheCrontabBesideTheTasksIsUsed(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder, _ := queueBeside(t, "* * * * * b ?fill=1h {n: 1}\n")
@@ -51,6 +52,8 @@ func TestTheCrontabBesideTheTasksIsUsed(t *testing.T) {
 }
 
 func TestACrontabIsReadAgainOnHangup(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder, _ := queueBeside(t, "")
@@ -81,6 +84,8 @@ func TestACrontabIsReadAgainOnHangup(t *testing.T) {
 }
 
 func TestACrontabIsMissedOnlyIfItWasAskedFor(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	folder, path := queueBeside(t, "")
 	p := work(t, databaseURL, folder)
@@ -97,6 +102,8 @@ func TestACrontabIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 }
 
 func TestAWrongCrontabKeepsAWorkerFromStarting(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	folder, path := queueBeside(t, "60 * * * * a\n* * * * b\n")
 	p := work(t, "postgres:///unused", folder)
 	p.wantExit(1)
@@ -115,6 +122,8 @@ func TestAWrongCrontabKeepsAWorkerFromStarting(t *testing.T) {
 }
 
 func TestOnceRunsNoCron(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder, path := queueBeside(t, "* * * * * a ?fill=1h\n")
@@ -136,6 +145,7 @@ func listCron(t *testing.T, databaseURL string) (output string, err error) {
 }
 
 func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	for _, statement := range []string{
@@ -185,6 +195,8 @@ func cells(line string) (cells []string) {
 }
 
 func TestNothingIsListedWhereThereIsNoQueue(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	output, err := listCron(t, pgtest.EmptyDatabase(t))
 	if err == nil || !strings.Contains(output, "gw-migrate installs and upgrades the queue") {
 		t.Errorf("got the error %v and\n%s", err, output)

@@ -16,6 +16,8 @@ import (
 const demoJobs = 9
 
 func TestTheDemoEndsByItselfAndLeavesNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	folder := temporaryFolder(t)
 	p := start(t, map[string]string{"TMPDIR": folder}, "demo", "--once")
 	p.wantExit(0)
@@ -26,6 +28,8 @@ func TestTheDemoEndsByItselfAndLeavesNothing(t *testing.T) {
 }
 
 func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	folder := temporaryFolder(t)
 	p := start(t, map[string]string{"TMPDIR": folder}, "demo")
 	var invitation string
@@ -49,6 +53,7 @@ func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
 }
 
 func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")

@@ -59,8 +59,11 @@ func (p *process) awaitReadiness(want int) health {
 }
 
 func TestAWorkerWithoutItsDatabaseIsAliveAndNotReady(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	for name, options := range map[string][]string{"listening": nil, "polling": {"--no-listen", "--poll-interval", "20"}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			databaseURL := pgtest.Database(t)
 			p := work(t, databaseURL, tasks(t, map[string]string{"short": "exit 0"}), append(options, "--http", "127.0.0.1:0")...)
 			if answer := p.awaitReadiness(http.StatusOK); answer.Status != "ok" || answer.Reasons != nil {
@@ -105,6 +108,8 @@ func setConnections(t *testing.T, databaseURL string, allowed bool) {
 }
 
 func TestAWorkerThatStopsIsAliveAndNotReady(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	gate := newGate(t)
 	p := work(t, databaseURL, tasks(t, map[string]string{"long": `echo started; read -r word < '` + gate + `'`}), "--http", "127.0.0.1:0")
@@ -123,6 +128,7 @@ func TestAWorkerThatStopsIsAliveAndNotReady(t *testing.T) {
 }
 
 func TestMetricsAreThoseOfTheWorkerTheQueueAndTheProgram(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := work(t, databaseURL, tasks(t, map[string]string{"short": "exit 0"}), "--http", "127.0.0.1:0")
@@ -153,6 +159,8 @@ func TestMetricsAreThoseOfTheWorkerTheQueueAndTheProgram(t *testing.T) {
 }
 
 func TestAnAddressThatIsTakenIsAnErrorAtOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheConfigFileHasTasksServedByURLsAndFunctions(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, `

@@ -9,6 +9,7 @@ import (
 )
 
 func TestBehindAPoolerInTransactionModeAWorkerNeedsToBeToldHowToListen(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	pooled := pgbouncer.Start(t, databaseURL) + "/transaction?sslmode=disable"

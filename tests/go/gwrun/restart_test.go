@@ -14,6 +14,7 @@ import (
 // TestARestartOfPostgreSQLIsSurvived kills a backend: the server then ends all the others, recovers and starts anew, and
 // refuses connections meanwhile.
 func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Server(t, map[string]string{"synchronous_commit": "on"}).URL("postgres") // commits must survive
 	gate := newGate(t)
 	p := work(t, databaseURL, tasks(t, map[string]string{

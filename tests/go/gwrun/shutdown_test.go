@@ -14,8 +14,11 @@ import (
 )
 
 func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGABRT} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			databaseURL := pgtest.Database(t)
 			pool := pgtest.Pool(t, databaseURL)
 			gate := newGate(t)
@@ -38,6 +41,8 @@ func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
 }
 
 func TestWhenTheGraceTimeIsOverJobsAreInterruptedAndReturned(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := work(t, databaseURL, tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}), "--grace", "100ms")
@@ -49,6 +54,8 @@ func TestWhenTheGraceTimeIsOverJobsAreInterruptedAndReturned(t *testing.T) {
 }
 
 func TestASecondSignalEndsTheGraceTime(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := work(t, databaseURL, tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}), "--grace", "1h")
@@ -62,6 +69,8 @@ func TestASecondSignalEndsTheGraceTime(t *testing.T) {
 }
 
 func TestAWorkerWhoseOutputNobodyReadsStops(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	reader, writer, err := os.Pipe()

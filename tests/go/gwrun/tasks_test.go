@@ -15,6 +15,7 @@ import (
 const queueIsEmpty = "select not exists (select from graphile_worker._private_jobs)"
 
 func TestExecutablesServeJobsThatThenDisappear(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	p := work(t, databaseURL, tasks(t, map[string]string{
@@ -39,6 +40,8 @@ func TestExecutablesServeJobsThatThenDisappear(t *testing.T) {
 }
 
 func TestAFailureIsStoredWithExitCodeAndStderr(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	work(t, databaseURL, tasks(t, map[string]string{"broken": `printf 'a \377 b\000' >&2; exit 3`}))
@@ -55,8 +58,10 @@ func TestAFailureIsStoredWithExitCodeAndStderr(t *testing.T) {
 }
 
 func TestOnceWorksWhatIsRunnableAndEnds(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"--no-prepared-statements=false", "--no-prepared-statements"} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			databaseURL := pgtest.Database(t)
 			pool := pgtest.Pool(t, databaseURL)
 			pgtest.Exec(t, pool, "select graphile_worker.add_job('a', run_at => now() + interval '1 hour')")
@@ -76,6 +81,7 @@ func TestOnceWorksWhatIsRunnableAndEnds(t *testing.T) {
 }
 
 func TestAnEmptyDatabaseIsInstalledInto(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder := tasks(t, map[string]string{"a": "exit 0"})
@@ -94,6 +100,7 @@ func TestAnEmptyDatabaseIsInstalledInto(t *testing.T) {
 }
 
 func TestAForeignSchemaIsRefusedWithAWordAboutGwMigrate(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.EmptyDatabase(t)
 	pgtest.Exec(t, pgtest.Pool(t, databaseURL), "create schema graphile_worker create table ours (id int)")
 	p := work(t, databaseURL, tasks(t, map[string]string{"a": "exit 0"}))
@@ -102,6 +109,7 @@ func TestAForeignSchemaIsRefusedWithAWordAboutGwMigrate(t *testing.T) {
 }
 
 func TestAnUpToDateSchemaNeedsNoRightToChangeIt(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	// Role names are the server's, so this one is as unique as the database's.
@@ -128,6 +136,7 @@ func TestAnUpToDateSchemaNeedsNoRightToChangeIt(t *testing.T) {
 }
 
 func TestABreakingMigrationEndsTheWorkerWith57(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder := tasks(t, map[string]string{"a": "exit 0"})

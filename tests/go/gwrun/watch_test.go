@@ -28,6 +28,8 @@ func place(t *testing.T, path, body string) {
 }
 
 func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, "", map[string]string{"a": "exit 0"})
@@ -79,6 +81,8 @@ func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
 }
 
 func TestTheConfigFileIsReadAgainOnHangup(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, "", map[string]string{"a": "exit 0"})
@@ -92,6 +96,8 @@ func TestTheConfigFileIsReadAgainOnHangup(t *testing.T) {
 }
 
 func TestARunningJobIsNotDisturbedByAChangeOfItsTask(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, "tasks: {ask: {persistent: ./old}}\n", nil)

@@ -28,7 +28,7 @@ const (
 
 // patience is how long a program has to say or do what a test waits for. It is long because it only matters when a test
 // fails.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // command returns a script of tests/node that has not been started, run by the Node.js that was installed beside it, in
 // [Environment] and env.

@@ -46,6 +46,10 @@ type Options struct {
 	// Preset are further settings of preset.worker, such as minResetLockedInterval. Default: none.
 	Preset map[string]any
 
+	// ClockAhead is by how much the worker's clock is, so that a minute may begin when a test wants it to. Default: not at
+	// all.
+	ClockAhead time.Duration
+
 	// Env are further environment variables, as NAME=value. Default: none.
 	Env []string
 }
@@ -122,6 +126,9 @@ func (o Options) arguments(t testing.TB) map[string]any {
 		preset["taskDirectory"] = o.TaskDir
 	} else {
 		arguments["tasks"] = o.Tasks
+	}
+	if o.ClockAhead != 0 {
+		arguments["ahead"] = o.ClockAhead.Milliseconds()
 	}
 	if o.ForbiddenFlags != nil {
 		arguments["forbiddenFlags"] = o.ForbiddenFlags

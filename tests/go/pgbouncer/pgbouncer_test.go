@@ -17,7 +17,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 

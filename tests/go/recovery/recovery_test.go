@@ -46,17 +46,14 @@ func (f *fleet) await(sql string, args ...any) {
 	pgtest.Await(f.t, f.pool, sql, args...)
 }
 
-// hurry makes the fleet find its dead within seconds.
-func (f *fleet) hurry() {
-	f.exec("select graphile_worker.set_setting('dead_after', '2 seconds'), graphile_worker.set_setting('recovered_jobs', 'run')")
-}
-
-const registered = "select count(*) = $1 from graphile_worker._gw_workers where recovered_at is null and last_seen_at > now() - interval '2 seconds'"
+const registered = `
+	select count(*) = $1 from graphile_worker._gw_workers
+	 where recovered_at is null and last_seen_at > now() - graphile_worker.setting('dead_after')::interval`
 
 func TestJobsOfAKilledWorkerRunElsewhere(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
-	f.hurry()
+	pgtest.Hurry(t, f.pool)
 	f.exec("select graphile_worker.add_job('gated', queue_name => 'q'), graphile_worker.add_job('gated')")
 	victim := f.start("victim")
 	f.awaitNotes(2, "started")
@@ -75,7 +72,7 @@ func TestJobsOfAKilledWorkerRunElsewhere(t *testing.T) {
 func TestAPausedWorkerEndsWhatItHasLost(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
-	f.hurry()
+	pgtest.Hurry(t, f.pool)
 	f.exec("select graphile_worker.add_job('gated'), graphile_worker.add_job('gated', queue_name => 'q')")
 	paused := f.start("paused")
 	f.awaitNotes(2, "started")
@@ -102,7 +99,7 @@ func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 	f := newFleet(t, ownServer(t))
 	long := *outage >= 30*time.Second
 	if !long {
-		f.hurry()
+		pgtest.Hurry(t, f.pool)
 	}
 	deadAfter := pgtest.Value[float64](t, f.pool, "select extract(epoch from graphile_worker.setting('dead_after')::interval)::float8")
 	for i := range workers {
@@ -196,7 +193,7 @@ func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	t.Parallel()
 	const good = 200
 	f := newFleet(t, pgtest.Database(t))
-	f.hurry()
+	pgtest.Hurry(t, f.pool)
 	f.exec("select graphile_worker.add_job('good') from generate_series(1, $1)", good/2)
 	f.exec("select graphile_worker.add_job('poison', job_key => 'poison')")
 	f.exec("select graphile_worker.add_job('good') from generate_series(1, $1)", good/2)

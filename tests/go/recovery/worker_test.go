@@ -131,19 +131,18 @@ func (f *fleet) launch(id string) (*worker, error) {
 func (f *fleet) supervise(name string) {
 	f.t.Helper()
 	w := f.start(name + "-0")
-	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
-	f.t.Cleanup(func() {
-		cancel()
-		<-over
-	})
+	f.t.Cleanup(func() { <-over })
 	go func() {
 		defer close(over)
 		for n := 1; ; n++ {
 			select {
-			case <-ctx.Done():
+			case <-f.t.Context().Done():
 				return
 			case <-w.end:
+				if f.t.Context().Err() != nil { // the test is over, which has ended it
+					return
+				}
 				var err error
 				if w, err = f.launch(fmt.Sprintf("%s-%d", name, n)); err != nil {
 					f.t.Error(err)

@@ -31,9 +31,10 @@ func sources(getenv func(string) string, log io.Writer) []source {
 	return []source{localServer(binDir, log), dockerServer(cmp.Or(version, dockerVersion), log)}
 }
 
-// settings are what tests need of a server that we start: a package at a time on each core, with pools in every test.
+// settings are what tests need of a server that we start: a package at a time on each core, with pools in every test, and
+// little memory for the log of what is written, which may be in memory.
 func settings() map[string]string {
-	return map[string]string{"max_connections": "300"}
+	return map[string]string{"max_connections": "300", "max_wal_size": "256MB"}
 }
 
 // A server is what the command is given.
@@ -64,7 +65,9 @@ func find(ctx context.Context, getenv func(string) string, sources ...source) (s
 
 func localServer(binDir string, log io.Writer) source {
 	return func(ctx context.Context) (server, error) {
-		local, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: settings(), Log: log})
+		local, err := pgtemp.Start(ctx, pgtemp.Options{
+			BinDir: binDir, LocalOnly: true, Settings: settings(), Dir: pgtemp.InMemory(), Log: log,
+		})
 		if err != nil {
 			return server{}, err
 		}

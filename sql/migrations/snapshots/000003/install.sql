@@ -47,6 +47,7 @@
 {{ template "work/complete_job.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_all.sql" . }}
+{{ template "work/_gw_complete_claim.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}

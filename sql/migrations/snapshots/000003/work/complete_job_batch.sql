@@ -15,18 +15,16 @@ create or replace function {{.schema}}.complete_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
-  held_at   timestamptz;
   completed bigint;
 begin
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     -- Jobs of one claim, or by whatever claim the worker holds them.
-    held_at := {{.schema}}._gw_locked_at(leases[1]);
     return query
     with gone as (
       delete from {{.schema}}._private_jobs as j
        where j.id = any (job_ids)
          and j.locked_by = worker_id
-         and coalesce(held_at, j.locked_at) = j.locked_at
+         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
       returning j.id, j.job_queue_id
     ), freed as (
       update {{.schema}}._private_job_queues as q

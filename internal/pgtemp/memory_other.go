@@ -1,0 +1,6 @@
+//go:build !linux
+
+package pgtemp
+
+// InMemory returns nothing: there is no such folder.
+func InMemory() string { return "" }
