@@ -15,6 +15,7 @@
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
+{{ template "fleet/_gw_cancels.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
@@ -97,6 +98,7 @@
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
+{{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}

@@ -40,7 +40,7 @@ select results_eq(
         'worker_id text, job_ids bigint[] DEFAULT ''{}''::bigint[], leases bigint[] DEFAULT ''{}''::bigint[], '
         'reconnected boolean DEFAULT false '
         '-> TABLE(registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, '
-        'make_room boolean, died text[], freed bigint)'),
+        'make_room boolean, died text[], freed bigint, canceled_ids bigint[], reasons text[])'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
