@@ -65,6 +65,7 @@ type finisher struct {
 	// Of the last flush, for their memory.
 	batch     []outcome
 	byVerdict [committed + 1][]outcome
+	parts     parts
 }
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
@@ -81,7 +82,9 @@ func (f *finisher) run(ctx context.Context) {
 				f.interrupted++
 			}
 		}
-		f.write(ctx, "complete", byVerdict[completed], f.queries.complete)
+		for _, part := range f.parts.of(byVerdict[completed]) {
+			f.write(ctx, "complete", part, f.queries.complete)
+		}
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
 		for _, o := range byVerdict[lost] {
@@ -91,6 +94,7 @@ func (f *finisher) run(ctx context.Context) {
 			f.tell(o, OutcomeCompleted, 0)
 			f.logCommitted(o)
 		}
+		f.parts.letGo()
 		for i := range byVerdict { // lets go of the jobs
 			clear(byVerdict[i])
 			byVerdict[i] = byVerdict[i][:0]

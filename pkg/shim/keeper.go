@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/build"
 )
 
 const (
@@ -36,6 +37,8 @@ func (k *keeper) start(ctx context.Context) error {
 	switch sqlState(err) {
 	case "42P01", "3F000":
 		return fmt.Errorf("schema %s is not installed, run gw-migrate first: %w", k.queries.schema, err)
+	case "42883":
+		return fmt.Errorf("schema %s is older than this worker, run gw-migrate first: %w", k.queries.schema, err)
 	}
 	if err != nil {
 		return err
@@ -119,12 +122,9 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 
 // identify says who this process is.
 func identify(concurrency int) identity {
-	me := identity{concurrency: concurrency, pid: os.Getpid()}
+	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
 	if host, err := os.Hostname(); err == nil {
 		me.host = host
-	}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		me.version = build.Main.Path + "@" + build.Main.Version
 	}
 	return me
 }

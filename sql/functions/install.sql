@@ -15,6 +15,7 @@
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
+{{ template "fleet/_gw_cancels.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
@@ -35,6 +36,7 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_heads.sql" . }}
@@ -46,6 +48,8 @@
 {{ template "work/complete_job.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_all.sql" . }}
+{{ template "work/_gw_complete_claim.sql" . }}
+{{ template "work/_gw_mark_escapes.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}
@@ -94,6 +98,7 @@
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
+{{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}

@@ -12,8 +12,8 @@ as $$
         'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
         'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'next_run_at', 'fall_asleep', 'wake_up',
         'still_in_flight', 'complete_job', 'complete_job_batch', 'fail_job', 'fail_job_batch', 'return_job',
-        'return_job_batch', 'return_unknown_jobs', 'backoff', 'run_cron', '_gw_complete_all', '_gw_job_contexts',
-        '_gw_breaking_revision', 'queue_depth']), -- the last for its metrics
+        'return_job_batch', 'return_unknown_jobs', 'backoff', 'run_cron', '_gw_complete_all', '_gw_complete_claim',
+        '_gw_job_contexts', '_gw_breaking_revision', 'queue_depth']), -- the last for its metrics
       ('scheduler', array[
         'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_next', 'cron_between',
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
@@ -23,7 +23,7 @@ as $$
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'doctor', 'cron_schedules', 'matching_job_ids', 'list_jobs', 'show_jobs',
-        'held_by_workers', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'reschedule_jobs',
+        'held_by_workers', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs', 'reschedule_jobs',
         'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting'])
     ) as k (kind, calls)
    cross join unnest(k.calls) as c (call)

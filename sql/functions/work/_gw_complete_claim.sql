@@ -1,0 +1,44 @@
+-- Reports jobs of one claim as done, as complete_job_batch does, for a worker that completes many: jobs without a queue
+-- take the shortest way. Returns the ids it acted on, or null if these are all.
+-- Locks: job rows by id, then queue rows by id.
+-- Raises GWWOB when an id is null or repeated.
+create or replace function {{.schema}}._gw_complete_claim(
+  worker_id text,
+  job_ids   bigint[],
+  lease     bigint
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  completed bigint[];
+begin
+  with gone as (
+    delete from {{.schema}}._private_jobs as j
+     where j.id = any (job_ids)
+       and j.locked_by = worker_id
+       and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
+       and j.job_queue_id is null
+    returning j.id
+  )
+  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end into completed
+    from gone as g;
+  if completed is null then
+    return null;
+  end if;
+
+  -- The others are in queues, or not held any more, or named wrongly.
+  perform {{.schema}}._gw_check_outcomes(job_ids, null);
+  completed := completed || array(
+    select {{.schema}}.complete_job_batch(worker_id, left_over.ids, array_fill(lease, array[cardinality(left_over.ids)]))
+      from (select array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)) as ids) as left_over);
+  return case when cardinality(completed) < cardinality(job_ids) then completed end;
+end;
+$$;
+
+comment on function {{.schema}}._gw_complete_claim(text, bigint[], bigint) is
+  'Internal: reports jobs of one claim as done. Returns the ids it acted on, null if these are all.';

@@ -1,0 +1,35 @@
+-- Jobs of one claim are completed as others are, whether they are in queues or not; no ids are all of them.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+select add_job('task', to_json(n), case when n > 4 then 'queue' || n end) from generate_series(1, 6) as n;
+create temp table claimed as
+select id, lease, payload::text::integer as n from get_job_batch('worker', batch_size => 9);
+
+create function pg_temp.complete(worker_id text, numbers integer[], late integer default 0)
+  returns text
+  language sql
+as $$
+  select coalesce((select string_agg(c.n::text, ',' order by c.n)
+                     from claimed as c
+                    where c.id = any (ids)), case when ids is null then 'all' else 'none' end)
+    from _gw_complete_claim(
+           worker_id,
+           array(select c.id from claimed as c where c.n = any (numbers) order by c.n),
+           (select min(c.lease) - late from claimed as c)) as ids
+$$;
+
+select is(pg_temp.complete('other', array[1, 5]), 'none', 'another worker holds none of them');
+select is(pg_temp.complete('worker', array[1, 5], late => 1), 'none', 'nor does an earlier claim');
+select is((select count(*) from _private_jobs), 6::bigint, 'so none is done');
+select is(pg_temp.complete('worker', array[1, 2]), 'all', 'jobs without a queue');
+select is(pg_temp.complete('worker', array[2, 3, 5]), '3,5', 'one is gone, and one is in a queue');
+select is((select locked_by from _private_job_queues where queue_name = 'queue5'), null, 'which is free then');
+select is(pg_temp.complete('worker', array[6]), 'all', 'one that is in a queue');
+select set_eq('select payload::text::integer from _private_jobs', array[4], 'what was not named is left');
+select throws_ok(
+  'select _gw_complete_claim(''worker'', array[0, 0]::bigint[], 1)', 'GWWOB', null, 'no id is repeated');
+
+select * from finish();
+rollback;
