@@ -275,6 +275,8 @@ func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, 
 	}
 	for _, j := range jobs {
 		switch {
+		case c.verb == "cancel" && j.State == "failed":
+			reasons[j.ID] = "has failed already"
 		case j.State == "running":
 			reasons[j.ID] = "is being run by " + terminal.Printable(j.LockedBy)
 		case j.Attempts > j.MaxAttempts:

@@ -101,7 +101,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 	addGroup(cmd, "Look at jobs, and change them:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
-		newRemoveCommand(getenv, stops))
+		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
 	addGroup(cmd, "Look after the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/gwsql/gw/internal/about"
+	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/internal/health"
 	"github.com/gwsql/gw/pkg/gwprom"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -73,12 +73,12 @@ func newRegistry() (*prometheus.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := about.ReadBuild()
+	built := build.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gw_build_info",
 		Help: "1, with what the program was built from, and the version of the schema that it brings along.",
 		ConstLabels: prometheus.Labels{
-			"version": build.Version, "revision": build.Revision, "go_version": build.Go,
+			"version": built.Version, "revision": built.Revision, "go_version": built.Go,
 			"schema_version": strconv.Itoa(int(version)),
 		},
 	})

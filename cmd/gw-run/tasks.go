@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const tasksHelp = `Prints the tasks that the queue has ever had jobs of, with how many of these are in which state (see gw-run jobs), and
-how many registered workers that were seen in the last five minutes have the task. Workers of Graphile Worker for Node.js
-do not register.
+const tasksHelp = `Prints the tasks that the queue has ever had jobs of, or that a registered worker has which was seen in the last five
+minutes, with how many of their jobs are in which state (see gw-run jobs), and how many such workers have the task. Workers
+of Graphile Worker for Node.js do not register.
 
 Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -18,7 +19,7 @@ func Print(ctx context.Context, w io.Writer, program, connection, schema string)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "%s %s, schema version %d\n", program, ReadBuild(), available); err != nil {
+	if _, err := fmt.Fprintf(w, "%s %s, schema version %d\n", program, build.Read(), available); err != nil {
 		return fmt.Errorf("print version: %w", err)
 	}
 	if connection == "" {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gwsql/gw/internal/about"
+	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -26,7 +26,7 @@ var reservedHeaders = []string{
 func fixedHeader(extra map[string]string) (header http.Header, host string, err error) {
 	header = http.Header{
 		"Content-Type": {"application/json"},
-		"User-Agent":   {"gw-run/" + strings.Trim(about.ReadBuild().Version, "()")},
+		"User-Agent":   {"gw-run/" + strings.Trim(build.Read().Version, "()")},
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(extra)) {

@@ -61,6 +61,8 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, shim.ErrLeaseLost):
 		outcome = shim.OutcomeLeaseLost
+	case errors.Is(cause, shim.ErrCanceled) && err != nil:
+		outcome = shim.OutcomePermanentlyFailed
 	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed:
 		outcome = shim.OutcomeReturned
 	}

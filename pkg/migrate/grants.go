@@ -50,8 +50,12 @@ func (m *Migrator) Grant(ctx context.Context, grants Grants) (Granting, error) {
 
 // Revoke takes from roles what Grant has given them; from all if none is named. Without a role that has been given
 // anything, the schema of the functions goes, and everybody may call the queue's own functions again, with no rights but
-// their own.
+// their own. If the queue was dropped before, it removes what is left of the schema of the functions; no role can be named
+// then, for nobody knows any more what each was given.
 func (m *Migrator) Revoke(ctx context.Context, roles ...string) (Granting, error) {
+	if left, err := m.removeOrphan(ctx, roles, true); left != "" || err != nil {
+		return Granting{}, err
+	}
 	return m.changeGrants(ctx, m.forget(roles))
 }
 
@@ -62,6 +66,9 @@ func (m *Migrator) GrantSQL(ctx context.Context, grants Grants) (string, error) 
 
 // RevokeSQL is to Revoke what GrantSQL is to Grant.
 func (m *Migrator) RevokeSQL(ctx context.Context, roles ...string) (string, error) {
+	if left, err := m.removeOrphan(ctx, roles, false); left != "" || err != nil {
+		return left, err
+	}
 	return m.grantSQL(ctx, m.forget(roles))
 }
 

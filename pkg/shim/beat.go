@@ -16,8 +16,8 @@ const (
 	askAfter = time.Second
 )
 
-// heart tells the fleet that the worker lives, and learns from each answer which jobs were lost and whether one waits
-// that has to run alone. The core lets whoever beats recover the jobs of those who do not. Nothing else waits in its loop.
+// heart tells the fleet that the worker lives, and learns from each answer which jobs were lost or canceled, and whether
+// one waits that has to run alone. The core lets whoever beats recover the jobs of those who do not. Nothing else waits in its loop.
 type heart struct {
 	queries     *queries
 	register    func(context.Context) error
@@ -61,9 +61,11 @@ func (h *heart) run(ctx context.Context) {
 
 // beat says that the worker lives, and returns when to do so again.
 func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
-	jobs := h.running.lasting(askAfter)
-	asked := jobs[:0]
-	for _, job := range jobs {
+	// Of the jobs that run before the question only these can be what the answer calls canceled: a claim of the same job
+	// that comes later is another one.
+	jobs, lasting := h.running.lasting(0), h.running.lasting(askAfter)
+	asked := lasting[:0]
+	for _, job := range lasting {
 		job.hold.renewing.Lock()
 		defer job.hold.renewing.Unlock()
 		if !job.hold.isCompleting() {
@@ -91,6 +93,12 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 		} else if h.running.lose(job) {
 			emit(h.events, LeaseLost{Job: job})
 			h.logger.Warn("lease lost, ends the handler", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
+		}
+	}
+	for _, job := range jobs {
+		if reason, canceled := answer.canceled[job.ID]; canceled && h.running.cancel(job, reason) {
+			emit(h.events, JobCanceled{Job: job, Reason: reason})
+			h.logger.Warn("job canceled, ends the handler", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
 		}
 	}
 	if answer.freed > 0 || len(answer.died) > 0 {

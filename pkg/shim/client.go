@@ -19,11 +19,16 @@ type Client struct {
 	db     database
 	cfg    ClientConfig
 	schema string // quoted
+
+	enqueuing *enqueuing
 }
 
 // ClientConfig says where a client finds the queue. Its zero value is a good start.
 type ClientConfig struct {
-	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker".
+	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker". For a role that gw-migrate grants
+	// has let in, it is the one that was made for such roles, "graphile_worker_api": the client adds jobs by the functions
+	// that a producer has there, of whose jobs it learns nothing but the ID, and sends nothing by its Propagator. What the
+	// role may not do returns an error that matches [ErrNotGranted].
 	Schema string
 
 	// LocalTime makes this machine's clock say what "now" is when a job is added: its run_at if none is given, and the
@@ -69,6 +74,9 @@ func (c *Client) on(db database) *Client {
 	if other.cfg.Schema == "" {
 		other.cfg.Schema = defaultSchema
 	}
+	if other.enqueuing == nil {
+		other.enqueuing = &enqueuing{}
+	}
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
 }
@@ -76,13 +84,16 @@ func (c *Client) on(db database) *Client {
 // Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it: a job that a handler adds is there
 // whether or not its own job succeeds, so give it a key if the handler could be repeated.
 func (w *Worker) Client() *Client {
-	return NewClient(w.pool, ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator})
+	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, enqueuing: &w.enqueuing}
+	return client.With(w.pool)
 }
+
+var errNoDatabase = errors.New("the client has no database")
 
 // each calls a statement and gives every row to fn, whose argument scans it. S in sql stands for the schema.
 func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
 	if c.db == nil {
-		return errors.New("the client has no database")
+		return errNoDatabase
 	}
 	return c.explained(c.db.each(ctx, fn, inSchema(sql, c.schema), args...))
 }

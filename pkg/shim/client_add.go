@@ -86,6 +86,11 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts == nil {
 		opts = &AddOptions{}
 	}
+	if forRoles, err := c.isForRoles(ctx); err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	} else if forRoles {
+		return c.enqueueOne(ctx, task, payload, *opts)
+	}
 	timing, err := c.addTiming(*opts, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)

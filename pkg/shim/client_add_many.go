@@ -43,6 +43,15 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
 	}
+	if forRoles, err := c.isForRoles(ctx); err != nil {
+		return nil, fmt.Errorf("add jobs: %w", err)
+	} else if forRoles {
+		jobs, err := c.enqueue(ctx, specs)
+		if err != nil {
+			return nil, fmt.Errorf("add jobs: %w", err)
+		}
+		return jobs, nil
+	}
 	list, err := json.Marshal(calls)
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: encode specs: %w", err)

@@ -8,7 +8,7 @@ import (
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
 func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
-	job, err := c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.jobs as r where r.id = $1::bigint`, id)
+	job, err := c.look(ctx, `S.jobs as r where r.id = $1::bigint`, `S.list_jobs(job_ids => array[$1::bigint]) as r`, id)
 	if err != nil {
 		return nil, fmt.Errorf("look up job %d: %w", id, err)
 	}
@@ -17,11 +17,22 @@ func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
 
 // JobByKey returns the job under a key, or an error matching [ErrJobNotFound].
 func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
-	job, err := c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.jobs as r where r.key = $1::text`, key)
+	job, err := c.look(ctx, `S.jobs as r where r.key = $1::text`, `S.list_jobs(job_key => $1::text) as r`, key)
 	if err != nil {
 		return nil, fmt.Errorf("look up job with key %q: %w", key, err)
 	}
 	return job, nil
+}
+
+// look finds a job in the view or, in the schema for roles, whose view does not have it whole, by a function.
+func (c *Client) look(ctx context.Context, inView, byFunction string, arg any) (*JobInfo, error) {
+	from := inView
+	if forRoles, err := c.isForRoles(ctx); err != nil {
+		return nil, err
+	} else if forRoles {
+		from = byFunction
+	}
+	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from `+from, arg)
 }
 
 // Remove removes the job that waits under a key and returns it as it was. A job that runs cannot be removed: it loses its
@@ -51,6 +62,19 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(cleanMessage(reason)))
 	if err != nil {
 		return nil, fmt.Errorf("fail jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// Cancel makes jobs fail for good, those too that run, with the reason as their LastError, and returns them. The context of
+// a running one's handler ends at the next beat of its worker, within five seconds unless the setting beat_every says
+// otherwise, with a cause that matches [ErrCanceled]. If the handler completes the job all the same, it is done; it will not
+// run again. Workers that do not beat, such as Node's, run it to its end. Jobs that have failed already are left alone; an
+// empty reason is "Canceled".
+func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))
+	if err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
 	return jobs, nil
 }

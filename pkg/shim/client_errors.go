@@ -3,12 +3,18 @@ package shim
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 var (
 	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] when there is no such job, or not
 	// any more: a job that is done leaves nothing behind.
 	ErrJobNotFound = errors.New("job not found")
+
+	// ErrNotGranted is matched by the errors of a [Client] in the schema for roles, see [ClientConfig], when what gw-migrate
+	// grants has given its role does not go so far.
+	ErrNotGranted = errors.New("not granted")
 
 	// ErrEmptyBatch is returned by [Client.AddBatch] for a list without elements: its job would have nothing to do.
 	ErrEmptyBatch = errors.New("empty batch")
@@ -31,7 +37,11 @@ func (c *Client) explained(err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	switch refusal.SQLState() {
+	state := refusal.SQLState()
+	if strings.HasSuffix(c.cfg.Schema, rolesSuffix) && slices.Contains([]string{"42501", "42883", "42P01"}, state) {
+		return fmt.Errorf("%w to this role by gw-migrate grants: %w", ErrNotGranted, err)
+	}
+	switch state {
 	case "3F000", "42P01", "42883", "42704":
 		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate does it", err, c.cfg.Schema)
 	case "42501":

@@ -70,8 +70,8 @@ type ClaimSucceeded struct {
 // ClaimEmpty tells that there was nothing to claim.
 type ClaimEmpty struct{ Duration time.Duration }
 
-// ClaimFailed tells that asking for jobs failed, or that Config.ForbiddenFlagsFunc did. The worker tries again after a
-// delay, but leaves if trying again cannot help; [WorkerFailed] follows then.
+// ClaimFailed tells that asking for jobs failed, or that a function for forbidden flags did. The worker tries again after
+// a delay, but leaves if trying again cannot help; [WorkerFailed] follows then.
 type ClaimFailed struct {
 	Err      error
 	Duration time.Duration
@@ -151,6 +151,13 @@ type CronJob struct {
 // cut off, or somebody freed the job. The handler's context has ended; what it returns is not reported.
 type LeaseLost struct{ Job *Job }
 
+// JobCanceled tells that somebody has canceled a running job. The handler's context has ended, and the job is reported as
+// what the handler returns: completed, or failed for good.
+type JobCanceled struct {
+	Job    *Job
+	Reason string // empty if none was given
+}
+
 // WorkersRecovered tells that this worker has taken back jobs of workers that died.
 type WorkersRecovered struct {
 	Workers []string // those of which nothing is left to take back, perhaps none yet
@@ -201,6 +208,7 @@ func (CronBackfilled) event()   {}
 func (CronScheduled) event()    {}
 func (CronFailed) event()       {}
 func (LeaseLost) event()        {}
+func (JobCanceled) event()      {}
 func (WorkersRecovered) event() {}
 func (SweepStarted) event()     {}
 func (SweepSucceeded) event()   {}

@@ -106,6 +106,18 @@ func (e *executor) lose(job *Job) bool {
 	return true
 }
 
+// cancel ends the context of a job whose handler runs here, unless it has, and returns whether it does.
+func (e *executor) cancel(job *Job, cause error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled {
+		return false
+	}
+	job.hold.canceled = true
+	job.hold.context.end(cause)
+	return true
+}
+
 // end notes that the handler has returned. It returns false if it was left behind before, and its jobs given up.
 func (e *executor) end() (isOurs bool) {
 	e.mu.Lock()
@@ -206,6 +218,15 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.message = err.Error()
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !errors.Is(err, timeout) {
 		o.message = timeout.Error() + ": " + o.message
+	}
+	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run it again
+		if !errors.Is(err, ErrCanceled) {
+			o.message = cause.Error() + ": " + o.message
+		}
+		o.permanent = true
+		o.askForRest(err)
+		o.message = cleanMessage(o.message)
+		return o
 	}
 	if request, ok := errors.AsType[request](err); ok {
 		request.ask(&o)

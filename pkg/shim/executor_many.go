@@ -11,6 +11,9 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 		emit(e.events, JobStarted{Job: job})
 	}
 	ctx := e.handling
+	if len(jobs) == 1 {
+		ctx = &jobs[0].hold.context // it may end because of this job without harm to others
+	}
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
 		defer cancel()

@@ -14,8 +14,9 @@ import (
 //
 // The context ends when the worker has to leave: its [context.Cause] is then [ErrShutdown], and an error returned after
 // that gives the job back with this attempt not counted, unless it is a [SnoozeError], or a [BatchError] of which some
-// elements are done. It also ends when the time of the task is over ([TimeoutError]), or when the job is not the
-// worker's any more ([ErrLeaseLost]).
+// elements are done. It also ends when the time of the task is over ([TimeoutError]), when somebody cancels the job
+// ([ErrCanceled]: an error returned after that fails it for good), or when the job is not the worker's any more
+// ([ErrLeaseLost]).
 type Handler func(ctx context.Context, job *Job) error
 
 // Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that does not fit T fails the

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,10 +17,11 @@ type hold struct {
 	// task counts the jobs of the same task in the backlog.
 	task  *taskCount
 	lease atomic.Int64
-	// context is what the job's handler runs under, and lost, that it has ended because the job is somebody else's. Both
-	// are the executor's, under its lock.
-	context handlerContext
-	lost    bool
+	// context is what the job's handler runs under; lost, that it has ended because the job is somebody else's, canceled,
+	// because somebody has canceled it. They are the executor's, under its lock.
+	context  handlerContext
+	lost     bool
+	canceled bool
 	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
 	renewing sync.Mutex
 	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
@@ -75,4 +77,16 @@ func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.lose(job) })
+}
+
+// cancel ends the context of a job's handler, if it still runs, because somebody has canceled the job. It returns
+// whether it did.
+func (r *running) cancel(job *Job, reason string) bool {
+	cause := ErrCanceled
+	if reason != "" {
+		cause = fmt.Errorf("%w: %s", ErrCanceled, reason)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.cancel(job, cause) })
 }

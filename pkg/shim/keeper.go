@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/build"
 )
 
 const (
@@ -121,12 +122,9 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 
 // identify says who this process is.
 func identify(concurrency int) identity {
-	me := identity{concurrency: concurrency, pid: os.Getpid()}
+	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
 	if host, err := os.Hostname(); err == nil {
 		me.host = host
-	}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		me.version = build.Main.Path + "@" + build.Main.Version
 	}
 	return me
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -16,12 +17,13 @@ func TestAWorkerIsRegisteredWhileItRunsAndAgainIfForgotten(t *testing.T) {
 	w.start()
 	w.logs.await(t, "INFO worker started", "worker_id=gw-one", "tasks=[a b]")
 	const registered = `select exists (select from graphile_worker._gw_workers
-		where id = 'gw-one' and tasks = '{a,b}' and concurrency = 3 and pid = $1 and host <> '' and version <> '')`
-	if !value[bool](q, registered, os.Getpid()) {
+		where id = 'gw-one' and tasks = '{a,b}' and concurrency = 3 and pid = $1 and host <> '' and version = $2)`
+	version := build.Read().Program()
+	if !value[bool](q, registered, os.Getpid(), version) {
 		t.Error("the worker is not registered")
 	}
 	q.exec(`delete from graphile_worker._gw_workers`)
-	q.await(registered, os.Getpid())
+	q.await(registered, os.Getpid(), version)
 	w.stop()
 	if value[bool](q, `select exists (select from graphile_worker._gw_workers)`) {
 		t.Error("the worker is still registered")

@@ -10,7 +10,8 @@ import (
 // the same place; nil says that all are done. A panic fails them all.
 //
 // The context ends as a [Handler]'s does when the worker has to leave or when the time of the task is over, which is one
-// for all of them. It does not end because one of the jobs is not the worker's any more, and it carries nothing of a job.
+// for all of them. That one of the jobs was canceled, or is not the worker's any more, ends it only if there is just this
+// one; of several, it carries nothing of a job.
 type ManyHandler func(ctx context.Context, jobs []*Job) []error
 
 // HandleMany registers a handler that is given several jobs of a task at once: those that wait in this worker for one of its

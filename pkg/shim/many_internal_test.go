@@ -94,6 +94,48 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	}
 }
 
+func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
+	jobs := heldJobs(3)
+	outcomes := make(chan outcome, 3)
+	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
+	e.begin(jobs)
+	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+		e.cancel(jobs[0], ErrCanceled)
+		e.cancel(jobs[1], ErrCanceled)
+		if ctx.Err() != nil {
+			t.Error("the context of all has ended")
+		}
+		return []error{errors.New("no"), nil, errors.New("no")}
+	}})
+	for _, want := range []Outcome{OutcomePermanentlyFailed, OutcomeCompleted, OutcomeFailed} {
+		if o := <-outcomes; o.outcome() != want {
+			t.Errorf("job %d: %s, want %s", o.job.ID, o.outcome(), want)
+		}
+	}
+}
+
+func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(*executor, *Job)
+		want error
+	}{
+		"canceled": {func(e *executor, job *Job) { e.cancel(job, ErrCanceled) }, ErrCanceled},
+		"lost":     {func(e *executor, job *Job) { e.lose(job) }, ErrLeaseLost},
+	} {
+		jobs := heldJobs(1)
+		e := &executor{backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}
+		e.begin(jobs)
+		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
+			c.end(e, jobs[0])
+			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
+				t.Errorf("%s: the context has ended by %v", name, cause)
+			}
+			return []error{ctx.Err()}
+		}})
+	}
+}
+
 func TestSeveralJobsShareTheTimeOfTheirTask(t *testing.T) {
 	all := executed(t, heldJobs(2), task{timeout: time.Millisecond, many: func(ctx context.Context, _ []*Job) []error {
 		<-ctx.Done()

@@ -29,6 +29,11 @@ var (
 	// ErrLeaseLost is the [context.Cause] of a handler's context that ended because the worker does not hold the job any
 	// more: its lock expired or was freed, or the job is gone. Nothing that the handler returns is reported.
 	ErrLeaseLost = errors.New("lease lost")
+
+	// ErrCanceled is matched by the [context.Cause] of a handler's context that ended because somebody canceled the job, as
+	// [Client.Cancel] does; its text has the reason. A handler that returns nil all the same has completed the job; after
+	// any error the job has failed for good.
+	ErrCanceled = errors.New("job canceled")
 )
 
 // Worker claims jobs, runs their handlers and reports how they went. Make it with [New], register handlers, then call
@@ -37,7 +42,8 @@ type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	completeAll string // the statement of a Completion
+	completeAll string    // the statement of a Completion
+	enqueuing   enqueuing // of its clients
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill

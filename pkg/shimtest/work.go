@@ -53,7 +53,8 @@ type Result struct {
 // Work calls a handler with a job, without a database, and returns what would become of the job. Use [shim.Typed] for a
 // handler with a decoded payload. Middleware and options of the task, such as a timeout, are for the test to apply.
 //
-// If ctx ends with the cause [shim.ErrShutdown] or [shim.ErrLeaseLost], the outcome is that of an interrupted job.
+// If ctx ends with the cause [shim.ErrShutdown] or [shim.ErrLeaseLost], the outcome is that of an interrupted job; with
+// [shim.ErrCanceled], an error of the handler fails the job for good.
 func Work(ctx context.Context, handler shim.Handler, job *shim.Job) Result {
 	err := call(shim.ContextWithJob(ctx, job), handler, job)
 	result := Result{Outcome: outcome(ctx, job, err), Err: err}
@@ -77,6 +78,8 @@ func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
 	switch {
 	case errors.Is(cause, shim.ErrLeaseLost):
 		return shim.OutcomeLeaseLost
+	case errors.Is(cause, shim.ErrCanceled) && err != nil:
+		return shim.OutcomePermanentlyFailed
 	case errors.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed:
 		return shim.OutcomeReturned
 	}

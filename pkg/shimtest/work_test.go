@@ -60,6 +60,7 @@ func TestAHandlerMayBeInterrupted(t *testing.T) {
 	for cause, want := range map[error]shim.Outcome{
 		shim.ErrShutdown:          shim.OutcomeReturned,
 		shim.ErrLeaseLost:         shim.OutcomeLeaseLost,
+		shim.ErrCanceled:          shim.OutcomePermanentlyFailed,
 		errors.New("another one"): shim.OutcomeFailed,
 	} {
 		ctx, end := context.WithCancelCause(t.Context())

@@ -15,6 +15,7 @@
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
+{{ template "fleet/_gw_cancels.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
@@ -35,6 +36,7 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_heads.sql" . }}
@@ -96,6 +98,7 @@
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
 {{ template "admin/permanently_fail_jobs.sql" . }}
+{{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}

@@ -53,6 +53,13 @@ create table {{.schema}}._gw_suspects (
   worker_id text
 );
 
+-- Empty but while canceled jobs still run: each beat asks whether it is. No foreign key, as for contexts.
+create table {{.schema}}._gw_cancels (
+  job_id    bigint not null constraint _gw_cancels_pkey primary key,
+  worker_id text   not null,
+  reason    text
+);
+
 -- One row while a pass of recovery is under way, else none.
 create table {{.schema}}._gw_recovery (
   started_at timestamptz not null default clock_timestamp() constraint _gw_recovery_pkey primary key,
@@ -136,6 +143,7 @@ insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infin
 alter table {{.schema}}._gw_settings      enable row level security;
 alter table {{.schema}}._gw_workers       enable row level security;
 alter table {{.schema}}._gw_suspects      enable row level security;
+alter table {{.schema}}._gw_cancels       enable row level security;
 alter table {{.schema}}._gw_recovery      enable row level security;
 alter table {{.schema}}._gw_sleepers      enable row level security;
 alter table {{.schema}}._gw_turns         enable row level security;
@@ -159,7 +167,7 @@ comment on column {{.schema}}._gw_workers.started_at is 'When it first registere
 comment on column {{.schema}}._gw_workers.last_seen_at is 'Its last heartbeat.';
 comment on column {{.schema}}._gw_workers.host is 'The host it runs on.';
 comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
-comment on column {{.schema}}._gw_workers.version is 'Its version of gw.';
+comment on column {{.schema}}._gw_workers.version is 'What its program was built from.';
 comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
 comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
 comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
@@ -172,6 +180,11 @@ comment on column {{.schema}}._gw_suspects.job_id is 'The job.';
 comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job of another one is not suspected.';
 comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran it alone.';
 comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it alone.';
+
+comment on table {{.schema}}._gw_cancels is 'Running jobs that were canceled, for the beats of their workers; see cancel_jobs().';
+comment on column {{.schema}}._gw_cancels.job_id is 'The job.';
+comment on column {{.schema}}._gw_cancels.worker_id is 'The worker that ran it then.';
+comment on column {{.schema}}._gw_cancels.reason is 'Why it was canceled.';
 
 comment on table {{.schema}}._gw_recovery is 'How far the recovery of dead workers is; see heartbeat().';
 comment on column {{.schema}}._gw_recovery.started_at is 'When this pass over the jobs began.';

@@ -43,7 +43,7 @@ begin
     end if;
     -- Without a job under the key all modes do the same. That one which replaces nothing is safe if somebody is quicker.
     added := {{.schema}}.add_job(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags,
-      case when holder_id is null and job_key_mode in ('replace', 'preserve_run_at') then 'unsafe_dedupe'
+      case when holder_id is null and coalesce(job_key_mode, 'replace') in ('replace', 'preserve_run_at') then 'unsafe_dedupe'
            else job_key_mode end);
     exit when holder_id is not null or added.revision = 0;
   end loop;

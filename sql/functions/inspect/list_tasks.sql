@@ -1,5 +1,6 @@
--- The tasks that the queue knows, by name from after_task on, with how many of their jobs stand where (see job_state) and
--- how many registered workers that were seen in the last five minutes have them; Node's do not register.
+-- The tasks that the queue has had jobs of, or that registered workers have which were seen in the last five minutes, by
+-- name from after_task on, with how many of their jobs stand where (see job_state) and how many such workers have them;
+-- Node's do not register.
 -- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
 create or replace function {{.schema}}.list_tasks(
   after_task text    default null,
@@ -23,26 +24,31 @@ declare
   is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
 begin
   return query
-  with page as (
-    select t.id, t.identifier
-      from {{.schema}}._private_tasks as t
-     where after_task is null or t.identifier > after_task
-     order by t.identifier
+  with living as (
+    select w.tasks from {{.schema}}._gw_workers as w where w.last_seen_at >= now() - interval '5 minutes'
+  ), known as (
+    select t.identifier from {{.schema}}._private_tasks as t
+     union
+    select u.task from living as l cross join unnest(l.tasks) as u (task)
+  ), page as (
+    select k.identifier
+      from known as k
+     where after_task is null or k.identifier > after_task
+     order by k.identifier
      limit max_rows
   )
   select p.identifier, coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0),
-         (select count(*)
-            from {{.schema}}._gw_workers as w
-           where (w.tasks = '{}' or p.identifier = any (w.tasks)) and w.last_seen_at >= now() - interval '5 minutes'),
+         (select count(*) from living as l where l.tasks = '{}' or p.identifier = any (l.tasks)),
          is_sample
     from page as p
-    left join {{.schema}}._gw_count_jobs('task', pages) as s on s.id = p.id
+    left join {{.schema}}._private_tasks as t on t.identifier = p.identifier
+    left join {{.schema}}._gw_count_jobs('task', pages) as s on s.id = t.id
    order by p.identifier;
 end;
 $$;
 
 comment on function {{.schema}}.list_tasks(text, integer, bigint) is
-  'The tasks by name, those after after_task, with how many of their jobs are ready, scheduled, running and failed, and how many registered workers that were seen in the last five minutes have them. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'The tasks that the queue has had jobs of, or that registered workers have which were seen in the last five minutes, by name, those after after_task, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have them. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
 
 -- Also for list_queues.
 create or replace function {{.schema}}._gw_count_jobs(

@@ -9,6 +9,7 @@ select graphile_worker._gw_apply_grants();
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop function
   graphile_worker.backoff,
+  graphile_worker.cancel_jobs,
   graphile_worker.cleanup,
   graphile_worker.complete_job,
   graphile_worker.complete_job_batch,

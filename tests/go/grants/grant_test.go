@@ -76,6 +76,54 @@ func (q *queue) wantNothing() {
 	}
 }
 
+func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{"graphile_worker", oddSchema} {
+		q := newQueue(t, schema, nil)
+		q.grant()
+		q.exec("drop schema " + quote(schema) + " cascade")
+		q.exec("create schema theirs")
+		left := func() int64 {
+			return pgtest.Value[int64](t, q.pool, "select count(*) from pg_proc where pronamespace = $1::text::regnamespace", quote(schema+"_api"))
+		}
+		if left() == 0 {
+			t.Fatal("nothing is left: this test has nothing to show")
+		}
+		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil || !strings.Contains(err.Error(), "the queue is gone") {
+			t.Errorf("of one role: %v", err)
+		}
+		q.exec("create view theirs.seen as select * from API.jobs")
+		if _, err := q.migrator().Revoke(t.Context()); sqlState(err) != "2BP01" || left() == 0 {
+			t.Errorf("with a view of somebody else's: %v", err)
+		}
+		q.exec("drop view theirs.seen")
+		text, err := q.migrator().RevokeSQL(t.Context())
+		if err != nil || !strings.HasSuffix(text, "drop schema "+pgtest.Value[string](t, q.pool, "select quote_ident($1)", schema+"_api")+";\n") || left() == 0 {
+			t.Errorf("%v, printed:\n%s", err, text)
+		}
+		if _, err := q.migrator().Revoke(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := pgtest.Value[int64](t, q.pool, "select count(*) from pg_namespace where nspname = $1", schema+"_api"); n != 0 {
+			t.Error("the roles' schema is left")
+		}
+		if _, err := q.migrator().Revoke(t.Context()); !isRefusal(err, migrate.ReasonAbsent) {
+			t.Errorf("with nothing left: %v", err)
+		}
+	}
+}
+
+// A schema of that name which somebody else made is not ours to remove.
+func TestWithoutAQueueSomebodyElsesSchemaStays(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	q.exec("drop schema graphile_worker cascade; create schema graphile_worker_api; create function API.mine() returns void language sql as ''")
+	if _, err := q.migrator().Revoke(t.Context()); !isRefusal(err, migrate.ReasonAbsent) {
+		t.Errorf("got %v", err)
+	}
+	q.exec("select API.mine()")
+}
+
 func TestTheTasksOfAProducerCanBeChanged(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)

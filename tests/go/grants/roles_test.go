@@ -24,6 +24,9 @@ func TestRolesDoWhatTheyMay(t *testing.T) {
 		{"AMonitorSeesNoPayloadKeyFlagOrError", aMonitorSeesNoPayloadKeyFlagOrError},
 		{"ASchedulerSetsUpRecurringJobs", aSchedulerSetsUpRecurringJobs},
 		{"AnAdminSeesAndChangesJobs", anAdminSeesAndChangesJobs},
+		{"AClientOfAProducerAddsJobs", aClientOfAProducerAddsJobs},
+		{"AClientOfALimitedProducerAddsJobsOfItsTasks", aClientOfALimitedProducerAddsJobsOfItsTasks},
+		{"AClientOfAnAdminLooksAfterJobs", aClientOfAnAdminLooksAfterJobs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			own := *q
@@ -85,17 +88,19 @@ func aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers(q *queue) {
 func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
 	q.exec("select S.add_job('mail')") // so that the names are there
 	limited := q.poolAs("limited")
-	for _, mode := range []string{"replace", "preserve_run_at", "unsafe_dedupe"} {
+	for key, mode := range map[string]string{
+		"replace": "'replace'", "preserve": "'preserve_run_at'", "dedupe": "'unsafe_dedupe'", "default": "null",
+	} {
 		tx, err := q.pool.Begin(q.t.Context())
 		if err != nil {
 			q.t.Fatal(err)
 		}
-		if _, err := tx.Exec(q.t.Context(), q.text("select S.add_job('other', job_key => '"+mode+"')")); err != nil {
+		if _, err := tx.Exec(q.t.Context(), q.text("select S.add_job('other', job_key => '"+key+"')")); err != nil {
 			q.t.Fatal(err)
 		}
 		answer := make(chan error)
 		go func() {
-			_, err := limited.Exec(q.t.Context(), q.text("select API.enqueue_mail(job_key => '"+mode+"', job_key_mode => '"+mode+"')"))
+			_, err := limited.Exec(q.t.Context(), q.text("select API.enqueue_mail(job_key => '"+key+"', job_key_mode => "+mode+")"))
 			answer <- err
 		}()
 		pgtest.Await(q.t, q.admin, `
@@ -108,7 +113,7 @@ func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
 		}
 	}
 	if n := pgtest.Value[int64](q.t, q.pool, `
-		select count(*) from graphile_worker.jobs where task_identifier = 'other' and revision = 0`); n != 3 {
+		select count(*) from graphile_worker.jobs where task_identifier = 'other' and revision = 0`); n != 4 {
 		q.t.Errorf("%d of the other jobs are as they were", n)
 	}
 }

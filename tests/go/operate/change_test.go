@@ -66,6 +66,25 @@ func TestEachChangeDoesWhatItSays(t *testing.T) {
 	}
 }
 
+func TestCancelTakesJobsThatRunToo(t *testing.T) {
+	b := newBench(t)
+	mixed(b)
+	b.want(b.run("cancel", "1", "3", "4", "5", "6", "--reason", "wrong customer"), result{1, "Canceled 2 jobs.\n", `
+job 3: has failed already
+job 5: has failed already
+job 6: is not there (any more)
+gw-run: left alone: 3 jobs of 5
+`[1:]})
+	if got := b.value("select string_agg(id || ' ' || state || ' ' || last_error, ', ' order by id) from .list_jobs(job_ids => '{1,3,4}')"); got !=
+		"1 failed wrong customer, 3 failed oh, 4 running wrong customer" {
+		t.Errorf("the jobs are %s", got)
+	}
+	b.want(b.run("cancel", "--key", "k2"), result{stdout: "Canceled 1 job.\n"})
+	if !b.is("select state = 'failed' and last_error = 'Canceled' from .list_jobs(job_ids => '{2}')") {
+		t.Error("without a reason it is not canceled")
+	}
+}
+
 func TestAJobThatRunsIsRemovedByItsKey(t *testing.T) {
 	b := newBench(t)
 	mixed(b)

@@ -1,7 +1,7 @@
--- Locks that are older than four hours, or of a registered worker that was not seen for five minutes, are told for each
+-- Locks that are older than four hours, or of a registered worker that was not seen for twice dead_after, are told for each
 -- worker; the remedy frees them.
 begin;
-select plan(7);
+select plan(9);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.apply_remedies(kind text)
@@ -26,20 +26,26 @@ update _private_jobs set locked_at = now() - interval '4 hours 1 second' where k
 update _private_job_queues as q set locked_by = j.locked_by, locked_at = j.locked_at
   from _private_jobs as j where j.job_queue_id = q.id;
 
-update _gw_workers set last_seen_at = now() - interval '5 minutes';
+update _gw_workers set last_seen_at = now() - interval '1 minute';
 select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'stale lock', 'worker expired') $$,
   'four hours are over for one');
 
-update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'silent';
+update _gw_workers set last_seen_at = now() - interval '61 seconds' where id = 'silent';
 select results_eq(
   $$ select subject from doctor() $$,
   $$ values ('worker expired'), ('worker silent') $$,
-  'and five minutes for another; the oldest lock comes first');
+  'and twice half a minute for another; the oldest lock comes first');
+select set_setting('dead_after', '1 hour');
+select is_empty($$ select * from doctor() where subject = 'worker silent' $$, 'the setting decides');
+select set_setting('dead_after', '10 seconds');
+update _gw_workers set last_seen_at = now() - interval '21 seconds' where id = 'silent';
+update _gw_workers set last_seen_at = now() where id = 'live';
+select isnt_empty($$ select * from doctor() where subject = 'worker silent' $$, 'also for sooner');
 select is(
   (select detail from doctor() where subject = 'worker silent'),
-  'It holds jobs: 1, queues: 1; since 03:59:00. It was last seen 00:06:00 ago (host db1, pid 7). Until they are freed, '
+  'It holds jobs: 1, queues: 1; since 03:59:00. It was last seen 00:00:21 ago (host db1, pid 7). Until they are freed, '
   'they wait, and so do the jobs behind them in these queues.',
   'it says what is held, since when, and where the worker ran');
 

@@ -1,6 +1,6 @@
 -- list_tasks() says how many jobs of each task stand where, and who runs it.
 begin;
-select plan(4);
+select plan(6);
 set local search_path = graphile_worker, public;
 
 select add_job('b') from generate_series(1, 2);
@@ -15,6 +15,14 @@ select results_eq(
   $$ select * from list_tasks() $$,
   $$ values ('a', 0::bigint, 1::bigint, 1::bigint, 1::bigint, 2::bigint, false), ('b', 2, 0, 0, 0, 1, false), ('c', 0, 0, 0, 0, 1, false) $$,
   'each task with its jobs, and the workers that have it or say that they have any');
+select register_worker('new', '{a,idle,also idle}'), register_worker('gone for long', '{old}');
+update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'gone for long';
+select results_eq(
+  $$ select task_identifier, ready + scheduled + running + failed, workers from list_tasks() $$,
+  $$ values ('a', 3::bigint, 3::bigint), ('also idle', 0, 2), ('b', 2, 1), ('c', 0, 1), ('idle', 0, 2) $$,
+  'tasks that a worker has, too, though there was never a job of them');
+select results_eq($$ select task_identifier from list_tasks('b', 2) $$, $$ values ('c'), ('idle') $$, 'in their place');
+select deregister_worker('new');
 select results_eq($$ select task_identifier from list_tasks(max_rows => 2) $$, $$ values ('a'), ('b') $$, 'a page');
 select results_eq($$ select task_identifier from list_tasks('a') $$, $$ values ('b'), ('c') $$, 'the next');
 select add_jobs(array(select row('b', null, null, null, null, null, null, null)::job_spec from generate_series(1, 20000))) limit 1;

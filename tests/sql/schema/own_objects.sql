@@ -20,7 +20,7 @@ select results_eq(
        from pg_proc as p
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
       order by 1 $$,
-  $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
+  $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
             ('complete_jobs'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
             ('cron_schedule'), ('cron_unschedule'), ('deregister_worker'), ('doctor'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
             ('force_unlock_workers'),

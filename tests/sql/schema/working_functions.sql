@@ -40,7 +40,7 @@ select results_eq(
         'worker_id text, job_ids bigint[] DEFAULT ''{}''::bigint[], leases bigint[] DEFAULT ''{}''::bigint[], '
         'reconnected boolean DEFAULT false '
         '-> TABLE(registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, '
-        'make_room boolean, died text[], freed bigint)'),
+        'make_room boolean, died text[], freed bigint, canceled_ids bigint[], reasons text[])'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
@@ -74,10 +74,11 @@ select results_eq(
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'),
          ('get_job_alone',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], forbidden_flags text[] DEFAULT NULL::text[], '
-          'now timestamp with time zone DEFAULT now()'),
+          'now timestamp with time zone DEFAULT now(), task_forbidden_flags json DEFAULT NULL::json'),
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
-          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'))
+          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now(), '
+          'task_forbidden_flags json DEFAULT NULL::json'))
          as c (name, arguments) $$,
   'all claims return the same named columns');
 

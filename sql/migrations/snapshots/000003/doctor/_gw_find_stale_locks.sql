@@ -1,5 +1,5 @@
--- Jobs and queues that workers left locked: for more than four hours, whoever they are, or by a registered worker that
--- was not seen for five minutes.
+-- Jobs and queues that workers left locked: for more than four hours, whoever they are, or by a registered worker that was
+-- not seen for twice the setting dead_after. By then another worker would have recovered them, if there were one.
 create or replace function {{.schema}}._gw_find_stale_locks(
   pages bigint default 10000
 )
@@ -9,8 +9,9 @@ create or replace function {{.schema}}._gw_find_stale_locks(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  jobs_seen   real := {{.schema}}._gw_share_seen('_private_jobs', pages);
-  queues_seen real := {{.schema}}._gw_share_seen('_private_job_queues', pages);
+  silent_since timestamptz := now() - 2 * {{.schema}}.setting('dead_after')::interval;
+  jobs_seen    real        := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  queues_seen  real        := {{.schema}}._gw_share_seen('_private_job_queues', pages);
 begin
   return query
   with held as (
@@ -23,10 +24,10 @@ begin
      where q.locked_at is not null
   ), stale as (
     select h.owner, h.locked_at, h.job, w.last_seen_at, w.host, w.pid,
-           coalesce(w.last_seen_at < now() - interval '5 minutes', false) as silent
+           coalesce(w.last_seen_at < silent_since, false) as silent
       from held as h
       left join {{.schema}}._gw_workers as w on w.id = h.owner
-     where h.locked_at < now() - interval '4 hours' or w.last_seen_at < now() - interval '5 minutes'
+     where h.locked_at < now() - interval '4 hours' or w.last_seen_at < silent_since
   )
   select 'warning',
          'stale lock',

@@ -3,7 +3,9 @@
 --
 -- job_ids, leases: the jobs that the worker runs. held_ids, held_leases: those that it still holds, with the leases that
 -- count from now on, for locks older than an hour are renewed so that the sweeps of others leave them alone; a job that
--- is missing is lost, and its handler should end. registered false: the worker is unknown, and should register.
+-- is missing is lost, and its handler should end. canceled_ids, reasons: jobs of the worker that cancel_jobs has canceled,
+-- among job_ids or not; their handlers should end, too, and then the jobs be reported as ever. registered false: the
+-- worker is unknown, and should register.
 -- alone_waits, make_room: a job waits for get_job_alone; with make_room, claim nothing else until it could be asked for.
 -- died, freed: the workers whose jobs are all recovered now, and how many jobs this call freed.
 --
@@ -21,14 +23,16 @@ create or replace function {{.schema}}.heartbeat(
   reconnected boolean  default false
 )
   returns table (
-    registered  boolean,
-    held_ids    bigint[],
-    held_leases bigint[],
-    next_in     interval,
-    alone_waits boolean,
-    make_room   boolean,
-    died        text[],
-    freed       bigint
+    registered   boolean,
+    held_ids     bigint[],
+    held_leases  bigint[],
+    next_in      interval,
+    alone_waits  boolean,
+    make_room    boolean,
+    died         text[],
+    freed        bigint,
+    canceled_ids bigint[],
+    reasons      text[]
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -45,6 +49,8 @@ begin
   make_room := false;
   died := '{}';
   freed := 0;
+  canceled_ids := '{}';
+  reasons := '{}';
 
   select w.last_seen_at, w.beating_since, w.recovered_at, w.tasks into me
     from {{.schema}}._gw_workers as w
@@ -85,12 +91,21 @@ begin
     select a.waits, a.make_room into alone_waits, make_room
       from {{.schema}}._gw_alone_waits(worker_id, me.tasks, dead_after) as a;
   end if;
+
+  if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
+    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
+    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
+      into canceled_ids, reasons
+      from {{.schema}}._gw_cancels as c
+      join {{.schema}}._private_jobs as j on j.id = c.job_id
+     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
+  end if;
   return next;
 end;
 $$;
 
 comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
-  'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; make_room: claim nothing else until then. died, freed: workers that were found dead and are recovered, and how many jobs this call freed.';
+  'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; make_room: claim nothing else until then. died, freed: workers that were found dead and are recovered, and how many jobs this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
 
 -- Whether this transaction is the one that looks after the jobs of dead workers in this schema; if nobody else is, it is
 -- from now on.

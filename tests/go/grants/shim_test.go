@@ -1,0 +1,190 @@
+package grants
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/crontab"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// carrier carries a word from a producer to the handler.
+type carrier struct{ word string }
+
+func (c carrier) Inject(context.Context) map[string]string { return map[string]string{"word": c.word} }
+
+func (c carrier) Extract(ctx context.Context, carried map[string]string) context.Context {
+	return context.WithValue(ctx, carrier{}, carried["word"])
+}
+
+// All that a worker in Go does, under a role with the rights of a worker and, for what its handlers add, of a producer:
+// each way to end a job, jobs in queues and in numbers, suspects, cron, cancels, what was sent along, interruption.
+func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	grants := q.everybody()
+	grants.Producers = append(grants.Producers, q.roles["worker"])
+	if _, err := q.migrator().Grant(t.Context(), grants); err != nil {
+		t.Fatal(err)
+	}
+	q.exec(`select S.set_setting('notify', 'idle'), S.set_setting('beat_every', '100 milliseconds')`)
+
+	var logs lockedText
+	pool := q.poolAs("worker")
+	w, err := shim.New(pool, shim.Config{
+		Schema: "graphile_worker_api", WorkerID: "w", Concurrency: 4, PollInterval: time.Hour, Grace: time.Nanosecond,
+		Logger: slog.New(slog.NewTextHandler(&logs, nil)), Propagator: carrier{"ignored"},
+		Cron: []crontab.Source{crontab.Text("* * * * * recur ?id=often&fill=10m\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := func(context.Context, *shim.Job) error { return nil }
+	w.Handle("good", done)
+	w.Handle("recur", done)
+	w.Handle("suspect", done)
+	w.Handle("bad", func(context.Context, *shim.Job) error { return errors.New("it went wrong") })
+	w.Handle("never", func(context.Context, *shim.Job) error { return shim.Discard(errors.New("never")) })
+	w.Handle("later", func(context.Context, *shim.Job) error { return shim.Snooze(time.Hour) })
+	w.Handle("part", func(context.Context, *shim.Job) error { return shim.Batch([]error{nil, errors.New("half")}) })
+	words := make(chan any, 1)
+	w.Handle("carried", func(ctx context.Context, job *shim.Job) error {
+		words <- ctx.Value(carrier{})
+		_, err := job.Client().Add(ctx, "added", nil, &shim.AddOptions{JobKey: "added"})
+		return err
+	})
+	w.Handle("in tx", func(ctx context.Context, job *shim.Job) error {
+		return job.WithConn(ctx, func(conn *pgx.Conn) error {
+			return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+				_, err := job.Client().With(tx).AddMany(ctx, []shim.JobSpec{{Task: "added"}})
+				return errors.Join(err, job.CompleteTx(ctx, tx))
+			})
+		})
+	})
+	w.HandleMany("many", 10, func(ctx context.Context, jobs []*shim.Job) []error {
+		c, err := shim.CompletionOf(jobs)
+		if err != nil {
+			return []error{err}
+		}
+		if _, err := pool.Exec(ctx, c.SQL, c.Args[0], c.Args[1], c.Args[2]); err != nil {
+			c.RolledBack(err)
+			return []error{err}
+		}
+		c.Committed()
+		return nil
+	})
+	started, ended := make(chan struct{}, 2), make(chan error, 2)
+	long := func(ctx context.Context, _ *shim.Job) error {
+		started <- struct{}{}
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return ctx.Err()
+	}
+	w.Handle("canceled", long)
+	w.Handle("interrupted", long)
+
+	// Known for long, so that its runs of the last minutes are made up for when the worker starts.
+	q.exec(`insert into S._private_known_crontabs (identifier, known_since) values ('often', now() - interval '1 day')`)
+	q.exec(`
+		select S.add_job(t) from unnest(array['good', 'bad', 'never', 'later', 'in tx', 'many', 'canceled']) as t;
+		select S.add_job('good', queue_name => 'q'), S.add_job('many') from generate_series(1, 5) as n;
+		select S.add_job('part', '[1,2]');
+		select S._gw_put_job_contexts(array_agg(j.id), array_agg(j.revision), '{"word": "sent"}') from S.add_job('carried') as j;
+		insert into S._gw_suspects (job_id, revision) select j.id, j.revision from S.add_job('suspect') as j`)
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.Run(t.Context()) }()
+	defer func() {
+		w.Kill()
+		if t.Failed() {
+			t.Log(logs.String())
+		}
+	}()
+	<-started
+	if _, err := q.client("admin").Cancel(t.Context(), "enough", pgtest.Value[int64](t, q.pool,
+		`select j.id from graphile_worker.jobs as j where j.task_identifier = 'canceled'`)); err != nil {
+		t.Fatal(err)
+	}
+	const left = `
+		select coalesce(string_agg(distinct concat_ws(' ', j.task_identifier, j.state, j.attempts, j.last_error), '; ' order by
+		         concat_ws(' ', j.task_identifier, j.state, j.attempts, j.last_error)), '')
+		  from graphile_worker.list_jobs() as j`
+	const want = `added ready 0; bad scheduled 1 it went wrong; canceled failed 25 job canceled: enough: context canceled; ` +
+		`later scheduled 0; never failed 25 never; part scheduled 1 Batch failures:` + "\n" + `half`
+	defer func() {
+		if t.Failed() {
+			t.Logf("left is\n%s", pgtest.Value[string](t, q.pool, left))
+		}
+	}()
+	pgtest.Await(t, q.pool, `select (`+left+`) = $1`, want)
+	if cause := <-ended; !errors.Is(cause, shim.ErrCanceled) {
+		t.Errorf("the canceled job was ended by: %v", cause)
+	}
+	if word := <-words; word != "sent" {
+		t.Errorf("what was sent along is %v", word)
+	}
+	pgtest.Await(t, q.pool, `select count(*) = 1 from graphile_worker._gw_sleepers`)
+	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._private_known_crontabs where last_execution is not null`); n != 1 {
+		t.Error("cron has not run")
+	}
+
+	if _, err := q.client("producer").Add(t.Context(), "interrupted", nil, nil); err != nil { // which wakes it
+		t.Fatal(err)
+	}
+	<-started
+	if err := w.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-stopped; !errors.Is(err, shim.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+	if cause := <-ended; !errors.Is(cause, shim.ErrShutdown) {
+		t.Errorf("the interrupted job was ended by: %v", cause)
+	}
+	if !pgtest.Value[bool](t, q.pool, `
+		select j.state = 'ready' and j.attempts = 0 and not exists (select from graphile_worker._gw_workers)
+		  from graphile_worker.list_jobs(task => 'interrupted') as j`) {
+		t.Error("the interrupted job is not as it was, or the worker is still registered")
+	}
+	if text := logs.String(); strings.Contains(text, "42501") || strings.Contains(text, "42883") {
+		t.Error("it lacks a right")
+	}
+}
+
+// A worker that is no producer is told so when a handler adds a job.
+func TestAWorkerThatIsNoProducerCannotAddJobs(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	q.grant()
+	w, err := shim.New(q.poolAs("worker"), shim.Config{Schema: "graphile_worker_api"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Client().Add(t.Context(), "task", nil, nil)
+	notGranted(t, map[string]error{"Add": err})
+}
+
+// lockedText is text that is written and read by several goroutines.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,33 @@
+-- Whatever becomes of a canceled job that ran, it does not run again, unless an administrator revives it.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => how, max_attempts => case how when 'most' then 32767 else 25 end)
+  from unnest(array['completed', 'failed', 'returned', 'snoozed', 'unlocked', 'stale', 'most']) as how;
+create temp table claimed as select * from get_job_batch('me', batch_size => 9);
+select cancel_jobs(array(select id from claimed), 'wrong customer');
+
+select ok(complete_job('me', id, lease), 'it can be completed') from claimed where key = 'completed';
+select ok(fail_job('me', id, 'cut', lease, retry_in => interval '0'), 'it can fail') from claimed where key = 'failed';
+select ok(return_job('me', id, lease), 'it can be returned') from claimed where key = 'returned';
+select ok(return_job('me', id, lease, run_in => interval '0'), 'it can be put off') from claimed where key = 'snoozed';
+select ok(return_job('me', id, lease), 'with the most attempts there are, too') from claimed where key = 'most';
+update _private_jobs set locked_at = now() - interval '5 hours' where key = 'stale';
+select reset_stale_locks();
+select force_unlock_workers('{me}');
+select set_eq(
+  $$ select key, attempts, max_attempts, last_error from _private_jobs $$,
+  $$ values ('failed', 25, 25, 'cut'), ('returned', 25, 25, 'wrong customer'), ('snoozed', 25, 25, 'wrong customer'),
+            ('unlocked', 25, 25, 'wrong customer'), ('stale', 25, 25, 'wrong customer'), ('most', 32766, 32766, 'wrong customer') $$,
+  'the others have failed, and keep their keys');
+select is_empty($$ select * from get_job_batch('me', batch_size => 9) $$, 'and are not claimed');
+
+select retry_jobs(array(select id from claimed where key = 'failed'));
+select results_eq($$ select key from get_job('me') $$, array['failed'], 'one that is revived runs');
+select is_empty(
+  $$ select c.canceled_ids from heartbeat('me') as c where c.canceled_ids <> '{}' $$,
+  'and is not canceled');
+
+select * from finish();
+rollback;

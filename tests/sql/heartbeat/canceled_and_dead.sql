@@ -1,0 +1,36 @@
+-- A canceled job whose worker died has failed.
+begin;
+select plan(4);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+
+select register_worker('dead');
+select add_job('task', job_key => 'canceled', queue_name => 'q'), add_job('task', job_key => 'behind', queue_name => 'q');
+create temp table claimed as select * from get_job('dead');
+select cancel_jobs(array(select id from claimed), 'wrong customer');
+select pg_temp.kill('dead');
+select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 1::bigint) $$,
+                  'it is taken back');
+select results_eq(
+  $$ select job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), j.attempts = j.max_attempts from _private_jobs as j where j.key = 'canceled' $$,
+  $$ values ('failed', true) $$,
+  'and has failed');
+select is_empty($$ select job_id from _gw_suspects union all select job_id from _gw_cancels $$, 'nothing is noted about it any more');
+select results_eq($$ select key from get_job('heir') $$, array['behind'], 'its queue goes on');
+
+select * from finish();
+rollback;
