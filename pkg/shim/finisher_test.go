@@ -50,10 +50,10 @@ func TestQuietSuccessDropsOnlySuccesses(t *testing.T) {
 
 func TestWhileTheDatabaseTakesNoOutcomesAWorkerHoldsSoManyJobsAndNoMore(t *testing.T) {
 	q := newQueue(t)
-	q.exec(`alter function graphile_worker.complete_job_batch rename to complete_at_once;
-	        create function graphile_worker.complete_job_batch(worker_id text, job_ids bigint[], leases bigint[]) returns setof bigint
+	q.exec(`alter function graphile_worker._gw_complete_claim rename to complete_at_once;
+	        create function graphile_worker._gw_complete_claim(worker_id text, job_ids bigint[], lease bigint) returns bigint[]
 	          language sql as $$ select pg_advisory_xact_lock_shared(2);
-	                             select graphile_worker.complete_at_once(worker_id, job_ids, leases) $$`)
+	                             select graphile_worker.complete_at_once(worker_id, job_ids, lease) $$`)
 	slow, err := q.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
