@@ -36,7 +36,7 @@ func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 	t.Parallel()
 	gwRun := buildWithJumps(t)
 	f := newFleet(t, pgtest.Database(t))
-	f.exec(`select graphile_worker.set_setting('dead_after', '3 seconds'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
+	f.exec(`select graphile_worker.set_setting('dead_after', '5 seconds'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
 	tasks := t.TempDir()
 	for name, script := range map[string]string{
 		"work":  note,

@@ -35,7 +35,7 @@ const cronNumbers = 100_000_000
 func TestADayOfLoadLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
-	f.exec(`select graphile_worker.set_setting('dead_after', '2 seconds'), graphile_worker.set_setting('recovered_jobs', 'run'),
+	f.exec(`select graphile_worker.set_setting('dead_after', '5 seconds'), graphile_worker.set_setting('recovered_jobs', 'run'),
 	               graphile_worker.set_setting('crashes_allowed', '1000'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
 	var hired int
 	hire := func() *worker {
