@@ -22,7 +22,8 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Checksums ./tests/go/gwrun -checksums.of= -v
 	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v
 	$(testserver) go test -count=1 -run Static ./packaging -packaging.build
-	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut' ./tests/go/baddays -baddays.jobs=1000000 -baddays.workers=100 -v
+	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
+	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)

@@ -15,7 +15,7 @@ import (
 
 const (
 	// latencySamples are those of all rounds together.
-	latencySamples = 2000
+	latencySamples = 1000
 	latencyWarmUp  = 20
 
 	// latencyPause is how long a worker is left alone at least before the next job, and half of what it is at most.

@@ -156,10 +156,11 @@ func TestConfigCheckShowsHowTasksAreServed(t *testing.T) {
 	path := tasksBeside(t, `
 jobs: 4
 tasks:
-  a: {timeout: 5s}
+  a: {timeout: 5s, forbidden_flags: [big]}
   b: {persistent: [sh, -c, exit]}
   d: {sql: app.d}
   c: {http: "https://u:${SECRET}@example.com/{task}?key=${SECRET}"}
+  f: {persistent: sh, forbidden_flags: {query: nobody asks this}}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
 	env := map[string]string{"SECRET": "s3cret"}
@@ -171,7 +172,8 @@ tasks:
 		{"c", "http", "https://u:xxxxx@example.com/{task}?..."},
 		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
-		{path + " is right: 5 tasks, 0 recurring jobs."},
+		{"f", "persistent", "SH"},
+		{path + " is right: 6 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if code != exitOK || stderr != "" || len(lines) != len(want) {
@@ -196,6 +198,8 @@ func TestConfigCheckTellsWhatIsWrong(t *testing.T) {
 		"range":       {"max_pool_size: 1\n", "gw.yaml:1:16: max_pool_size is 1, must be at least 2"},
 		"no such":     {"tasks:\n  gone: {timeout: 5s}\n", "gw.yaml:2:3: nothing serves task gone: there is no executable for it in "},
 		"kind":        {"tasks:\n  a: {http: \"http://h/{who}\"}\n", "gw.yaml:2:3: task a: "},
+		"flags":       {"tasks:\n  a: {forbidden_flags: []}\n", "gw.yaml:2:24: forbidden_flags is an empty list"},
+		"and kind":    {"tasks:\n  a: {http: \"http://h/{who}\", forbidden_flags: {query: x}}\n", "gw.yaml:2:3: task a: "},
 		"crontab":     {"crontab: missing\n", "read crontab: open "},
 		"and no more": {"jobs: 2\n", ""},
 	} {

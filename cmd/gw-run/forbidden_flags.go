@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,11 +21,12 @@ const (
 	flagsTimeout = 10 * time.Second
 )
 
-// forbiddenFlags are the flags whose jobs are left for others. A query for them is asked again and again; while it fails,
-// its last answer stays.
+// forbiddenFlags are the flags whose jobs are left for others, of all tasks or of one. A query for them is asked again and
+// again; while it fails, its last answer stays.
 type forbiddenFlags struct {
-	pool *pgxpool.Pool
-	log  *slog.Logger
+	pool   *pgxpool.Pool
+	log    *slog.Logger
+	asking atomic.Bool // the query is being asked again
 
 	mu     sync.Mutex
 	source config.ForbiddenFlags
@@ -51,8 +53,10 @@ func (f *forbiddenFlags) ask(context.Context) ([]string, error) {
 	return f.flags, nil
 }
 
-// run asks a query again every second, until ctx ends.
-func (f *forbiddenFlags) run(ctx context.Context) {
+// keepAsking asks the queries that there are again every second, until ctx ends. A slow one holds up no other.
+func keepAsking(ctx context.Context, queries func() []*forbiddenFlags) {
+	var asked sync.WaitGroup
+	defer asked.Wait()
 	tick := time.NewTicker(flagsInterval)
 	defer tick.Stop()
 	for {
@@ -60,12 +64,19 @@ func (f *forbiddenFlags) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			f.askAgain(ctx)
+			for _, f := range queries() {
+				asked.Go(func() { f.askAgain(ctx) })
+			}
 		}
 	}
 }
 
+// askAgain asks the query again, unless that is under way.
 func (f *forbiddenFlags) askAgain(ctx context.Context) {
+	if !f.asking.CompareAndSwap(false, true) {
+		return
+	}
+	defer f.asking.Store(false)
 	f.mu.Lock()
 	source := f.source
 	f.mu.Unlock()

@@ -29,7 +29,7 @@ type reloader struct {
 	cron  []crontab.Source
 }
 
-// follow keeps the worker up to date with its files, and with the query for forbidden flags, until the function that it
+// follow keeps the worker up to date with its files, and with the queries for forbidden flags, until the function that it
 // returns is called.
 func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *options) (unfollow func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -46,7 +46,9 @@ func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *opti
 	if !o.once {
 		loops.Go(func() { r.run(ctx, hangups, changes) })
 	}
-	loops.Go(func() { r.flags.run(ctx) })
+	loops.Go(func() {
+		keepAsking(ctx, func() []*forbiddenFlags { return append(r.services.flagQueries(), r.flags) })
+	})
 	return func() {
 		cancel()
 		loops.Wait()

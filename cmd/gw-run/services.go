@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -22,7 +23,8 @@ import (
 type service struct {
 	made  config.Task // what it was made of
 	task  shim.Task
-	close func() // ends what waits for jobs; jobs that run go on
+	flags *forbiddenFlags // those that a query returns, nil without one
+	close func()          // ends what waits for jobs; jobs that run go on
 }
 
 // services are what serves the tasks of a worker, by their names.
@@ -32,8 +34,10 @@ type services struct {
 	log      *slog.Logger
 	db       *pgxpool.Pool // nil as long as there is none; then tasks that need it are left out
 	launcher *task.Launcher
-	current  map[string]*service
 	closing  sync.WaitGroup
+
+	mu      sync.Mutex // held for changes of current, and by those who look at it meanwhile
+	current map[string]*service
 }
 
 func (o *options) newServices(log *slog.Logger) *services {
@@ -54,7 +58,13 @@ func (s *services) prepare(ctx context.Context, tasks map[string]config.Task) (m
 		}
 		made, err := s.make(ctx, t)
 		if err != nil {
-			problems = append(problems, config.Problem{Position: t.Position, Message: fmt.Sprintf("task %s: %s", name, err)})
+			problem := config.Problem{Position: t.Position, Message: fmt.Sprintf("task %s: %s", name, err)}
+			_ = errors.As(err, &problem) // it may know better where it is
+			problems = append(problems, problem)
+			continue
+		}
+		if made.flags != nil && s.db == nil {
+			made.close()
 			continue
 		}
 		next[name] = made
@@ -65,6 +75,7 @@ func (s *services) prepare(ctx context.Context, tasks map[string]config.Task) (m
 // serves returns whether the service is what a task asks for, wherever that stands now.
 func (s *service) serves(t config.Task) bool {
 	t.Position = s.made.Position
+	t.ForbiddenFlags.Position = s.made.ForbiddenFlags.Position
 	return reflect.DeepEqual(s.made, t)
 }
 
@@ -89,7 +100,37 @@ func (s *services) make(ctx context.Context, t config.Task) (*service, error) {
 		made.task, err = call.Task(ctx, s.db, t.Name)
 	}
 	made.task.Options = taskOptions(limit, t.Backoff)
+	if err == nil {
+		err = s.forbid(ctx, made)
+	}
 	return made, err
+}
+
+// forbid gives the service of a task its forbidden flags. Without a database the query for them is not asked yet.
+func (s *services) forbid(ctx context.Context, made *service) error {
+	source := made.made.ForbiddenFlags
+	if source.Query == "" {
+		made.task.Options = append(made.task.Options, shim.ForbiddenFlags(source.List...))
+		return nil
+	}
+	made.flags = &forbiddenFlags{pool: s.db, log: s.log.With("task_identifier", made.made.Name)}
+	made.task.Options = append(made.task.Options, shim.ForbiddenFlagsFunc(made.flags.ask))
+	if s.db == nil {
+		return nil
+	}
+	return made.flags.use(ctx, source)
+}
+
+// flagQueries returns the queries for forbidden flags of the services in use.
+func (s *services) flagQueries() (queries []*forbiddenFlags) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, current := range s.current {
+		if current.flags != nil {
+			queries = append(queries, current.flags)
+		}
+	}
+	return queries
 }
 
 func executable(t config.Task) task.Executable {
@@ -178,6 +219,8 @@ func (s *services) use(next map[string]*service) {
 			s.closing.Go(before.close)
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.current = next
 }
 

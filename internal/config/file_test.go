@@ -46,13 +46,14 @@ quiet: true
 tasks_folder: sub
 forbidden_flags: [slow, "${SECRET}"]
 tasks:
-  mail/send: {timeout: 30s, kill_delay: 1s}
+  mail/send: {timeout: 30s, kill_delay: 1s, forbidden_flags: {query: select 1}}
   one:
     exec: [./program, -v, '$${HOME} $1']
     directory: sub
     env: {MODE: fast, N: 1}
     concurrency: 2
     backoff: [1s, 1m]
+    forbidden_flags: [slow, "${SECRET}"]
   many:
     persistent: program/../program
     children: 3
@@ -79,7 +80,8 @@ tasks:
 	if !slices.Equal(settings, wantSettings) {
 		t.Errorf("settings %q, want %q", settings, wantSettings)
 	}
-	if at := file.Settings[1].Position.String(); at != filepath.Join(dir, "gw.yaml")+":3:7" {
+	path := filepath.Join(dir, "gw.yaml")
+	if at := file.Settings[1].Position.String(); at != path+":3:7" {
 		t.Errorf("jobs is at %s", at)
 	}
 	if !slices.Equal(file.ForbiddenFlags.List, []string{"slow", "s3$cret ${HOME}"}) || file.ForbiddenFlags.Query != "" {
@@ -87,9 +89,15 @@ tasks:
 	}
 	program := filepath.Join(dir, "program")
 	want := map[string]config.Task{
-		"mail/send": {Timeout: 30 * time.Second, Program: config.Program{KillDelay: time.Second}},
+		"mail/send": {
+			Timeout: 30 * time.Second, Program: config.Program{KillDelay: time.Second},
+			ForbiddenFlags: config.ForbiddenFlags{Query: "select 1", Position: config.Position{Path: path, Line: 10, Column: 62}},
+		},
 		"one": {
 			Kind: config.Exec, Concurrency: 2, Backoff: []time.Duration{time.Second, time.Minute},
+			ForbiddenFlags: config.ForbiddenFlags{
+				List: []string{"slow", "s3$cret ${HOME}"}, Position: config.Position{Path: path, Line: 17, Column: 22},
+			},
 			Program: config.Program{
 				Command:   []string{program, "-v", "${HOME} $1"},
 				Directory: filepath.Join(dir, "sub"),
@@ -189,6 +197,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"no variable":        {"connection: a${b-c}\n", []string{`1:13: connection: "${b-c}" is no ${NAME} of an environment variable; write $${ for ${ itself`}},
 		"key of flags":       {"forbidden_flags: {querry: select 1}\n", []string{"1:19: there is no key querry in forbidden_flags; is query meant?"}},
 		"no flags":           {"forbidden_flags: []\n", []string{"1:18: forbidden_flags is an empty list"}},
+		"flags of a task":    {"tasks:\n  a: {forbidden_flags: {querry: select 1}}\n", []string{"2:25: there is no key querry in forbidden_flags; is query meant?"}},
+		"no flags of a task": {"tasks:\n  a: {forbidden_flags: [a, '']}\n", []string{"2:28: forbidden_flags is empty; give it a value, or take it out"}},
 		"no tasks":           {"tasks: [a]\n", []string{"1:8: tasks takes keys with values, as in name: value"}},
 		"unnamed task":       {"tasks: {'': {timeout: 1s}}\n", []string{"1:9: a task has an empty name"}},
 		"no task":            {"tasks:\n  a: 5\n", []string{"2:6: task a takes keys with values, as in name: value"}},

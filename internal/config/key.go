@@ -63,6 +63,8 @@ func Common() []Key {
 		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
+		{"forbidden_flags", Flags, "none", "Jobs of the task with one of these flags are left for others, as are those with one of the file's. " +
+			"`{query: select ...}` gets them as there.", ""},
 	}
 }
 

@@ -22,6 +22,8 @@ type Task struct {
 	Concurrency int             // 0 for no limit of its own
 	Backoff     []time.Duration // after each attempt, the last one again and again; nil for the database's
 
+	ForbiddenFlags ForbiddenFlags // beside those of the file
+
 	Program Program // of Folder, Exec and Persistent
 	HTTP    Post    // of HTTP
 	SQL     Call    // of SQL
@@ -132,6 +134,8 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		for _, delay := range r.list(e) {
 			task.Backoff = append(task.Backoff, r.time(delay))
 		}
+	case "forbidden_flags":
+		task.ForbiddenFlags = r.forbiddenFlags(e)
 	case "exec", "persistent":
 		task.Program.Command = r.command(e, dir)
 	case "directory":

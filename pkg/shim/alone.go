@@ -32,13 +32,14 @@ func (n aloneNotice) tell(a alone) {
 // claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
 // goes on until there are no more; others take one when they have nothing else to do.
 func (f *fetcher) claimAlone(stop context.Context) error {
-	forbidden, err := f.askForbidden(stop)
+	set := f.tasks.Load()
+	forbidden, err := f.askForbidden(stop, set, set.names)
 	if err != nil {
 		return err
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: 1})
-	jobs, err := f.queries.claimAlone(context.WithoutCancel(stop), f.tasks.Load().names, forbidden)
+	jobs, err := f.queries.claimAlone(context.WithoutCancel(stop), set.names, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.unsure.lost()

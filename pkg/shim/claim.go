@@ -19,13 +19,14 @@ type claimed struct {
 }
 
 // claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
-// Jobs with one of the flags in forbidden are left.
+// What is forbidden is left.
 // The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
 // now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
 //
 // Outcomes are not part of the exchange. On two connections claim and completion keep two cores of the server busy, where
 // in one exchange their times would add up; and an outcome refused would undo the claim.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden []string) (answer claimed, err error) {
+func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
+	more, args := forbidden.argument(q.workerID, tasks, limit, lasting.Seconds(), forbidden.flags)
 	// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the jobs
 	// stay in the order in which the function returns them.
 	return q.readClaim(ctx, tasks, `
@@ -38,22 +39,21 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]) as j on true`,
-		q.workerID, tasks, limit, lasting.Seconds(), forbidden)
+			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
 
 // claimBeside takes up to limit jobs while another claim of this worker is under way: if there are none, the worker does
 // not fall asleep.
-func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden []string) ([]*Job, error) {
-	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]) as j`,
-		q.workerID, tasks, limit, forbidden)
+func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden forbidden) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, tasks, limit, forbidden.flags)
+	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
 // claimAlone takes one job that has to run alone, if there is one.
-func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden []string) ([]*Job, error) {
-	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[]) as j`,
-		q.workerID, tasks, forbidden)
+func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
+	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 

@@ -56,10 +56,10 @@ func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error)
 }
 
 // PermanentlyFail makes jobs fail for good, with the reason as their LastError, and returns them. They stay until they
-// are rescheduled, completed or cleaned up. An empty reason is "Manually marked as failed". Jobs that run are left alone
-// as by [Client.Complete].
+// are rescheduled, completed or cleaned up. An empty reason is "Manually marked as failed"; of any other, what no text may
+// have is left out. Jobs that run are left alone as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))
+	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(cleanMessage(reason)))
 	if err != nil {
 		return nil, fmt.Errorf("fail jobs: %w", err)
 	}

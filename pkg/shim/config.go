@@ -44,13 +44,14 @@ type Config struct {
 	// server's own address when the pool goes through a pooler in transaction mode.
 	ListenConfig *pgx.ConnConfig
 
-	// ForbiddenFlags are flags whose jobs this worker leaves in the queue for others. Default: none.
+	// ForbiddenFlags are flags whose jobs this worker leaves in the queue for others. Default: none. The option
+	// [ForbiddenFlags] forbids some for a single task.
 	ForbiddenFlags []string
 
 	// ForbiddenFlagsFunc returns such flags in place of a list, and is asked before each claim, so that they may change: to
 	// slow down one kind of job for a while, say. Its error, or a panic, puts the claim off. Keep it quick, as nothing is
-	// claimed meanwhile; its context ends after 30 s. When it allows more than before, jobs that wait are found at the next
-	// claim, after PollInterval at the latest. Default: none.
+	// claimed meanwhile; its context ends after 30 s, which it shares with the functions of single tasks. When it allows more
+	// than before, jobs that wait are found at the next claim, after PollInterval at the latest. Default: none.
 	ForbiddenFlagsFunc func(context.Context) ([]string, error)
 
 	// Cron are recurring jobs, whose jobs the worker adds when they are due: [crontab.Item] values, [crontab.Text] and
@@ -101,7 +102,7 @@ func (c Config) completed() (Config, error) {
 		problems = append(problems, errors.New("poll only and a listen config exclude each other"))
 	}
 	if c.ForbiddenFlags != nil && c.ForbiddenFlagsFunc != nil {
-		problems = append(problems, errors.New("forbidden flags and a function for them exclude each other"))
+		problems = append(problems, errTwoForbiddenFlags)
 	}
 	if slices.ContainsFunc(c.Middleware, func(m Middleware) bool { return m == nil }) {
 		problems = append(problems, errors.New("a middleware is nil"))

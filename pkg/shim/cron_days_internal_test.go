@@ -17,6 +17,7 @@ import (
 // connections are ended again and again; the others are killed in the middle of ticks and started anew. In between none is
 // up for hours.
 func TestDaysOfCronRunEachMinuteOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	const crontab = `
 * * * * *        minutely ?fill=12h

@@ -70,8 +70,8 @@ type ClaimSucceeded struct {
 // ClaimEmpty tells that there was nothing to claim.
 type ClaimEmpty struct{ Duration time.Duration }
 
-// ClaimFailed tells that asking for jobs failed, or that Config.ForbiddenFlagsFunc did. The worker tries again after a
-// delay, but leaves if trying again cannot help; [WorkerFailed] follows then.
+// ClaimFailed tells that asking for jobs failed, or that a function for forbidden flags did. The worker tries again after
+// a delay, but leaves if trying again cannot help; [WorkerFailed] follows then.
 type ClaimFailed struct {
 	Err      error
 	Duration time.Duration

@@ -407,6 +407,25 @@ func ExampleConfig_forbiddenFlags() {
 	// the job is done
 }
 
+// Large pictures are left to workers that have the memory for them; nobody else's jobs are.
+func ExampleForbiddenFlags() {
+	worker, _, done := exampleWorker(shim.Config{})
+	defer done()
+	shim.Handle(worker, "resize", func(ctx context.Context, picture string, job *shim.Job) error {
+		fmt.Println("resized", picture)
+		return nil
+	}, shim.ForbiddenFlags("large"))
+	ctx := context.Background()
+	_, err := worker.Client().Add(ctx, "resize", "poster.png", &shim.AddOptions{Flags: []string{"large"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	addAndRun(worker, "resize", "stamp.png")
+	// Output:
+	// resized stamp.png
+	// the job is done
+}
+
 func ExampleWorker_Run() {
 	worker, pool, done := exampleWorker(shim.Config{HandleSignals: true, Grace: time.Minute})
 	defer done()

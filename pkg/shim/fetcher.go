@@ -117,7 +117,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: ask.limit})
-	forbidden, err := f.askForbidden(stop)
+	forbidden, err := f.askForbidden(stop, set, ask.tasks)
 	if err != nil {
 		return false, err
 	}
@@ -161,15 +161,20 @@ func (f *fetcher) room(asked int) int {
 	return min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
 }
 
-// askForbidden returns the flags whose jobs are to be left.
-func (f *fetcher) askForbidden(stop context.Context) ([]string, error) {
+// askForbidden returns what a claim of these tasks has to leave.
+func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []string) (forbidden, error) {
+	if f.forbidden.fn == nil && len(set.flagged) == 0 {
+		return forbidden{flags: f.forbidden.list}, nil
+	}
 	started := time.Now()
-	forbidden, err := f.forbidden.ask(stop)
+	ctx, cancel := context.WithTimeout(stop, callTimeout)
+	defer cancel()
+	asked, err := set.ask(ctx, f.forbidden, tasks)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return nil, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+		return forbidden{}, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
 	}
-	return forbidden, nil
+	return asked, nil
 }
 
 // accept hands claimed jobs to the executors.

@@ -28,7 +28,7 @@ func (f *fetcher) flood(stop context.Context) error {
 		f.takeNotes()
 		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
 		if !ebbs && underWay < claimsAtOnce && f.room(underWay*maxClaim) >= maxClaim {
-			forbidden, err := f.askForbidden(stop)
+			forbidden, err := f.askForbidden(stop, set, set.names)
 			if err == nil {
 				underWay++
 				go f.claimBeside(stop, set.names, forbidden, answers)
@@ -60,7 +60,7 @@ func (f *fetcher) flood(stop context.Context) error {
 	}
 }
 
-func (f *fetcher) claimBeside(stop context.Context, tasks, forbidden []string, answers chan<- besideAnswer) {
+func (f *fetcher) claimBeside(stop context.Context, tasks []string, forbidden forbidden, answers chan<- besideAnswer) {
 	emit(f.events, ClaimStarted{Limit: maxClaim})
 	sent := time.Now()
 	jobs, err := f.queries.claimBeside(context.WithoutCancel(stop), tasks, maxClaim, forbidden)

@@ -2,8 +2,28 @@ package shim
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 )
+
+// ForbiddenFlags are flags whose jobs of this task the worker leaves in the queue for others, beside those that
+// Config.ForbiddenFlags forbids for all tasks. Default: none.
+func ForbiddenFlags(flags ...string) TaskOption {
+	return func(t *task) error { return t.forbid(forbiddenFlags{list: slices.Clone(flags)}) }
+}
+
+// ForbiddenFlagsFunc returns such flags in place of a list, and is asked before each claim that may bring jobs of the task.
+// All else is as with Config.ForbiddenFlagsFunc: an error or a panic puts the claim off, of the other tasks, too.
+func ForbiddenFlagsFunc(ask func(context.Context) ([]string, error)) TaskOption {
+	return func(t *task) error {
+		if ask == nil {
+			return errors.New("the function for forbidden flags is nil")
+		}
+		return t.forbid(forbiddenFlags{fn: ask})
+	}
+}
 
 // forbiddenFlags are the flags whose jobs are left: a list, or what a function says.
 type forbiddenFlags struct {
@@ -11,13 +31,25 @@ type forbiddenFlags struct {
 	fn   func(context.Context) ([]string, error)
 }
 
+var errTwoForbiddenFlags = errors.New("forbidden flags and a function for them exclude each other")
+
+// forbid gives a task its forbidden flags.
+func (t *task) forbid(flags forbiddenFlags) error {
+	if before := t.forbidden; !before.isNone() && (before.fn == nil) != (flags.fn == nil) {
+		return errTwoForbiddenFlags
+	}
+	t.forbidden = flags
+	return nil
+}
+
+// isNone returns whether there can be none.
+func (f forbiddenFlags) isNone() bool { return len(f.list) == 0 && f.fn == nil }
+
 // ask returns the flags for the next claim, nil for none.
 func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 	if f.fn == nil {
 		return f.list, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	err = recovered(func() error {
 		flags, err = f.fn(ctx)
 		return err
@@ -26,4 +58,50 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
 	}
 	return flags, nil
+}
+
+// forbidden is which jobs a claim leaves in the queue.
+type forbidden struct {
+	flags   []string // of all tasks
+	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
+}
+
+// ask returns what a claim of these tasks of a set has to leave, where the worker itself forbids flags.
+func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked forbidden, err error) {
+	if asked.flags, err = worker.ask(ctx); err != nil {
+		return forbidden{}, err
+	}
+	ofTasks := make(map[string][]string)
+	for _, name := range s.flagged {
+		if _, isAsked := slices.BinarySearch(tasks, name); !isAsked {
+			continue
+		}
+		flags, err := s.byName[name].forbidden.ask(ctx)
+		if err != nil {
+			return forbidden{}, fmt.Errorf("task %q: %w", name, err)
+		}
+		if len(flags) > 0 {
+			ofTasks[name] = flags
+		}
+	}
+	if len(ofTasks) == 0 {
+		return asked, nil
+	}
+	text, err := json.Marshal(ofTasks)
+	if err != nil {
+		return forbidden{}, fmt.Errorf("write forbidden flags: %w", err)
+	}
+	object := string(text)
+	asked.ofTasks = &object
+	return asked, nil
+}
+
+// argument returns how to go on in the call of a claim that has these arguments, and the arguments with what is forbidden
+// for single tasks. Without such flags nothing is added: to think of them has its price.
+func (f forbidden) argument(args ...any) (sql string, _ []any) {
+	if f.ofTasks == nil {
+		return "", args
+	}
+	args = append(args, *f.ofTasks)
+	return fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args)), args
 }

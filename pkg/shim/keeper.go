@@ -37,6 +37,8 @@ func (k *keeper) start(ctx context.Context) error {
 	switch sqlState(err) {
 	case "42P01", "3F000":
 		return fmt.Errorf("schema %s is not installed, run gw-migrate first: %w", k.queries.schema, err)
+	case "42883":
+		return fmt.Errorf("schema %s is older than this worker, run gw-migrate first: %w", k.queries.schema, err)
 	}
 	if err != nil {
 		return err

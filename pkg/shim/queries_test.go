@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			check(q.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 			check(q.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 			check(q.exec(ctx, `select S.set_setting('notify', 'idle')`))
-			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute, nil)
+			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute, forbidden{})
 			check(err)
 			if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 				t.Fatalf("claimed %+v", answer)
@@ -73,7 +74,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				lasting time.Duration
 				newMark bool
 			}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting, nil)
+				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting, forbidden{})
 				check(err)
 				if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != c.newMark {
 					t.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", c.lasting, empty)
@@ -94,7 +95,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.alone != noneWaits {
 				t.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
 			}
-			alone, err := q.claimAlone(ctx, []string{"a", "b"}, nil)
+			alone, err := q.claimAlone(ctx, []string{"a", "b"}, forbidden{})
 			check(err)
 			if len(alone) != 0 {
 				t.Errorf("claimed alone: %+v", alone)
@@ -119,6 +120,27 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				t.Errorf("returned %v", done)
 			}
 			check(q.unlock(ctx))
+
+			check(q.exec(ctx, `select S.add_job('c', flags => array['f"→'])`))
+			for _, c := range []struct {
+				flag string
+				jobs int
+			}{{`f\"→`, 0}, {"g", 1}} {
+				left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, c.flag))}
+				alone, err := q.claimAlone(ctx, []string{"c"}, left)
+				check(err)
+				beside, err := q.claimBeside(ctx, []string{"c"}, 10, left)
+				check(err)
+				if len(alone) != 0 || len(beside) != c.jobs {
+					t.Errorf("of a job with another flag than %s there were claimed %v and %v", c.flag, alone, beside)
+				}
+				check(q.unlock(ctx))
+				answer, err := q.claim(ctx, []string{"c"}, 10, 0, left)
+				check(err)
+				if len(answer.jobs) != c.jobs {
+					t.Errorf("of a job with another flag than %s there was claimed %+v", c.flag, answer)
+				}
+			}
 			check(q.deregister(ctx))
 		})
 	}

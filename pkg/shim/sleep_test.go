@@ -75,9 +75,9 @@ func commitAcrossSleep(q *queue) time.Time {
 	return committing
 }
 
-// The machine may be busy with something else once or twice.
+// The machine may be busy with something else for a while. A job that is missed would not be found at all, but by chance.
 func TestAJobOfATransactionAsOldAsTheSleepStartsWithin50Milliseconds(t *testing.T) {
-	const limit, tries = 50 * time.Millisecond, 3
+	const limit, tries = 50 * time.Millisecond, 10
 	q := newQueue(t)
 	q.exec(setNotify, "idle")
 	_, started := startPinged(q, shim.Config{})
@@ -179,7 +179,8 @@ func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 	}
 }
 
-// A claim that is empty by chance in the last second before a full one keeps the mark; not each time.
+// A claim that is empty by chance in the last second before a full one keeps the mark; not each time. On a busy server
+// there are more of them, as the worker looks again after the transactions of others.
 func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
 	q := newQueue(t)
 	q.exec(setNotify, "idle")
@@ -193,7 +194,7 @@ func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
 	w.start()
 	q.awaitListening()
 	const isAwake = `select not exists (select from graphile_worker._gw_sleepers where until > clock_timestamp())`
-	for range 5 {
+	for range 30 {
 		q.look()
 		q.await(isMarked)
 		aSecondLater := `select clock_timestamp() > $1::timestamptz + interval '1 second'`

@@ -17,6 +17,8 @@ type task struct {
 	timeout time.Duration                   // 0 without
 	limit   int                             // how many run at once, 0 for as many as the worker runs
 	backoff func(attempt int) time.Duration // nil for the database's
+
+	forbidden forbiddenFlags
 }
 
 // Timeout ends the context of a handler when it has run for so long. The [context.Cause] is then a [TimeoutError], and an

@@ -54,6 +54,7 @@ type taskSet struct {
 	byName    map[string]task
 	names     []string // sorted
 	unlimited []string // those without a limit of their own, sorted
+	flagged   []string // those with forbidden flags of their own, sorted
 }
 
 // with returns the set with one task more.
@@ -101,6 +102,9 @@ func newTaskSet(byName map[string]task) *taskSet {
 	for _, name := range s.names {
 		if byName[name].limit == 0 {
 			s.unlimited = append(s.unlimited, name)
+		}
+		if !byName[name].forbidden.isNone() {
+			s.flagged = append(s.flagged, name)
 		}
 	}
 	return s

@@ -112,8 +112,15 @@ func TestOptionsThatCannotBeAreSaid(t *testing.T) {
 	w.Handle("a", handler, shim.Timeout(0))
 	w.Handle("b", handler, shim.Timeout(time.Second), shim.Backoff(nil))
 	shim.HandleEach[int](w.Worker, "c", nil)
+	w.Handle("d", handler, shim.ForbiddenFlagsFunc(nil))
+	none := func(context.Context) ([]string, error) { return nil, nil }
+	w.Handle("e", handler, shim.ForbiddenFlags("a"), shim.ForbiddenFlagsFunc(none))
+	w.Handle("f", handler, shim.ForbiddenFlagsFunc(none), shim.ForbiddenFlags("a"))
 	err := w.Run(t.Context())
-	want := "task \"a\": timeout is 0s, must be positive\ntask \"b\": back-off is nil\nthe handler of task \"c\" is nil"
+	want := "task \"a\": timeout is 0s, must be positive\ntask \"b\": back-off is nil\nthe handler of task \"c\" is nil\n" +
+		"task \"d\": the function for forbidden flags is nil\n" +
+		"task \"e\": forbidden flags and a function for them exclude each other\n" +
+		"task \"f\": forbidden flags and a function for them exclude each other"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error is %v, want it to contain %q", err, want)
 	}

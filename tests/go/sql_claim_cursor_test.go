@@ -132,6 +132,8 @@ func TestAClaimCursorLeavesALongFrontBehind(t *testing.T) {
 	})
 	for _, c := range []struct{ name, task, flags, claim string }{
 		{"forbidden flags", "task", "array['barred']", "select id from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['barred'])"},
+		{"forbidden flags of a task", "task", "array['barred']",
+			`select id from graphile_worker.get_job_batch('worker', batch_size => 10, task_forbidden_flags => '{"task": ["barred"]}')`},
 		{"unknown tasks", "unknown", "null", "select id from graphile_worker.get_job_batch('worker', array['task'], 10)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -254,6 +256,7 @@ func TestAClaimCursorIsForClaimsLikeTheOneThatPutIt(t *testing.T) {
 	}{
 		{"other tasks", "select id from graphile_worker.get_job_batch('worker', array['task', 'more'])", id},
 		{"other flags", "select id from graphile_worker.get_job_batch('worker', forbidden_flags => array['flag'])", id},
+		{"other flags of tasks", `select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => '{"task": ["flag"]}')`, id},
 		{"another schema", `select id from "odd schema".get_job_batch('worker')`, 1},
 	} {
 		s.exec("begin")
@@ -267,6 +270,29 @@ func TestAClaimCursorIsForClaimsLikeTheOneThatPutIt(t *testing.T) {
 	}
 }
 
+func TestAClaimCursorIsForClaimsWithTheSameForbiddenFlagsOfTasks(t *testing.T) {
+	s := newDatabase(t).session()
+	s.addMany(2000, "task", "array['barred']", 0)
+	s.addMany(100, "task", "null", 0)
+	claim := func(flags string) int64 {
+		s.exec("begin")
+		defer s.exec("rollback")
+		return one[int64](s, "select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => $1)", flags)
+	}
+	const barred = `{"task": ["barred"]}`
+	all[int64](s, "select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => $1)", barred)
+	s.lookInAnHour()
+	s.exec("update graphile_worker._private_jobs set flags = null where id = 1")
+	if first := claim(barred); first != 2002 {
+		t.Errorf("claimed job %d, want 2002, the first one behind the cursor", first)
+	}
+	for _, other := range []string{`{"task": ["other"]}`, `{"another": ["barred"]}`, `{}`} {
+		if first := claim(other); first != 1 {
+			t.Errorf("with %s claimed job %d, want 1", other, first)
+		}
+	}
+}
+
 // A job that is not due yet when the cursor is put is claimed by the first claim after its run_at.
 func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
 	d := newDatabase(t)
@@ -277,9 +303,12 @@ func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
 		t.Errorf("%d claims passed the job by after it was due", late)
 	}
 	d.watcher.mutate("_gw_put_claim_cursor", "'infinity', task_ids", "now(), task_ids")
-	if late := claimFuture(d.in(t)); late == 0 {
-		t.Error("a cursor that skips future jobs is not seen")
+	for range 3 { // by chance claims look from the beginning when the job becomes due
+		if claimFuture(d.in(t)) > 0 {
+			return
+		}
 	}
+	t.Error("a cursor that skips future jobs is not seen")
 }
 
 // claimFuture claims on and on until it gets a job that becomes due meanwhile, and returns how many claims passed it by
@@ -330,7 +359,7 @@ func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
 	s := newDatabase(t).session()
 	s.exec("select graphile_worker.add_job('task') from generate_series(1, 10)")
 	const ahead = "{%d,9000000000000000,0,0,9000000000000000,1,9000000000000000}"
-	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null, null)")
+	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null, null, null)")
 	for _, cursor := range []string{"x", "{}", "{1}", "{1,2,3,4,5,6,x}", "{null,1,2,3,4,5,6}", fmt.Sprintf(ahead, scope)} {
 		s.exec("select set_config('gw.claim_cursor', $1, false)", cursor)
 		if n := one[int](s, "select count(*) from graphile_worker.get_job_batch('worker')"); n != 1 {

@@ -26,3 +26,5 @@ process.stdin.on("end", () => process.kill(process.pid, "SIGKILL")).resume();
 
 const runner = await run({ preset: { worker: preset }, taskList, forbiddenFlags });
 await runner.promise;
+// What it says by its exit code it says now; a signal that has ended it comes again.
+if (process.exitCode) process.exit();

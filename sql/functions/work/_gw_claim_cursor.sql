@@ -11,8 +11,9 @@
 -- run_at and id of the first job, when it was put}, times in microseconds since 1970. One that was put in the future
 -- is from before the clock was set back.
 create or replace function {{.schema}}._gw_claim_cursor(
-  task_identifiers text[],
-  forbidden_flags  text[]
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
 )
   returns bigint[]
   language plpgsql
@@ -25,7 +26,7 @@ declare
 begin
   if stored ~ '^\{(-?[0-9]{1,17},){6}[0-9]{1,17}\}$' then
     cursor := stored::bigint[];
-    if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags)
+    if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
        and cursor[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
       return cursor;
     end if;
@@ -34,18 +35,19 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_cursor(text[], text[]) is
+comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
   'Internal: where the jobs without a queue begin that suit such claims, as far as this session knows.';
 
 -- Puts the cursor on the first job, at or after a place, that such claims may take now or later. looked_at: when the look
 -- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor.
 create or replace function {{.schema}}._gw_put_claim_cursor(
-  task_identifiers text[],
-  forbidden_flags  text[],
-  from_priority    integer,
-  from_run_at      timestamptz,
-  from_id          bigint,
-  looked_at        timestamptz
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json,
+  from_priority        integer,
+  from_run_at          timestamptz,
+  from_id              bigint,
+  looked_at            timestamptz
 )
   returns void
   language plpgsql
@@ -55,15 +57,22 @@ create or replace function {{.schema}}._gw_put_claim_cursor(
   set enable_bitmapscan = off
 as $$
 declare
-  cursor     bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
-  ended_at   bigint   := {{.schema}}._gw_lease(clock_timestamp());
-  took       bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
-  task_ids   integer[];
-  first      record;
-  reads      bigint   := {{.schema}}._gw_index_reads();
+  cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+  ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
+  took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
+  task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
+  first         record;
+  reads         bigint   := {{.schema}}._gw_index_reads();
 begin
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
   end if;
   select j.priority, j.run_at, j.id
     into first
@@ -71,7 +80,7 @@ begin
    where j.is_available and j.job_queue_id is null
      and (j.priority, j.run_at, j.id)
          >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, 'infinity', task_ids, forbidden_flags)
+     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, 'infinity', task_ids, forbidden_flags, flagged_tasks, task_flags)
    order by j.priority, j.run_at, j.id
    limit 1;
   reads := {{.schema}}._gw_index_reads() - reads;
@@ -81,7 +90,7 @@ begin
     perform set_config('gw.claim_cursor', '', false);
   else
     perform set_config('gw.claim_cursor', array[
-      {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags),
+      {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
       case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 2000000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at]::text, false);
@@ -89,22 +98,24 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], integer, timestamptz, bigint, timestamptz) is
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz) is
   'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
 
 create or replace function {{.schema}}._gw_cursor_scope(
-  task_identifiers text[],
-  forbidden_flags  text[]
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
 )
   returns bigint
   language sql
   stable
 as $$
-  select 9007199254740991 & pg_catalog.hashtextextended(pg_catalog.format('%s %s %s',
-    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags), 0)
+  select 9007199254740991 & pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
+    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags,
+    task_forbidden_flags), 0)
 $$;
 
-comment on function {{.schema}}._gw_cursor_scope(text[], text[]) is
+comment on function {{.schema}}._gw_cursor_scope(text[], text[], json) is
   'Internal: what names the claims that share a claim cursor.';
 
 -- How much of the index of jobs without a queue this transaction has read: entries, and pages at the price of five.

@@ -5,6 +5,8 @@ create or replace function {{.schema}}._gw_lock_heads(
   front           integer[],
   wanted          integer,
   forbidden_flags text[],
+  flagged_tasks   integer[],
+  task_flags      text[],
   due             timestamptz,
   out heads       tid[],
   out queue_ids   integer[]
@@ -33,7 +35,7 @@ begin
           select j.id, j.xmin
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = q.id
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
            order by j.priority, j.run_at, j.id
            limit 1) as head
    cross join lateral (
@@ -45,5 +47,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_heads(integer[], integer[], integer, text[], timestamptz) is
+comment on function {{.schema}}._gw_lock_heads(integer[], integer[], integer, text[], integer[], text[], timestamptz) is
   'Internal: locks named queues and their head jobs for a claim.';

@@ -4,12 +4,13 @@
 -- they are completed. heartbeat() says when one waits. No row: nothing to claim, or the worker runs such a job already.
 -- Otherwise it is as get_job_batch. Node workers claim these jobs as any other.
 -- Locks: never waits. The queue row before its head job; whatever somebody else has locked is passed by.
--- Raises GWWID (worker id).
+-- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
-  worker_id        text,
-  task_identifiers text[]      default null,
-  forbidden_flags  text[]      default null,
-  now              timestamptz default now()
+  worker_id            text,
+  task_identifiers     text[]      default null,
+  forbidden_flags      text[]      default null,
+  now                  timestamptz default now(),
+  task_forbidden_flags json        default null
 )
   returns table (
     id              bigint,
@@ -33,9 +34,11 @@ create or replace function {{.schema}}.get_job_alone(
 as $$
 #variable_conflict use_column
 declare
-  claimed_at timestamptz := clock_timestamp();
-  task_ids   integer[];
-  suspect    record;
+  claimed_at    timestamptz := clock_timestamp();
+  task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
+  suspect       record;
 begin
   if (length(worker_id) between 1 and 128) is not true then
     raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
@@ -45,13 +48,18 @@ begin
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
+  end if;
 
   for suspect in
     select j.id, j.revision, j.job_queue_id, j.priority, j.run_at
       from {{.schema}}._gw_suspects as s
       join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
      where j.is_available
-       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags)
+       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags, flagged_tasks, task_flags)
      order by j.priority, j.run_at, j.id
   loop
     if suspect.job_queue_id is not null then
@@ -64,7 +72,7 @@ begin
         select from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id = suspect.job_queue_id
            and (j.priority, j.run_at, j.id) < (suspect.priority, suspect.run_at, suspect.id)
-           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags));
+           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags, flagged_tasks, task_flags));
     end if;
 
     return query
@@ -98,5 +106,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz) is
+comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json) is
   'Claims one due job that was with a worker when it died, for a worker that holds no other job, and gets none by get_job_batch until it has reported the outcome. heartbeat says when one waits. The arguments and the columns are those of get_job_batch.';

@@ -2,18 +2,20 @@
 -- takes the head job only, and the queue is then busy until that job ends. No row: nothing to claim.
 -- Every claim counts an attempt. lease names this claim of the job; hand it back with the outcome.
 -- Locks: never waits. Queue rows come before their head jobs; whatever somebody else has locked is passed by.
--- Raises GWWID (worker id), GWWBS (batch size).
+-- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
 --
 -- How it stays fast: rows are locked by an array of ctid under a generic plan, which depends on no estimate and so is
 -- planned once; sequential scans are off, for a plan cached while the queue was empty must not meet a burst with one.
 -- Here is the ordinary case, jobs without a queue from the front of their index. Whatever needs more is left to
--- _gw_claim_jobs: named queues, a front that is long to step over, and suspects, which only get_job_alone hands out.
+-- _gw_claim_jobs: named queues, a front that is long to step over, forbidden flags of single tasks, and suspects, which
+-- only get_job_alone hands out.
 create or replace function {{.schema}}.get_job_batch(
-  worker_id        text,
-  task_identifiers text[]      default null,
-  batch_size       integer     default 1,
-  forbidden_flags  text[]      default null,
-  now              timestamptz default now()
+  worker_id            text,
+  task_identifiers     text[]      default null,
+  batch_size           integer     default 1,
+  forbidden_flags      text[]      default null,
+  now                  timestamptz default now(),
+  task_forbidden_flags json        default null
 )
   returns table (
     id              bigint,
@@ -45,12 +47,18 @@ declare
   reads      bigint;
 begin
   -- One question, for each costs a microsecond.
-  if (length(worker_id) between 1 and 128 and batch_size between 1 and 20) is not true then
+  if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true then
     if (length(worker_id) between 1 and 128) is not true then
       raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
     elsif (batch_size >= 1) is not true then
       raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
         using errcode = 'GWWBS';
+    elsif task_forbidden_flags is not null then
+      return query
+      select c.*
+        from {{.schema}}._gw_claim_jobs(
+               worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at) as c;
+      return;
     end if;
     if task_identifiers is not null then -- of many jobs the task is looked up here, by halving
       select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
@@ -96,7 +104,7 @@ begin
    order by c.priority, c.run_at, c.id;
   if found then
     if {{.schema}}._gw_index_reads() - reads - 1000 > batch_size then
-      perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, claimed_at);
+      perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, null, claimed_at);
     end if;
     return;
   end if;
@@ -105,9 +113,9 @@ begin
   return query
   select c.*
     from {{.schema}}._gw_claim_jobs(
-           worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, claimed_at) as c;
+           worker_id, task_identifiers, batch_size, forbidden_flags, null, get_job_batch.now, claimed_at) as c;
 end;
 $$;
 
-comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz) is
-  'Claims up to batch_size due jobs for a worker and returns them by priority, run_at, id. task_identifiers: the tasks it can run, all if null. forbidden_flags: jobs with one of these flags are left. now: what counts as due. lease: name it when reporting the outcome. No row when there is nothing to claim.';
+comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json) is
+  'Claims up to batch_size due jobs for a worker and returns them by priority, run_at, id. task_identifiers: the tasks it can run, all if null. forbidden_flags: jobs with one of these flags are left. task_forbidden_flags: likewise, for the jobs of single tasks: an object of lists of flags by the task''s identifier. now: what counts as due. lease: name it when reporting the outcome. No row when there is nothing to claim.';

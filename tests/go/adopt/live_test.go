@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,11 +19,20 @@ import (
 )
 
 func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
+	for _, version := range []nodegw.Version{nodegw.V18, nodegw.V17} {
+		t.Run(string(version), func(t *testing.T) {
+			t.Parallel()
+			adoptAtWork(t, version)
+		})
+	}
+}
+
+func adoptAtWork(t *testing.T, version nodegw.Version) {
 	database := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, database)
 	execute(t, pool, "create table done (n integer, worker text)")
 	node := nodegw.Start(t, nodegw.Options{
-		DatabaseURL: database, Concurrency: 4, PollInterval: 50 * time.Millisecond,
+		Version: version, DatabaseURL: database, Concurrency: 4, PollInterval: 50 * time.Millisecond,
 		Tasks: map[string]string{"note": `await helpers.query("insert into done (n, worker) values ($1, 'node')", [payload.n])`},
 	})
 	producers := startProducers(t, pool)
@@ -38,6 +48,16 @@ func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
 	node.Stop()
 	ours()
 
+	eachOnce(t, pool, total)
+	if output := node.Output(); strings.Contains(output, "ERROR") || strings.Contains(output, "Failed task") {
+		t.Errorf("Node complains: %s", output)
+	}
+	t.Logf("%d jobs: %v", total, texts(t, pool, "select worker || ' ' || count(*) from done group by worker"))
+}
+
+// eachOnce checks that each of the jobs from 1 to total was done once.
+func eachOnce(t *testing.T, pool *pgxpool.Pool, total int) {
+	t.Helper()
 	wrong := texts(t, pool, `
 		select format('job %s was done %s times', n, count(d.n))
 		  from generate_series(1, $1::integer) as n
@@ -47,21 +67,46 @@ func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
 	if len(wrong) > 0 {
 		t.Errorf("of %d jobs: %s", total, strings.Join(wrong, ", "))
 	}
-	if output := node.Output(); strings.Contains(output, "ERROR") || strings.Contains(output, "Failed task") {
-		t.Errorf("Node complains: %s", output)
-	}
-	t.Logf("%d jobs: %v", total, texts(t, pool, "select worker || ' ' || count(*) from done group by worker"))
 }
 
+// What such a worker runs it brings to its end, and leaves the rest as it is.
 func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
-	old := nodegw.Start(t, nodegw.Options{Version: nodegw.V16, DatabaseURL: database, Tasks: map[string]string{"note": ""}})
+	pool := pgtest.Pool(t, database)
+	execute(t, pool, `create table started (n integer); create table go_on (); create table done (n integer, worker text)`)
+	old := nodegw.Start(t, nodegw.Options{Version: nodegw.V16, DatabaseURL: database, Tasks: map[string]string{"note": `
+		await helpers.query("insert into started values ($1)", [payload.n]);
+		while ((await helpers.query("select from go_on")).rowCount === 0) await new Promise((again) => setTimeout(again, 20));
+		await helpers.query("insert into done (n, worker) values ($1, 'node')", [payload.n]);`}})
+	execute(t, pool, `
+		select graphile_worker.add_job('note', json_build_object('n', n), case when n % 2 = 0 then 'q' end, job_key => 'k' || n)
+		  from generate_series(1, 6) as n`)
+	pgtest.Await(t, pool, "select count(*) = 1 from started")
+	const waiting = `
+		select to_jsonb(j)::text from graphile_worker._private_jobs as j where j.locked_at is null order by j.id`
+	before := texts(t, pool, waiting)
+
 	up(t, database, migrate.Config{Adopt: true, From18: true})
+
 	old.Wait("breaking")
+	execute(t, pool, "insert into go_on default values")
+	if code := old.ExitCode(); code != 57 {
+		t.Errorf("it exits with %d", code)
+	}
+	if after := texts(t, pool, waiting); len(before) != 5 || !slices.Equal(before, after) {
+		t.Errorf("of the jobs that waited there are left: %q", differences(before, after))
+	}
+	if done := texts(t, pool, "select d.n::text from done as d join started as s using (n)"); len(done) != 1 {
+		t.Errorf("of what it ran, it has done %q", done)
+	}
 	if _, err := nodegw.TryUtils(t, nodegw.V16, database, ""); err == nil || !strings.Contains(err.Error(), "breaking migration 19") {
 		t.Errorf("0.16 starts again: %v", err)
 	}
-	nodegw.Start(t, nodegw.Options{Version: nodegw.V17, DatabaseURL: database, Tasks: map[string]string{"note": ""}}).Stop()
+	nodegw.Start(t, nodegw.Options{Version: nodegw.V17, DatabaseURL: database, Tasks: map[string]string{"other": ""}}).Stop()
+	ours := startOurs(t, database)
+	pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs)")
+	ours()
+	eachOnce(t, pool, 6)
 }
 
 // crowd is a few producers that add jobs numbered from 1.

@@ -21,6 +21,7 @@ import (
 // What a worker's own clock says never reaches the database, so it may be wrong by hours: it only measures how long
 // things take.
 func TestNothingThatAWorkerSendsIsATimeOfItsOwn(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	url := pgtest.Database(t)
 	admin := pgtest.Pool(t, url)

@@ -13,6 +13,7 @@ import (
 
 // Whoever can connect can notify. What is announced is no more than a reason to look.
 func TestForgedNotificationsChangeNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	w := f.workers(1, f.url)[0]
@@ -35,6 +36,7 @@ func TestForgedNotificationsChangeNothing(t *testing.T) {
 
 // The name of a task never becomes a path: an executable serves the task that its place in the folder names, and no other.
 func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	w := f.startExecutables("w", f.url)
@@ -59,6 +61,7 @@ func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
 }
 
 func TestACrontabOfTenMegabytesIsReadOrRefusedLineByLine(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	var good, bad strings.Builder
 	lines := 0

@@ -15,6 +15,7 @@ import (
 // Workers are killed again and again under load, half of them with executables for handlers, or paused for longer than
 // anybody may be silent. Whoever goes is replaced. What they had runs again, and nothing else does.
 func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	pgtest.Hurry(t, f.pool)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestConnectionsThatAreResetLoseNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	network, through := newProxy(t, f.url)
@@ -25,6 +26,7 @@ func TestConnectionsThatAreResetLoseNothing(t *testing.T) {
 
 // A network that stands still for less than the workers' patience, and then delivers what it held back.
 func TestANetworkThatStallsLosesNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	network, through := newProxy(t, f.url)
@@ -45,6 +47,7 @@ func TestANetworkThatStallsLosesNothing(t *testing.T) {
 // The server has forgotten all connections, and nobody has told the workers: what they send is swallowed, and so is what
 // the listening connection would hear. Each call has an end, after which the worker connects anew.
 func TestConnectionsThatAreSilentlyLostAreFound(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	network, through := newProxy(t, f.url)

@@ -17,6 +17,7 @@ var workersFlag = flag.Int("baddays.workers", 30, "how many `workers` lose their
 
 // Many workers lose their server at once. They come back spread out.
 func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	workers := *workersFlag
 	server := ownServer(t, map[string]string{"max_connections": "700"})

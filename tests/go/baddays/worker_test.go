@@ -28,9 +28,14 @@ const (
 
 // payload is what jobs of the task "work" are given.
 type payload struct {
-	N            int  // the number of the job in its load
-	Milliseconds int  // how long it runs
-	Fails        bool // the first time
+	N            int // the number of the job in its load
+	Milliseconds int // how long it runs
+	Fails        int // how many times before
+
+	// Cron is the run of a recurring job. Each counts as a job of its own.
+	Cron *struct {
+		At time.Time `json:"ts"`
+	} `json:"_cron,omitempty"`
 }
 
 // runAsWorker runs a worker, if that is what this program was started for, until it is told to stop.
@@ -76,6 +81,9 @@ func runWorker(url, id, folder string) error {
 		if err := json.Unmarshal(job.Payload, &p); err != nil {
 			return err
 		}
+		if p.Cron != nil {
+			p.N += int(p.Cron.At.Unix() / 60)
+		}
 		note("start", p.N, job)
 		select {
 		case <-ctx.Done():
@@ -83,9 +91,13 @@ func runWorker(url, id, folder string) error {
 			return context.Cause(ctx)
 		case <-time.After(time.Duration(p.Milliseconds) * time.Millisecond):
 		}
-		if p.Fails && job.Attempts == 1 {
+		if job.Attempts <= p.Fails {
 			note("fail", p.N, job)
-			return errors.New("as it was told to")
+			err := errors.New("as it was told to")
+			if job.Attempts > 1 {
+				return shim.RetryIn(100*time.Millisecond, err)
+			}
+			return err
 		}
 		note("end", p.N, job)
 		return nil

@@ -31,6 +31,7 @@ type stretch struct {
 
 // TestAllZonesOverTheirChangesOfAYear takes local time from the database and all else from itself.
 func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	// One zone stands for those that change alike.

@@ -134,7 +134,6 @@ func TestForbiddenFlagsFollowAQueryWhileItFailsNot(t *testing.T) {
 	add := func(flag string) int64 {
 		return pgtest.Value[int64](t, pool, "select id from graphile_worker.add_job('a', flags => array[$1])", flag)
 	}
-	const isDone = "select not exists (select from graphile_worker._private_jobs where id = $1)"
 	p = work(t, databaseURL, filepath.Join(dir, "tasks"))
 	slow := add("slow")
 	pgtest.Await(t, pool, isDone, add("fast"))

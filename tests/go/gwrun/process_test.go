@@ -113,6 +113,7 @@ type logLine struct {
 	JobID    int64  `json:"job_id"`
 	WorkerID string `json:"worker_id"`
 	Address  string
+	Error    string
 }
 
 // waitLog waits for a log line whose message starts with prefix.

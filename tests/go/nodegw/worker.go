@@ -181,6 +181,13 @@ func (w *Worker) Kill() {
 	w.wait()
 }
 
+// ExitCode waits until the worker has ended by itself, and returns what it exited with; -1 if a signal ended it.
+func (w *Worker) ExitCode() int {
+	w.t.Helper()
+	w.wait()
+	return w.cmd.ProcessState.ExitCode()
+}
+
 func (w *Worker) wait() {
 	w.t.Helper()
 	select {

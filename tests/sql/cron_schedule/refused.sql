@@ -1,6 +1,6 @@
 -- What could not run is not set up, and neither is what a worker has in its crontab.
 begin;
-select plan(11);
+select plan(15);
 set local search_path = graphile_worker, public;
 
 select throws_ok($$ select cron_schedule('s', '60 * * * *', 't') $$, 'GWRPT',
@@ -12,6 +12,16 @@ select throws_ok($$ select cron_schedule('s', '* * * * *', 't', '[]') $$, 'GWRIT
 select throws_ok($$ select cron_schedule('s', '* * * * *', 't', fill => '-1 second') $$, 'GWRIT', 'Fill in cron_schedule call must not be negative.', 'a fill');
 select throws_ok($$ select cron_schedule(null, '* * * * *', 't') $$, 'GWRIT', 'Identifier in cron_schedule call must be 1 to 128 characters long.', 'no identifier');
 select throws_ok($$ select cron_schedule('s', '* * * * *', null) $$, 'GWBNI', 'Task identifier must not be null.', 'no task');
+-- As the jobs of each run would be, and with them the tick of every worker.
+select throws_ok(format('select cron_schedule(%L, %L, %L, %L)', 's', '* * * * *', 't', p), c, null, p)
+  from (values ('{"a": "\u0000"}', '22P05'), ('{"\ud800": 1}', '22P02')) as e (p, c);
+select set_setting('max_payload', '1048576');
+select throws_ok(
+  $$ select cron_schedule('s', '* * * * *', 't', json_build_object('a', repeat('x', 1048577 - 69))) $$,
+  'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.', 'a payload that is too large with its run');
+select lives_ok(
+  $$ select cron_schedule('large', '* * * * *', 't', json_build_object('a', repeat('x', 1048576 - 69))) $$, 'one that is not');
+select cron_unschedule('large');
 
 select register_worker('w');
 select run_cron('[{"task": "s", "pattern": "* * * * *"}]', worker_id => 'w');

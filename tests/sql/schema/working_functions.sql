@@ -74,10 +74,11 @@ select results_eq(
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'),
          ('get_job_alone',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], forbidden_flags text[] DEFAULT NULL::text[], '
-          'now timestamp with time zone DEFAULT now()'),
+          'now timestamp with time zone DEFAULT now(), task_forbidden_flags json DEFAULT NULL::json'),
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
-          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'))
+          'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now(), '
+          'task_forbidden_flags json DEFAULT NULL::json'))
          as c (name, arguments) $$,
   'all claims return the same named columns');
 

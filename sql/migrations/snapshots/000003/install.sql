@@ -36,6 +36,7 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_heads.sql" . }}
@@ -48,6 +49,7 @@
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_complete_claim.sql" . }}
+{{ template "work/_gw_mark_escapes.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
 {{ template "work/fail_job_batch.sql" . }}

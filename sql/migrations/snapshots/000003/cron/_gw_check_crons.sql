@@ -1,7 +1,8 @@
 -- Raises what is wrong with recurring jobs, and otherwise sees to it that their patterns are in _gw_cron_patterns.
 -- source is where a single one comes from; null for those of a list, which it is told by its number in it.
 -- Locks: new patterns, sorted.
--- Raises GWRIT, GWRPT, GWRTZ, and what add_job would raise for the jobs.
+-- Raises GWRIT, GWRPT, GWRTZ, what add_job would raise for the jobs, and 22P05 or 22P02 for a payload with escapes that
+-- stand for no text.
 create or replace function {{.schema}}._gw_check_crons(
   entries {{.schema}}._gw_schedules[],
   source  text
@@ -48,6 +49,11 @@ begin
     raise exception 'Identifier ''%'' is there more than once.', entry.identifier using errcode = 'GWRIT';
   end if;
   perform {{.schema}}._gw_check_zone(z.time_zone) from (select distinct e.time_zone from unnest(entries) as e) as z;
+
+  -- What add_job would refuse of one would stop the ticks of all.
+  perform {{.schema}}._gw_check_payload({{.schema}}._gw_cron_payload(e.payload, now(), false))
+     from unnest(entries) as e
+    where e.payload is not null and (source is not null or pg_column_size(e.payload) > 2000);
 
   insert into {{.schema}}._gw_cron_patterns (pattern, minutes, hours, dates, months, dows, by_clock)
   select p.pattern, p.minutes, p.hours, p.dates, p.months, p.dows, p.by_clock

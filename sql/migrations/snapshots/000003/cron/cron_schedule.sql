@@ -3,7 +3,8 @@
 -- What happened before it was set up, or was given another pattern or time zone, is not made up for. A call that changes
 -- neither loses nothing, so that it may be repeated with every deployment. A paused one stays paused.
 -- Locks: a new pattern; its row in _private_known_crontabs, then that in _gw_schedules.
--- Raises GWRID (in the crontab of a registered worker), GWRIT, GWRPT, GWRTZ, and what add_job would raise for its jobs.
+-- Raises GWRID (in the crontab of a registered worker), GWRIT, GWRPT, GWRTZ, what add_job would raise for its jobs, and
+-- 22P05 or 22P02 for a payload with escapes that stand for no text.
 create or replace function {{.schema}}.cron_schedule(
   identifier   text,
   pattern      text,

@@ -1,13 +1,15 @@
--- get_job_batch where more is to be done than to take the first jobs: named queues, suspects, or a front long to step over.
+-- get_job_batch where more is to be done than to take the first jobs: named queues, suspects, forbidden flags of single
+-- tasks, or a front long to step over.
 -- Priorities are taken one by one, so that future jobs of a more urgent one are not stepped over. What else would have to
 -- be, every time, is left behind by the claim cursor.
 create or replace function {{.schema}}._gw_claim_jobs(
-  worker_id        text,
-  task_identifiers text[],
-  batch_size       integer,
-  forbidden_flags  text[],
-  due              timestamptz,
-  claimed_at       timestamptz
+  worker_id            text,
+  task_identifiers     text[],
+  batch_size           integer,
+  forbidden_flags      text[],
+  task_forbidden_flags json,
+  due                  timestamptz,
+  claimed_at           timestamptz
 )
   returns table (
     id              bigint,
@@ -31,9 +33,11 @@ as $$
 #variable_conflict use_column
 declare
   task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
   queued        boolean;
   suspects      boolean;
-  cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags);
+  cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
   from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
   from_priority integer;
   from_run_at   timestamptz;
@@ -54,10 +58,15 @@ begin
          exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
          exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
     into task_ids, queued, suspects;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
+  end if;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return;
   end if;
-  looked_again := cursor is null and not queued and not suspects; -- get_job_batch did
+  looked_again := cursor is null and not queued and not suspects and task_forbidden_flags is null; -- get_job_batch did
   if from_cursor then
     from_priority := cursor[4];
     from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
@@ -68,10 +77,11 @@ begin
     reads := {{.schema}}._gw_index_reads();
     if queued then
       front := {{.schema}}._gw_front_queues(
-        task_ids, batch_size, forbidden_flags, due, from_priority, from_run_at, from_id, queues_only);
+        task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id, queues_only);
       if front.wanted > 0 then
         select h.heads, h.queue_ids into heads, queue_ids
-          from {{.schema}}._gw_lock_heads(task_ids, front.queue_ids, front.wanted, forbidden_flags, due) as h;
+          from {{.schema}}._gw_lock_heads(
+                 task_ids, front.queue_ids, front.wanted, forbidden_flags, flagged_tasks, task_flags, due) as h;
         update {{.schema}}._private_job_queues as q
            set locked_by = worker_id, locked_at = claimed_at
          where q.id = any (queue_ids);
@@ -109,7 +119,7 @@ begin
                         from {{.schema}}._private_jobs as j
                        where j.is_available and j.job_queue_id is null
                          and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-                         and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+                         and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                          and (not suspects
                               or not exists (select from {{.schema}}._gw_suspects as s
                                               where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
@@ -136,7 +146,8 @@ begin
     reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
     if not from_cursor and cursor is not null or reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
-        task_identifiers, forbidden_flags, from_priority, from_run_at, from_id, case when not from_cursor then looked_at end);
+        task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
+        case when not from_cursor then looked_at end);
     end if;
 
     exit when claimed > 0;
@@ -161,5 +172,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_jobs(text, text[], integer, text[], timestamptz, timestamptz) is
-  'Internal: get_job_batch where named queues, suspects, or a front that is long to step over, are to be thought of.';
+comment on function {{.schema}}._gw_claim_jobs(text, text[], integer, text[], json, timestamptz, timestamptz) is
+  'Internal: get_job_batch where named queues, suspects, forbidden flags of single tasks, or a front that is long to step over, are to be thought of.';

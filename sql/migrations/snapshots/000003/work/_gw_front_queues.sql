@@ -10,6 +10,8 @@ create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
   batch_size      bigint,
   forbidden_flags text[],
+  flagged_tasks   integer[],
+  task_flags      text[],
   due             timestamptz,
   from_priority   integer,
   from_run_at     timestamptz,
@@ -47,7 +49,7 @@ begin
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id is null
                and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                and ((select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
                     or not exists (select from {{.schema}}._gw_suspects as s
                                     where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
@@ -62,12 +64,12 @@ begin
               from {{.schema}}._private_jobs as j
              where j.id = s.job_id and j.revision = s.revision
                and j.is_available and j.job_queue_id is not null
-               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                and not exists (
                      select from {{.schema}}._private_jobs as h
                       where h.is_available and h.job_queue_id = j.job_queue_id
                         and (h.priority, h.run_at, h.id) < (j.priority, j.run_at, j.id)
-                        and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags))
+                        and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags))
             offset 0 -- not a join, which could read all jobs there are
           ) as b
      where s.job_id > 0 -- all of them, by the index
@@ -75,7 +77,7 @@ begin
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
   ), walked as materialized (
     select j.job_queue_id, j.priority, j.run_at, j.id,
-           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags) as suits
+           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is not null
        and (j.priority, j.run_at, j.id) < (coalesce((select l.priority from last_plain as l), 32767),
@@ -120,7 +122,7 @@ begin
             select j.job_queue_id, j.priority, j.run_at, j.id
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id = c.id
-               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags)
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
              order by j.priority, j.run_at, j.id
              limit 1) as h
      where (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.id)
@@ -138,5 +140,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], timestamptz, integer, timestamptz, bigint, boolean) is
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean) is
   'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';

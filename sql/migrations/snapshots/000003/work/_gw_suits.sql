@@ -1,18 +1,23 @@
 -- Whether a waiting job is due and one that a worker may take. One expression, so that the claims inline it.
+-- flagged_tasks, task_flags: see _gw_task_flags. Of a task that is not among them the slice is null, which forbids nothing.
 create or replace function {{.schema}}._gw_suits(
   run_at          timestamptz,
   task_id         integer,
   flags           jsonb,
   due             timestamptz,
   task_ids        integer[],
-  forbidden_flags text[]
+  forbidden_flags text[],
+  flagged_tasks   integer[] default null,
+  task_flags      text[]    default null
 )
   returns boolean
   language sql
   immutable
 as $$
   select run_at <= due and (task_id = any (task_ids)) is not false and (flags ?| forbidden_flags) is not true
+         and (flagged_tasks is null or flags is null
+              or (flags ?| task_flags[array_position(flagged_tasks, task_id) : array_position(flagged_tasks, task_id)]) is not true)
 $$;
 
-comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[]) is
-  'Internal: whether a job is due, of one of these tasks (all if null) and without any of these flags.';
+comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[], integer[], text[]) is
+  'Internal: whether a job is due, of one of these tasks (all if null), without any of these flags and those of its task.';

@@ -2,6 +2,7 @@
 --   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
 -- of which only id is required; retry_in in seconds, or retry_at. Returns the ids it acted on; those that are missing
 -- were no longer held by this worker, by the lease beside them if there is one.
+-- Escapes in a message that stand for no text, \u0000 and half a surrogate pair, become U+FFFD; in a payload they stay.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, and what the
 -- cast raises (22P02 and others of class 22) for a value that is not of its kind.
@@ -14,6 +15,7 @@ create or replace function {{.schema}}.fail_job_batch(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  mark      text; -- that such escapes have while the JSON is read, if there are any: what reads it would refuse all of it
   wrong     text;
   job_ids   bigint[];
   leases    bigint[];
@@ -24,6 +26,10 @@ declare
 begin
   if json_typeof(failures) is distinct from 'array' then
     raise exception 'Failures must be a JSON array of objects.' using errcode = 'GWWOB';
+  end if;
+  if failures::text ~ E'\\\\u(0000|[dD][89a-fA-F])' then
+    mark := md5(failures::text);
+    failures := {{.schema}}._gw_mark_escapes(failures, mark);
   end if;
   select f.failure::text into wrong
     from json_array_elements(failures) as f (failure)
@@ -51,10 +57,12 @@ begin
 
   select coalesce(array_agg((f.failure ->> 'id')::bigint), '{}'),
          array_agg((f.failure ->> 'lease')::bigint),
-         array_agg(f.failure ->> 'message'),
+         array_agg(case when mark is null then f.failure ->> 'message'
+                        else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end),
          array_agg(coalesce((f.failure ->> 'retry_at')::timestamptz,
                             now() + (f.failure ->> 'retry_in')::double precision * interval '1 second')),
-         array_agg(f.failure -> 'payload'),
+         array_agg(case when mark is null then f.failure -> 'payload'
+                        else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end),
          array_agg(coalesce((f.failure ->> 'permanent')::boolean, false))
     into job_ids, leases, messages, retry_ats, payloads, permanent
     from json_array_elements(failures) as f (failure);

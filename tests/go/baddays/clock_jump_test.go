@@ -1,0 +1,166 @@
+package baddays
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+var clockFlag = flag.Bool("baddays.clock", false, "build a gw-run whose clock is wrong, and work with that for a minute")
+
+// jumps is put into the package time: every two seconds the wall clock is an hour ahead, then an hour behind.
+const jumps = `
+func jump(mono int64) int64 {
+	if mono/2e9%2 == 0 {
+		return 3600
+	}
+	return -3600
+}
+`
+
+// Workers whose clock jumps by two hours, there and back, work as any: jobs run when they are due, retries wait as long as
+// the database says, recurring jobs run once a minute, and nobody is taken for dead.
+func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
+	if !*clockFlag {
+		t.Skip("compiles the standard library anew, which takes a minute; make soak does")
+	}
+	t.Parallel()
+	gwRun := buildWithJumps(t)
+	f := newFleet(t, pgtest.Database(t))
+	f.exec(`select graphile_worker.set_setting('dead_after', '3 seconds'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
+	tasks := t.TempDir()
+	for name, script := range map[string]string{
+		"work":  note,
+		"tick":  "#!/bin/sh\necho tick >>\"$NOTES.tick\"\n",
+		"later": "#!/bin/sh\ndate +%s%3N >>\"$NOTES.later\"\n",
+		"retry": "#!/bin/sh\ndate +%s%3N >>\"$NOTES.retry\"\n[ \"$GRAPHILE_WORKER_JOB_ATTEMPTS\" = 2 ]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(tasks, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crontab := filepath.Join(t.TempDir(), "crontab")
+	if err := os.WriteFile(crontab, []byte("* * * * * tick\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var workers []*worker
+	for i := range 2 {
+		w := &worker{t: t, id: fmt.Sprint("w", i), logs: &transcript{}, end: make(chan struct{})}
+		w.cmd = exec.Command(gwRun, "-c", f.url, "--tasks", tasks, "--crontab", crontab, "-j", "2")
+		w.cmd.Env = append(os.Environ(), "ID="+w.id, "NOTES="+f.folder+"/notes")
+		w.run()
+		workers = append(workers, w)
+	}
+	for _, w := range workers {
+		f.awaitLog(w, "worker started")
+	}
+	l := f.load()
+	f.awaitMore(50)
+	due := pgtest.Value[int64](t, f.pool, `
+		select (extract(epoch from run_at) * 1000)::bigint from graphile_worker.add_job('later', run_at => now() + interval '4 seconds')`)
+	f.exec(`select graphile_worker.add_job('retry')`)
+	const minutes = `
+		select count(*) from graphile_worker._private_known_crontabs as k,
+		       generate_series(date_trunc('minute', k.known_since) + interval '1 minute', clock_timestamp(), '1 minute')`
+	f.await(`select (`+minutes+`) >= $1`, 1) // a minute passes
+	f.awaitMore(50)
+	l.stop()
+	f.await(done)
+	f.waitUntil("the recurring jobs", func() bool { return len(f.times("tick")) >= pgtest.Value[int](t, f.pool, minutes) }, func() string { return "" })
+	f.account(l)
+
+	for _, w := range workers {
+		if logs := w.logs.String(); strings.Contains(logs, "recovered") || strings.Contains(logs, "lease lost") || !jumped(logs) {
+			t.Errorf("%s says: %s", w.id, logs)
+		}
+		w.leave()
+	}
+	if got, want := len(f.times("tick")), pgtest.Value[int](t, f.pool, minutes); got != want {
+		t.Errorf("the recurring job ran %d times in %d minutes", got, want)
+	}
+	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+2000 {
+		t.Errorf("a job that was due at %d ran at %d", due, later)
+	}
+	retries := f.times("retry")
+	if len(retries) != 2 || retries[1]-retries[0] < 2700 || retries[1]-retries[0] > 5700 {
+		t.Errorf("a job that was to wait 2.7 s ran at %d", retries)
+	}
+}
+
+// buildWithJumps builds a gw-run whose clock jumps.
+func buildWithJumps(t *testing.T) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const now = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	if strings.Count(string(text), now) != 1 {
+		t.Fatalf("%s must contain %q once", source, now)
+	}
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "time.go")
+	if err := os.WriteFile(broken, []byte(strings.Replace(string(text), now, now+"\tsec += jump(mono)\n", 1)+jumps), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: broken}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "gw-run")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "github.com/gwsql/gw/cmd/gw-run")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build gw-run: %v\n%s", err, output)
+	}
+	return program
+}
+
+// jumped reports whether lines of a log are more than an hour apart that were written within minutes.
+func jumped(logs string) bool {
+	var first, last time.Time
+	for line := range strings.Lines(logs) {
+		stamp, _, _ := strings.Cut(line, " ")
+		at, err := time.Parse(time.RFC3339Nano, strings.TrimPrefix(stamp, "time="))
+		if err != nil {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last.Sub(first) > time.Hour
+}
+
+// times returns what programs have noted beside the notes, a number a line; 0 for what is none.
+func (f *fleet) times(of string) (times []int64) {
+	f.t.Helper()
+	content, err := os.ReadFile(f.folder + "/notes." + of)
+	if err != nil && !os.IsNotExist(err) {
+		f.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(content)) {
+		n, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		times = append(times, n)
+	}
+	return times
+}

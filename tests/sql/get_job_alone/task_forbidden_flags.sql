@@ -1,0 +1,29 @@
+-- A job that has to run alone is left, too, when it has a forbidden flag of its task; and then it holds nobody up.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+select add_job('one', job_key => 'one', flags => '{slow}'), add_job('two', job_key => 'two', flags => '{slow}', priority => 1),
+       add_job('one', job_key => 'head', queue_name => 'q', flags => '{slow}', priority => 2);
+insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs;
+select add_job('two', job_key => 'behind', queue_name => 'q', priority => 3), add_job('one', job_key => 'plain', priority => 4);
+
+select is((select key from get_job_alone('w1', task_forbidden_flags => '{"one": ["slow"]}')), 'two', 'the one of the other task');
+select is_empty($$ select key from get_job_alone('w2', task_forbidden_flags => '{"one": ["slow"]}') $$, 'nothing else is allowed');
+select is_empty($$ select key from get_job_batch('w1', task_forbidden_flags => '{"two": ["slow"]}') $$,
+                'who runs one alone is given nothing');
+select results_eq($$ select key from get_job_batch('w2', batch_size => 9, task_forbidden_flags => '{"two": ["slow"]}') $$,
+                  array['plain'], 'a queue whose head has to run alone waits for whoever may take that');
+select results_eq($$ select key from get_job_batch('w2', batch_size => 9, task_forbidden_flags => '{"one": ["slow"]}') $$,
+                  array['behind'], 'for others it is not the head');
+select complete_job('w2', id) from _private_jobs where key = 'behind';
+select is((select key from get_job_alone('w3', task_forbidden_flags => '{"two": ["slow"]}')), 'one', 'what is allowed comes in order');
+select is((select key from get_job_alone('w4', task_forbidden_flags => '{}')), 'head', 'in its queue, too');
+
+select add_job('one', job_key => 'ahead', queue_name => 'r', flags => '{slow}'), add_job('two', job_key => 'suspect', queue_name => 'r');
+insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs where key = 'suspect';
+select is_empty($$ select key from get_job_alone('w5') $$, 'it waits for the job ahead of it in its queue');
+select is((select key from get_job_alone('w5', task_forbidden_flags => '{"one": ["slow"]}')), 'suspect', 'but for none that is left');
+
+select * from finish();
+rollback;

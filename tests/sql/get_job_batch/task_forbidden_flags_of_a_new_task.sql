@@ -1,0 +1,36 @@
+-- A task whose first job comes while a claim is under way is not claimed regardless of its forbidden flags, though the
+-- claim could not know the task when it began.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+select add_job('old', '1'), add_job('old', '2'), add_job('old', '3');
+-- A claim calls this after it has looked up the tasks, and before it looks for jobs.
+create or replace function _gw_index_reads()
+  returns bigint
+  language plpgsql
+as $$
+begin
+  perform graphile_worker.add_job('new', '"new"', job_key => 'new', flags => '{a}', priority => -1);
+  return 0;
+end;
+$$;
+
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', task_forbidden_flags => '{"new": ["a"]}') $$,
+  array['1'], 'not by a claim of all tasks');
+select is((select count(*) from jobs where task_identifier = 'new'), 1::bigint, 'which had the chance');
+delete from _private_jobs where key = 'new';
+delete from _private_tasks where identifier = 'new';
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', '{old,new}', task_forbidden_flags => '{"new": ["a"]}') $$,
+  array['2'], 'not by one of some tasks');
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 9, task_forbidden_flags => '{"new": ["a"]}') $$,
+  array['3'], 'nor when the task is known');
+select results_eq(
+  $$ select payload::text from get_job_batch('worker', batch_size => 9, task_forbidden_flags => '{"old": ["a"]}') $$,
+  array['"new"'], 'but by one that may');
+
+select * from finish();
+rollback;
