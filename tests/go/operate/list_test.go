@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -45,7 +46,12 @@ func TestListsForProgramsAreWhatTheFunctionsReturn(t *testing.T) {
 			function += "()"
 		}
 		want := b.value(`select coalesce(string_agg(row_to_json(l)::text || e'\n', ''), '') from .` + function + ` as l, set_config('timezone', 'UTC', false)`)
-		b.want(b.run(append(strings.Fields(command), "--json")...), result{stdout: want})
+		got := b.run(append(strings.Fields(command), "--json")...)
+		if function == "doctor()" { // which says how long ago things were
+			age := regexp.MustCompile(`\d\d:\d\d:\d\d`)
+			want, got.stdout = age.ReplaceAllString(want, "AGE"), age.ReplaceAllString(got.stdout, "AGE")
+		}
+		b.want(got, result{stdout: want})
 	}
 }
 

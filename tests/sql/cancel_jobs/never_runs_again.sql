@@ -1,6 +1,6 @@
 -- Whatever becomes of a canceled job that ran, it does not run again, unless an administrator revives it.
 begin;
-select plan(9);
+select plan(10);
 set local search_path = graphile_worker, public;
 
 select add_job('task', job_key => how, max_attempts => case how when 'most' then 32767 else 25 end)
@@ -25,9 +25,13 @@ select is_empty($$ select * from get_job_batch('me', batch_size => 9) $$, 'and a
 
 select retry_jobs(array(select id from claimed where key = 'failed'));
 select results_eq($$ select key from get_job('me') $$, array['failed'], 'one that is revived runs');
+create or replace function _gw_is_keeper() returns boolean language sql as $$ select false $$;
 select is_empty(
   $$ select c.canceled_ids from heartbeat('me') as c where c.canceled_ids <> '{}' $$,
-  'and is not canceled');
+  'and is not canceled, though what was noted is still there');
+create or replace function _gw_is_keeper() returns boolean language sql as $$ select true $$;
+select heartbeat('me');
+select is_empty($$ select job_id from _gw_cancels $$, 'which whoever looks after the fleet removes');
 
 select * from finish();
 rollback;
