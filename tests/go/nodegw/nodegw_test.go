@@ -35,10 +35,9 @@ func TestEachVersionInstallsItsRevisionAndWorks(t *testing.T) {
 				Tasks: map[string]string{"greet": `helpers.logger.info("hello " + payload.name)`},
 			})
 			w.Wait("hello Ada")
+			// Of a job that has just ended, a stop may come before it is written.
+			pgtest.Await(t, pool, `select not exists (select from "a ""strange"" schema".jobs)`)
 			w.Stop()
-			if left := pgtest.Value[int](t, pool, `select count(*) from "a ""strange"" schema".jobs`); left != 0 {
-				t.Errorf("%d jobs are left after a stop, want none", left)
-			}
 		})
 	}
 }
