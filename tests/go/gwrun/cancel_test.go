@@ -14,6 +14,7 @@ import (
 
 // An operator's cancel reaches whatever runs a job: the program, the HTTP server, the statement.
 func TestCancelEndsJobsOfEveryKind(t *testing.T) {
+	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	dir := configured(t, `
