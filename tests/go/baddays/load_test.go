@@ -2,6 +2,7 @@ package baddays
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // load is a producer that goes on adding jobs, one by one, whatever the database says: some in named queues, some under
@@ -17,6 +20,7 @@ type load struct {
 	f     *fleet
 	acked []request // what was certainly added; to be read when it has stopped
 	added atomic.Int64
+	full  atomic.Int64 // how often the database had no room for one more
 	stop  func()
 }
 
@@ -53,9 +57,14 @@ func (f *fleet) load() *load {
 			if n%5 == 0 {
 				r.key = fmt.Sprint("k", n%25)
 			}
-			if f.add(r, queue, n%4) == nil {
+			err := f.add(r, queue, n%4)
+			var refusal *pgconn.PgError
+			switch {
+			case err == nil:
 				l.acked = append(l.acked, r)
 				l.added.Add(1)
+			case errors.As(err, &refusal) && refusal.Code == "53100":
+				l.full.Add(1)
 			}
 		}
 	})
