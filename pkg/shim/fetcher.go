@@ -31,9 +31,10 @@ type fetcher struct {
 	events       *eventBus
 	fail         func(error) // ends the worker
 
-	wake     signal // look for jobs
-	listens  signal // likewise, and the server may have forgotten that we sleep
-	changed  signal // likewise, because the tasks are others
+	wake     signal       // look for jobs
+	listens  signal       // likewise, and the server may have forgotten that we sleep
+	changed  signal       // likewise, because the tasks are others
+	anew     *atomic.Bool // set before listens, when the worker does not listen for the first time
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
@@ -207,7 +208,9 @@ func (f *fetcher) wait(stop context.Context) {
 		f.look = true
 	case <-f.listens:
 		f.look, f.sleep.unsure = true, true
-		f.unsure.listens()
+		if f.anew.Swap(false) {
+			f.unsure.lost()
+		}
 		f.paused = nil // the database is there again
 	case <-f.poll.C:
 		f.look = true

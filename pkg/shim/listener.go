@@ -33,6 +33,7 @@ type listener struct {
 	migrated signal       // "worker:migrate", or it may have been missed
 	moved    signal       // writes go to another server now, perhaps
 	broke    *atomic.Bool // a connection that had lasted did
+	anew     *atomic.Bool // it listens, but not by its first try: the server may have become another
 	logger   *slog.Logger
 	events   *eventBus
 }
@@ -40,9 +41,11 @@ type listener struct {
 // run listens until ctx ends. A lost connection is made anew.
 func (l *listener) run(ctx context.Context) {
 	var retry backoff
+	first := true
 	for attempt := 1; ; attempt++ {
 		emit(l.events, ListenConnecting{Attempt: attempt})
-		connected, err := l.listen(ctx)
+		connected, err := l.listen(ctx, first)
+		first = false
 		if ctx.Err() != nil {
 			return
 		}
@@ -59,8 +62,8 @@ func (l *listener) run(ctx context.Context) {
 	}
 }
 
-// listen makes a connection and uses it until it breaks, and returns how long it lived.
-func (l *listener) listen(ctx context.Context) (time.Duration, error) {
+// listen makes a connection, the first or another, and uses it until it breaks, and returns how long it lived.
+func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error) {
 	conn, err := l.open(ctx)
 	if err != nil {
 		return 0, err
@@ -83,7 +86,10 @@ func (l *listener) listen(ctx context.Context) (time.Duration, error) {
 
 	emit(l.events, ListenConnected{})
 
-	// What was announced while nobody listened is found by looking.
+	// What was announced while nobody listened is found by looking. Two of these signals may be taken for one.
+	if !first {
+		l.anew.Store(true)
+	}
 	l.listens.set()
 	l.migrated.set()
 	for {

@@ -47,6 +47,7 @@ type session struct {
 	running     *running
 	alone       aloneNotice
 	listenBroke atomic.Bool
+	listensAnew atomic.Bool
 	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
 }
@@ -136,6 +137,7 @@ func (s *session) run(ctx context.Context) error {
 			migrated: s.migrated,
 			moved:    s.queries.readOnly.moved,
 			broke:    &s.listenBroke,
+			anew:     &s.listensAnew,
 			logger:   s.logger,
 			events:   s.events,
 		}
@@ -234,6 +236,7 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		fail:         fail,
 		wake:         s.wake,
 		listens:      s.heard,
+		anew:         &s.listensAnew,
 		settled:      s.settled,
 		notices:      s.alone,
 		backlog:      s.backlog,

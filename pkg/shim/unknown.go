@@ -52,22 +52,13 @@ func (h *held) ids() []int64 {
 // failover to a server that has not heard of their end. The server may even execute such a claim a while after the
 // connection broke, so that we ask twice.
 type unsure struct {
-	now      bool
-	again    <-chan time.Time // when to ask once more
-	listened bool             // the listening connection was there before
+	now   bool
+	again <-chan time.Time // when to ask once more
 }
 
-// lost is called when a claim got no answer.
+// lost is called when a claim got no answer, and when the worker listens anew.
 func (u *unsure) lost() {
 	u.now, u.again = true, time.After(callTimeout)
-}
-
-// listens is called when there is a listening connection.
-func (u *unsure) listens() {
-	if u.listened {
-		u.lost()
-	}
-	u.listened = true
 }
 
 // pending reports whether there is something left to ask.
