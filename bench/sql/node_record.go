@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,12 +34,15 @@ func recordNode(ctx context.Context, b *bench) (_ nodeStatements, err error) {
 			return nil, fmt.Errorf("record Node's statements: %w", err)
 		}
 	}
-	var log string
-	err = db.Admin.QueryRow(ctx, "select pg_read_file(current_setting('data_directory') || '/../log')").Scan(&log)
+	var data string
+	if err := db.Admin.QueryRow(ctx, "show data_directory").Scan(&data); err != nil {
+		return nil, fmt.Errorf("record Node's statements: %w", err)
+	}
+	log, err := os.ReadFile(filepath.Join(filepath.Dir(data), "log")) // the server itself may not read it
 	if err != nil {
 		return nil, fmt.Errorf("record Node's statements: %w", err)
 	}
-	recorded := readLog(log)
+	recorded := readLog(string(log))
 	for _, name := range []string{"get_job", "get_jobF", fmt.Sprintf("get_job%d", recordedBatch), "complete_job",
 		"complete_jobs", "complete_job_q"} {
 		if recorded[name] == "" {

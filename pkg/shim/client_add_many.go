@@ -46,7 +46,11 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if forRoles, err := c.isForRoles(ctx); err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
 	} else if forRoles {
-		jobs, err := c.enqueue(ctx, specs)
+		var sent []sentSpec
+		for _, call := range calls {
+			sent = append(sent, call.Specs...)
+		}
+		jobs, err := c.enqueue(ctx, specs, sent)
 		if err != nil {
 			return nil, fmt.Errorf("add jobs: %w", err)
 		}

@@ -117,16 +117,11 @@ type enqueuedSpec struct {
 }
 
 // enqueue adds jobs by the functions of a role that is a producer, one after the other in one statement. These return ids
-// and nothing else.
-func (c *Client) enqueue(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
+// and nothing else. sent are the specs as they are sent.
+func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) ([]*JobInfo, error) {
 	var calls []string
-	sent := make([]enqueuedSpec, len(specs))
-	now := time.Now()
+	enqueued := make([]enqueuedSpec, len(specs))
 	for i, spec := range specs {
-		one, err := c.sent(spec, now)
-		if err != nil {
-			return nil, err
-		}
 		call, err := c.callFor(ctx, spec.Task)
 		if err != nil {
 			return nil, err
@@ -134,9 +129,9 @@ func (c *Client) enqueue(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		if !slices.Contains(calls, call) {
 			calls = append(calls, call)
 		}
-		sent[i] = enqueuedSpec{one, slices.Index(calls, call), cmp.Or(spec.JobKeyMode, Replace)}
+		enqueued[i] = enqueuedSpec{sent[i], slices.Index(calls, call), cmp.Or(spec.JobKeyMode, Replace)}
 	}
-	list, err := json.Marshal(sent)
+	list, err := json.Marshal(enqueued)
 	if err != nil {
 		return nil, fmt.Errorf("encode specs: %w", err)
 	}
@@ -167,7 +162,11 @@ func (c *Client) enqueueOne(ctx context.Context, task string, payload *string, o
 	if payload != nil {
 		spec.Payload = json.RawMessage(*payload)
 	}
-	jobs, err := c.enqueue(ctx, []JobSpec{spec})
+	sent, err := c.sent(spec, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	jobs, err := c.enqueue(ctx, []JobSpec{spec}, []sentSpec{sent})
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}

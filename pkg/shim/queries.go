@@ -191,9 +191,8 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
 	} else {
 		err = q.row(ctx, &completed, `
-		select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
-		  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`,
-			q.workerID, ids, leases)
+			select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
+			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`, q.workerID, ids, leases)
 	}
 	if err != nil || completed == nil {
 		return nil, err
