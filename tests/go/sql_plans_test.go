@@ -27,6 +27,8 @@ const (
 var hotPaths = []hotPath{
 	{name: "get_job_batch", blocks: 300, queued: 900, rows: 200, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10)"},
+	{name: "get_job_batch of one", blocks: 60, queued: 160, rows: 50, step: 12,
+		sql: "select * from graphile_worker.get_job_batch('worker')"},
 	{name: "get_job_batch for some tasks", blocks: 300, queued: 900, rows: 200, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', array['task0', 'task1', 'task2', 'task3', 'unknown'], batch_size => 10)"},
 	{name: "get_job_batch with forbidden flags", blocks: 300, queued: 900, rows: 200, step: 12,
@@ -271,7 +273,7 @@ func inAnHour(claim string) string {
 	return `
 		select set_config('gw.claim_cursor', (
 		         select array[c.at[1], c.at[2] + 3600000000, c.at[3], c.at[4], c.at[5], c.at[6], c.at[7]]::text
-		           from (select nullif(current_setting('gw.claim_cursor', true), '')::bigint[] as at) as c
+		           from (select nullif(nullif(current_setting('gw.claim_cursor', true), ''), 'queues')::bigint[] as at) as c
 		          where c.at is not null), false)
 		  from (select count(*) from (` + claim + `) as claimed) as claim`
 }

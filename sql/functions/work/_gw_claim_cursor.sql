@@ -5,6 +5,7 @@
 -- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
 -- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
 -- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
+-- Where there is no cursor, 'queues' in its place says that the last claim met jobs in named queues.
 
 -- The cursor of this session for such claims; null if there is none, or none that makes sense.
 -- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority,

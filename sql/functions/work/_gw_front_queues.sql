@@ -5,7 +5,8 @@
 -- steps from queue to queue instead.
 -- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
 -- A queue whose head is a suspect is barred: the job behind must not overtake.
--- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none.
+-- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none. suspects:
+-- whether there are any.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
   batch_size      bigint,
@@ -17,13 +18,56 @@ create or replace function {{.schema}}._gw_front_queues(
   from_run_at     timestamptz,
   from_id         bigint,
   queues_only     boolean,
+  suspects        boolean,
   out queue_ids   integer[],
   out wanted      integer
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
 as $$
+declare
+  is_known boolean;
 begin
+  -- As a rule the first few jobs of each kind tell enough: where one job is wanted, or none without a queue is there. What
+  -- a claim of queued jobs costs is above all to make its statements ready, and this one is short.
+  if not suspects then
+    with plain as materialized (
+      select j.priority, j.run_at, j.id,
+             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+        from {{.schema}}._private_jobs as j
+       where j.is_available and j.job_queue_id is null and queues_only is not true
+         and (j.priority, j.run_at, j.id)
+             >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+       order by j.priority, j.run_at, j.id
+       limit 16
+    ), first as materialized (
+      select p.priority, p.run_at, p.id from plain as p where p.suits limit 1
+    ), walked as materialized (
+      select j.job_queue_id, j.priority, j.run_at, j.id,
+             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+        from {{.schema}}._private_jobs as j
+       where j.is_available and j.job_queue_id is not null
+         and (j.priority, j.run_at, j.id) < (coalesce((select f.priority from first as f), 32767),
+                                             coalesce((select f.run_at from first as f), 'infinity'),
+                                             coalesce((select f.id from first as f), 9223372036854775807))
+       order by j.priority, j.run_at, j.id
+       limit batch_size + 7
+    )
+    select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
+           case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 15)
+                else not exists (select from plain) end
+           and (count(*) >= batch_size or not exists (select from walked offset batch_size + 6))
+      into queue_ids, wanted, is_known
+      from (select distinct on (c.job_queue_id) c.job_queue_id, c.priority, c.run_at, c.id
+              from walked as c
+             where c.suits
+               and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+             order by c.job_queue_id, c.priority, c.run_at, c.id) as m;
+    if is_known then
+      return;
+    end if;
+  end if;
+
   with recursive priorities (priority, run_at, id) as (
     (select j.priority, j.run_at, j.id
        from {{.schema}}._private_jobs as j
@@ -140,5 +184,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean) is
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean) is
   'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';

@@ -4,13 +4,20 @@ create or replace function {{.schema}}._gw_queue_freed()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 begin
-  if exists (select from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp()) then
-    perform {{.schema}}._gw_wake(1);
-  end if;
+  -- _gw_wake(1) without the cost of a call, which every queued job would pay.
+  perform pg_notify('jobs:insert', '{"count":1}')
+    where exists (select from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp())
+      and case (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify')
+            when 'never' then false
+            when 'idle'  then current_setting('transaction_isolation') <> 'read committed'
+                              or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp())
+            else true
+          end;
   return null;
 end;
 $$;

@@ -1,9 +1,9 @@
 -- Tells workers to look again. job_count is how many jobs became ready: Node wakes as many workers and ignores 0, ours
 -- look at every message. The same message twice in one transaction is sent once.
--- Setting notify decides whether anybody is told; add_job does the same by itself. To be called after the rows are
--- written, so that it sees the sleepers that marked themselves before they could see the rows (see fall_asleep). A
--- snapshot that is older than that, as above READ COMMITTED, may lack them. A mark that was over only after the client
--- began its statement counts, too: that time is one by which an index can be searched.
+-- Setting notify decides whether anybody is told; add_job and _gw_queue_freed decide the same by themselves. To be called
+-- after the rows are written, so that it sees the sleepers that marked themselves before they could see the rows (see
+-- fall_asleep). A snapshot that is older than that, as above READ COMMITTED, may lack them. A mark that was over only
+-- after the client began its statement counts, too: that time is one by which an index can be searched.
 create or replace function {{.schema}}._gw_wake(
   job_count bigint
 )

@@ -45,8 +45,8 @@ declare
   queues_only   boolean     := false;
   looked_again  boolean;
   front         record;
-  heads         tid[];
   queue_ids     integer[];
+  places        tid[];
   looked_at     timestamptz := claimed_at;
   reads         bigint;
   front_reads   bigint;
@@ -66,7 +66,8 @@ begin
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return;
   end if;
-  looked_again := cursor is null and not queued and not suspects and task_forbidden_flags is null; -- get_job_batch did
+  looked_again := coalesce(current_setting('gw.claim_cursor', true), '') = '' and not queued and not suspects
+                  and task_forbidden_flags is null; -- get_job_batch did
   if from_cursor then
     from_priority := cursor[4];
     from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
@@ -75,43 +76,47 @@ begin
 
   loop
     reads := {{.schema}}._gw_index_reads();
+    queue_ids := '{}';
     if queued then
       front := {{.schema}}._gw_front_queues(
-        task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id, queues_only);
+        task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
+        queues_only, suspects);
       if front.wanted > 0 then
-        select h.heads, h.queue_ids into heads, queue_ids
-          from {{.schema}}._gw_lock_heads(
-                 task_ids, front.queue_ids, front.wanted, forbidden_flags, flagged_tasks, task_flags, due) as h;
-        update {{.schema}}._private_job_queues as q
-           set locked_by = worker_id, locked_at = claimed_at
-         where q.id = any (queue_ids);
+        queue_ids := array(
+          select l.id
+            from (select f.id from unnest(front.queue_ids) with ordinality as f (id, place) order by f.place) as f
+           cross join lateral (
+                  select q.id
+                    from {{.schema}}._private_job_queues as q
+                   where q.id = f.id and q.locked_at is null
+                     for no key update skip locked) as l
+           limit front.wanted);
       end if;
     end if;
-
     front_reads := {{.schema}}._gw_index_reads() - reads;
     reads := reads + front_reads;
-    return query
-    with recursive priorities (priority, run_at, id) as (
-      (select j.priority, j.run_at, j.id
-         from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id is null
-          and (j.priority, j.run_at, j.id)
-              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-        order by j.priority, j.run_at, j.id
-        limit 1)
-      union all
-      select n.priority, n.run_at, n.id
-        from priorities as p
-       cross join lateral (
-              select j.priority, j.run_at, j.id
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id is null and j.priority > p.priority
-               order by j.priority, j.run_at, j.id
-               limit 1) as n
-    ), claimed as (
-      update {{.schema}}._private_jobs as j
-         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.ctid = any (heads || array(
+
+    places := '{}';
+    if cardinality(queue_ids) < batch_size then
+      with recursive priorities (priority, run_at, id) as (
+        (select j.priority, j.run_at, j.id
+           from {{.schema}}._private_jobs as j
+          where j.is_available and j.job_queue_id is null
+            and (j.priority, j.run_at, j.id)
+                >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+          order by j.priority, j.run_at, j.id
+          limit 1)
+        union all
+        select n.priority, n.run_at, n.id
+          from priorities as p
+         cross join lateral (
+                select j.priority, j.run_at, j.id
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id is null and j.priority > p.priority
+                 order by j.priority, j.run_at, j.id
+                 limit 1) as n
+      )
+      select array(
                select l.ctid
                  from priorities as p
                 cross join lateral (
@@ -124,9 +129,40 @@ begin
                               or not exists (select from {{.schema}}._gw_suspects as s
                                               where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
                        order by j.run_at, j.id
-                       limit batch_size - coalesce(cardinality(heads), 0)
+                       limit batch_size - cardinality(queue_ids)
                          for update skip locked) as l
-                limit batch_size - coalesce(cardinality(heads), 0)))
+                limit batch_size - cardinality(queue_ids))
+        into places;
+    end if;
+
+    -- The locks of the queues come in a statement before, so that this one sees what the last holder of each committed. A
+    -- head that somebody changes or has just changed (xmin) is left alone, and its queue with it: the job behind must not
+    -- overtake, and the head may be due later by now, or belong to another queue. A suspect is left alone likewise.
+    return query
+    with heads as materialized (
+      select l.ctid, l.job_queue_id
+        from unnest(queue_ids) as q (id)
+       cross join lateral (
+              select j.id, j.xmin
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id = q.id
+                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+               order by j.priority, j.run_at, j.id
+               limit 1) as head
+       cross join lateral (
+              select j.ctid, j.job_queue_id
+                from {{.schema}}._private_jobs as j
+               where j.id = head.id and j.xmin = head.xmin
+                 and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision)
+                 for update skip locked) as l
+    ), taken as (
+      update {{.schema}}._private_job_queues as q
+         set locked_by = worker_id, locked_at = claimed_at
+       where q.id = any (array(select h.job_queue_id from heads as h))
+    ), claimed as (
+      update {{.schema}}._private_jobs as j
+         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+       where j.ctid = any (places || array(select h.ctid from heads as h))
       returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
                 j.flags, j.created_at, j.last_error, j.revision
     )
@@ -169,6 +205,13 @@ begin
       exit;
     end if;
   end loop;
+
+  -- Whether the next claim of this session is to come here at once.
+  if queued and coalesce(current_setting('gw.claim_cursor', true), '') = '' then
+    perform set_config('gw.claim_cursor', 'queues', false);
+  elsif not queued and current_setting('gw.claim_cursor', true) = 'queues' then
+    perform set_config('gw.claim_cursor', '', false);
+  end if;
 end;
 $$;
 

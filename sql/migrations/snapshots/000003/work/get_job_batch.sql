@@ -47,13 +47,14 @@ declare
   reads      bigint;
 begin
   -- One question, for each costs a microsecond.
-  if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true then
+  if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
+     or current_setting('gw.claim_cursor', true) <> '' then
     if (length(worker_id) between 1 and 128) is not true then
       raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
     elsif (batch_size >= 1) is not true then
       raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
         using errcode = 'GWWBS';
-    elsif task_forbidden_flags is not null then
+    elsif task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '' then
       return query
       select c.*
         from {{.schema}}._gw_claim_jobs(
@@ -76,8 +77,7 @@ begin
      where j.ctid = any (array(
              select j.ctid
                from {{.schema}}._private_jobs as j
-              where (select coalesce(current_setting('gw.claim_cursor', true), '') = ''
-                            and not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
+              where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                             and not exists (select from {{.schema}}._private_jobs as q
                                              where q.is_available and q.job_queue_id is not null))
                 and j.is_available and j.job_queue_id is null
@@ -109,7 +109,7 @@ begin
     return;
   end if;
 
-  -- A job is in a queue, or suspected, or this session has a cursor, or nothing was there to take at the first look.
+  -- A job is in a queue, or suspected, or nothing was there to take at the first look.
   return query
   select c.*
     from {{.schema}}._gw_claim_jobs(
