@@ -39,7 +39,7 @@
 {{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
-{{ template "work/_gw_claim_jobs.sql" . }}
+{{ template "work/_gw_lock_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
 {{ template "work/get_job_alone.sql" . }}
 {{ template "work/get_job.sql" . }}

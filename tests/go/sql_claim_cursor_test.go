@@ -375,7 +375,7 @@ func TestASessionForgetsThatNamedQueuesHadJobs(t *testing.T) {
 	add := func(queue string) int64 {
 		return one[int64](s, "select id from graphile_worker.add_job('task', queue_name => nullif($1, ''))", queue)
 	}
-	for i, step := range []struct{ queue, after string }{{"", ""}, {"queue", "queues"}, {"queue", "queues"}, {"", ""}, {"", ""}} {
+	for i, step := range []struct{ queue, after string }{{"", ""}, {"queue", "first queues"}, {"queue", "first queues"}, {"", ""}, {"", ""}} {
 		id := add(step.queue)
 		if claimed := all[int64](s, claimOne); !slices.Equal(claimed, []int64{id}) {
 			t.Errorf("step %d: claimed %v, want %d", i, claimed, id)

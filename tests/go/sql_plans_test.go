@@ -273,7 +273,7 @@ func inAnHour(claim string) string {
 	return `
 		select set_config('gw.claim_cursor', (
 		         select array[c.at[1], c.at[2] + 3600000000, c.at[3], c.at[4], c.at[5], c.at[6], c.at[7]]::text
-		           from (select nullif(nullif(current_setting('gw.claim_cursor', true), ''), 'queues')::bigint[] as at) as c
+		           from (select substring(current_setting('gw.claim_cursor', true) from '^\{.*')::bigint[] as at) as c
 		          where c.at is not null), false)
 		  from (select count(*) from (` + claim + `) as claimed) as claim`
 }

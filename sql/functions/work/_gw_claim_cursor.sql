@@ -5,7 +5,8 @@
 -- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
 -- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
 -- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
--- Where there is no cursor, 'queues' in its place says that the last claim met jobs in named queues.
+-- Where there is no cursor, its place may have what kind of look at named queues told the last claim enough; see
+-- _gw_front_queues.
 
 -- The cursor of this session for such claims; null if there is none, or none that makes sense.
 -- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority,
@@ -40,7 +41,8 @@ comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
   'Internal: where the jobs without a queue begin that suit such claims, as far as this session knows.';
 
 -- Puts the cursor on the first job, at or after a place, that such claims may take now or later. looked_at: when the look
--- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor.
+-- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor. places: jobs that
+-- are just being claimed.
 create or replace function {{.schema}}._gw_put_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -48,7 +50,8 @@ create or replace function {{.schema}}._gw_put_claim_cursor(
   from_priority        integer,
   from_run_at          timestamptz,
   from_id              bigint,
-  looked_at            timestamptz
+  looked_at            timestamptz,
+  places               tid[]
 )
   returns void
   language plpgsql
@@ -81,6 +84,7 @@ begin
    where j.is_available and j.job_queue_id is null
      and (j.priority, j.run_at, j.id)
          >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+     and (places is null or j.ctid <> all (places))
      and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, 'infinity', task_ids, forbidden_flags, flagged_tasks, task_flags)
    order by j.priority, j.run_at, j.id
    limit 1;
@@ -99,7 +103,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz) is
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[]) is
   'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
 
 create or replace function {{.schema}}._gw_cursor_scope(

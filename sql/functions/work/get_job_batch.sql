@@ -7,7 +7,7 @@
 -- How it stays fast: rows are locked by an array of ctid under a generic plan, which depends on no estimate and so is
 -- planned once; sequential scans are off, for a plan cached while the queue was empty must not meet a burst with one.
 -- Here is the ordinary case, jobs without a queue from the front of their index. Whatever needs more is left to
--- _gw_claim_jobs: named queues, a front that is long to step over, forbidden flags of single tasks, and suspects, which
+-- _gw_lock_jobs: named queues, a front that is long to step over, forbidden flags of single tasks, and suspects, which
 -- only get_job_alone hands out.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
@@ -45,75 +45,94 @@ declare
   task_ids   integer[];
   task_names text[];
   reads      bigint;
+  places     tid[];
 begin
-  -- One question, for each costs a microsecond.
-  if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
-     or current_setting('gw.claim_cursor', true) <> '' then
-    if (length(worker_id) between 1 and 128) is not true then
-      raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-    elsif (batch_size >= 1) is not true then
-      raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
-        using errcode = 'GWWBS';
-    elsif task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '' then
-      return query
-      select c.*
-        from {{.schema}}._gw_claim_jobs(
-               worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at) as c;
+  <<ordinary>>
+  begin
+    -- One question, for each costs a microsecond.
+    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
+       or current_setting('gw.claim_cursor', true) <> '' then
+      if (length(worker_id) between 1 and 128) is not true then
+        raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
+      elsif (batch_size >= 1) is not true then
+        raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
+          using errcode = 'GWWBS';
+      end if;
+      exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
+      if batch_size > 20 and task_identifiers is not null then -- of many jobs the task is looked up here, by halving
+        select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
+          into task_ids, task_names
+          from {{.schema}}._private_tasks as t
+         where t.identifier = any (task_identifiers);
+      end if;
+    end if;
+
+    reads := {{.schema}}._gw_index_reads();
+    return query
+    with claimed as (
+      update {{.schema}}._private_jobs as j
+         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+       where j.ctid = any (array(
+               select j.ctid
+                 from {{.schema}}._private_jobs as j
+                where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
+                              and not exists (select from {{.schema}}._private_jobs as q
+                                               where q.is_available and q.job_queue_id is not null))
+                  and j.is_available and j.job_queue_id is null
+                  and {{.schema}}._gw_suits(
+                        j.run_at, j.task_id, j.flags, get_job_batch.now,
+                        case when task_identifiers is not null then
+                          array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+                        end,
+                        forbidden_flags)
+                order by j.priority, j.run_at, j.id
+                limit batch_size
+                  for update skip locked))
+      returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
+                j.last_error, j.revision
+    )
+    select c.id,
+           case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
+           end,
+           c.payload, null::text,
+           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+      from claimed as c
+     order by c.priority, c.run_at, c.id;
+    if found then
+      if {{.schema}}._gw_index_reads() - reads - 1000 > batch_size then
+        perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, null, claimed_at, null);
+      end if;
       return;
     end if;
-    if task_identifiers is not null then -- of many jobs the task is looked up here, by halving
-      select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
-        into task_ids, task_names
-        from {{.schema}}._private_tasks as t
-       where t.identifier = any (task_identifiers);
-    end if;
-  end if;
+  end;
 
-  reads := {{.schema}}._gw_index_reads();
-  return query
-  with claimed as (
-    update {{.schema}}._private_jobs as j
-       set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-     where j.ctid = any (array(
-             select j.ctid
-               from {{.schema}}._private_jobs as j
-              where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
-                            and not exists (select from {{.schema}}._private_jobs as q
-                                             where q.is_available and q.job_queue_id is not null))
-                and j.is_available and j.job_queue_id is null
-                and {{.schema}}._gw_suits(
-                      j.run_at, j.task_id, j.flags, get_job_batch.now,
-                      case when task_identifiers is not null then
-                        array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-                      end,
-                      forbidden_flags)
-              order by j.priority, j.run_at, j.id
-              limit batch_size
-                for update skip locked))
-    returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
-              j.last_error, j.revision
-  )
-  select c.id,
-         case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
-              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
-         end,
-         c.payload, null::text,
-         c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-         (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
-    from claimed as c
-   order by c.priority, c.run_at, c.id;
-  if found then
-    if {{.schema}}._gw_index_reads() - reads - 1000 > batch_size then
-      perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, null, claimed_at);
-    end if;
-    return;
+  -- A job is in a queue, or suspected, or this session has a cursor, or nothing was there to take at the first look.
+  places := {{.schema}}._gw_lock_jobs(
+    worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at);
+  if cardinality(places) > 0 then
+    return query
+    with claimed as (
+      update {{.schema}}._private_jobs as j
+         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+       where j.ctid = any (places)
+      returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
+                j.flags, j.created_at, j.last_error, j.revision
+    )
+    select c.id,
+           case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
+           end,
+           c.payload,
+           case when c.job_queue_id is not null then
+             (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+           end,
+           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
+           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+      from claimed as c
+     order by c.priority, c.run_at, c.id;
   end if;
-
-  -- A job is in a queue, or suspected, or nothing was there to take at the first look.
-  return query
-  select c.*
-    from {{.schema}}._gw_claim_jobs(
-           worker_id, task_identifiers, batch_size, forbidden_flags, null, get_job_batch.now, claimed_at) as c;
 end;
 $$;
 

@@ -11,7 +11,9 @@ create or replace function _gw_index_reads()
   language plpgsql
 as $$
 begin
-  perform graphile_worker.add_job('new', '"new"', job_key => 'new', flags => '{a}', priority => -1);
+  if not exists (select from graphile_worker._private_jobs as j where j.key = 'new') then
+    perform graphile_worker.add_job('new', '"new"', job_key => 'new', flags => '{a}', priority => -1);
+  end if;
   return 0;
 end;
 $$;

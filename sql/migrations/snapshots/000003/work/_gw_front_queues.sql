@@ -6,7 +6,7 @@
 -- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
 -- A queue whose head is a suspect is barred: the job behind must not overtake.
 -- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none. suspects:
--- whether there are any.
+-- whether there are any. hint, look: which kind of look told enough.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
   batch_size      bigint,
@@ -19,8 +19,10 @@ create or replace function {{.schema}}._gw_front_queues(
   from_id         bigint,
   queues_only     boolean,
   suspects        boolean,
+  hint            text,
   out queue_ids   integer[],
-  out wanted      integer
+  out wanted      integer,
+  out look        text
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
@@ -28,9 +30,10 @@ as $$
 declare
   is_known boolean;
 begin
-  -- As a rule the first few jobs of each kind tell enough: where one job is wanted, or none without a queue is there. What
-  -- a claim of queued jobs costs is above all to make its statements ready, and this one is short.
-  if not suspects then
+  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short one tells enough, where
+  -- one job is wanted or none without a queue is there: a look at the first jobs of each kind, or, where long backlogs of
+  -- busy queues stand in front, at each queue of a few. hint says which told the last claim of this session.
+  if not suspects and hint not in ('few queues', 'all queues') then
     with plain as materialized (
       select j.priority, j.run_at, j.id,
              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
@@ -39,7 +42,7 @@ begin
          and (j.priority, j.run_at, j.id)
              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
        order by j.priority, j.run_at, j.id
-       limit 16
+       limit 8
     ), first as materialized (
       select p.priority, p.run_at, p.id from plain as p where p.suits limit 1
     ), walked as materialized (
@@ -47,6 +50,7 @@ begin
              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
         from {{.schema}}._private_jobs as j
        where j.is_available and j.job_queue_id is not null
+         and (batch_size = 1 or not exists (select from plain))
          and (j.priority, j.run_at, j.id) < (coalesce((select f.priority from first as f), 32767),
                                              coalesce((select f.run_at from first as f), 'infinity'),
                                              coalesce((select f.id from first as f), 9223372036854775807))
@@ -54,7 +58,7 @@ begin
        limit batch_size + 7
     )
     select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
-           case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 15)
+           case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 7)
                 else not exists (select from plain) end
            and (count(*) >= batch_size or not exists (select from walked offset batch_size + 6))
       into queue_ids, wanted, is_known
@@ -64,6 +68,58 @@ begin
                and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
              order by c.job_queue_id, c.priority, c.run_at, c.id) as m;
     if is_known then
+      look := 'first queues';
+      return;
+    end if;
+  end if;
+  if not suspects and hint <> 'all queues' then
+    with recursive plain as materialized (
+      select j.priority, j.run_at, j.id,
+             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+        from {{.schema}}._private_jobs as j
+       where j.is_available and j.job_queue_id is null and queues_only is not true
+         and (j.priority, j.run_at, j.id)
+             >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+       order by j.priority, j.run_at, j.id
+       limit 8
+    ), first as materialized (
+      select p.priority, p.run_at, p.id from plain as p where p.suits limit 1
+    ), queues (id, number) as (
+      (select j.job_queue_id, 1
+         from {{.schema}}._private_jobs as j
+        where j.is_available and j.job_queue_id is not null
+        order by j.job_queue_id
+        limit 1)
+      union all
+      select n.job_queue_id, q.number + 1
+        from queues as q
+       cross join lateral (
+              select j.job_queue_id
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id > q.id
+               order by j.job_queue_id
+               limit 1) as n
+       where q.number < 9
+    )
+    select array_agg(h.job_queue_id order by h.priority, h.run_at, h.id), least(count(h.id), batch_size),
+           not exists (select from queues as q where q.number = 9)
+           and (count(h.id) = 0 or case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 7)
+                                        else not exists (select from plain) end)
+      into queue_ids, wanted, is_known
+      from queues as q
+     cross join lateral (
+            select j.job_queue_id, j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = q.id
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+             order by j.priority, j.run_at, j.id
+             limit 1) as h
+     where q.number < 9
+       and (select w.locked_at is null from {{.schema}}._private_job_queues as w where w.id = q.id)
+       and (batch_size > 1
+            or ((h.priority, h.run_at, h.id) < (select f.priority, f.run_at, f.id from first as f)) is not false);
+    if is_known then
+      look := 'few queues';
       return;
     end if;
   end if;
@@ -181,8 +237,11 @@ begin
     into queue_ids, wanted
     from ranked as r
    where r.job_queue_id is not null and r.rank <= batch_size + 64;
+  look := case when batch_size > 1 and wanted > 0
+                     and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null)
+               then 'all queues' else 'first queues' end;
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean) is
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean, text) is
   'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';

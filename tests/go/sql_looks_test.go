@@ -1,0 +1,101 @@
+package gotest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// looks are the kinds of look at named queues that a claim may begin with; see _gw_front_queues.
+var looks = []string{"", "first queues", "few queues", "all queues"}
+
+// expectedClaim is which jobs a claim takes, by the rule alone: the heads of free queues and the jobs without one, by order.
+const expectedClaim = `
+	with suiting as (
+	  select j.id, j.priority, j.run_at, j.job_queue_id,
+	         row_number() over (partition by j.job_queue_id order by j.priority, j.run_at, j.id) as place
+	    from graphile_worker._private_jobs as j
+	    left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+	   where j.is_available and j.run_at <= now() and (j.flags ? 'barred') is not true and q.locked_at is null)
+	select s.id
+	  from suiting as s
+	 where s.job_queue_id is null or s.place = 1
+	 order by s.priority, s.run_at, s.id
+	 limit $1`
+
+// scatter fills the tables anew, by chance: few queues or many, some of them locked, long backlogs or short ones, with and
+// without jobs in no queue.
+func scatter(s *session, random *rand.Rand) string {
+	s.t.Helper()
+	queues, jobs := 1+random.IntN(30), random.IntN(200)
+	if random.IntN(3) == 0 {
+		queues = 1 + random.IntN(4)
+	}
+	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
+	s.exec("delete from graphile_worker._private_jobs")
+	s.exec("delete from graphile_worker._private_job_queues")
+	s.exec("select setseed($1)", random.Float64())
+	s.exec(`insert into graphile_worker._private_job_queues (queue_name, locked_at, locked_by)
+	        select 'queue' || n, case when random() < $2 then now() end, 'other' from generate_series(1, $1) as n`, queues, locked)
+	s.exec(`update graphile_worker._private_job_queues set locked_by = null where locked_at is null`)
+	s.exec(`insert into graphile_worker._private_jobs (task_id, job_queue_id, priority, run_at, flags)
+	        select (select t.id from graphile_worker._private_tasks as t), q.id, floor(random() * $4),
+	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.1 then '{"barred": true}'::jsonb end
+	          from (select case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
+	                  from generate_series(1, $1)) as n
+	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities)
+	return fmt.Sprintf("%d jobs, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, plain, queues, locked)
+}
+
+// misclaims compares claims with the rule, of several sizes and beginning with each kind of look, and returns what differs.
+func misclaims(s *session, random *rand.Rand, tables int) (faults []string) {
+	for range tables {
+		state := scatter(s, random)
+		for _, size := range []int{1, 2, 10} {
+			expected := all[int64](s, expectedClaim, size)
+			for _, look := range looks {
+				s.exec("begin")
+				s.exec("select set_config('gw.claim_cursor', $1, true)", look)
+				claimed := all[int64](s, `
+					select id from graphile_worker.get_job_batch('worker', batch_size => $1, forbidden_flags => array['barred'])`, size)
+				s.exec("rollback")
+				if !slices.Equal(claimed, expected) {
+					faults = append(faults, fmt.Sprintf("%s: with the look %q %d jobs are %v, want %v", state, look, size, claimed, expected))
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// Whichever look at named queues a claim begins with, it takes the same jobs.
+func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
+	s := newDatabase(t).session()
+	s.exec("select graphile_worker.add_job('task')")
+	seed := rand.Uint64()
+	if faults := misclaims(s, rand.New(rand.NewPCG(seed, 0)), 60); len(faults) > 0 {
+		t.Errorf("with the seed %d: %d faults, the first: %s", seed, len(faults), faults[0])
+	}
+}
+
+func TestALookThatMissesJobsIsSeen(t *testing.T) {
+	for _, c := range []struct{ name, old, altered string }{
+		{"the first queues, though the walk ended before it knew", "exists (select from walked offset batch_size + 6)", "false"},
+		{"the first queues, in front of any job", "coalesce((select f.priority from first as f), 32767)", "32767"},
+		{"the first queues, beside jobs without a queue", "else not exists (select from plain) end\n", "else true end\n"},
+		{"a few queues, though there are more", "not exists (select from queues as q where q.number = 9)", "true"},
+		{"a few queues, in front of any job", "batch_size > 1\n            or ((h.priority", "true\n            or ((h.priority"},
+		{"a few queues, beside jobs without a queue", "else not exists (select from plain) end)", "else true end)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDatabase(t)
+			d.watcher.mutate("_gw_front_queues", c.old, c.altered)
+			s := d.session()
+			s.exec("select graphile_worker.add_job('task')")
+			if faults := misclaims(s, rand.New(rand.NewPCG(1, 2)), 60); len(faults) == 0 {
+				t.Error("all claims were right")
+			}
+		})
+	}
+}
