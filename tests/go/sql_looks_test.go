@@ -41,7 +41,7 @@ func scatter(s *session, random *rand.Rand) string {
 	s.exec(`update graphile_worker._private_job_queues set locked_by = null where locked_at is null`)
 	s.exec(`insert into graphile_worker._private_jobs (task_id, job_queue_id, priority, run_at, flags)
 	        select (select t.id from graphile_worker._private_tasks as t), q.id, floor(random() * $4),
-	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.1 then '{"barred": true}'::jsonb end
+	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.2 then '{"barred": true}'::jsonb end
 	          from (select case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
 	                  from generate_series(1, $1)) as n
 	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities)
@@ -82,20 +82,25 @@ func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
 func TestALookThatMissesJobsIsSeen(t *testing.T) {
 	for _, c := range []struct{ name, old, altered string }{
 		{"the first queues, though the walk ended before it knew", "exists (select from walked offset batch_size + 6)", "false"},
-		{"the first queues, in front of any job", "coalesce((select f.priority from first as f), 32767)", "32767"},
-		{"the first queues, beside jobs without a queue", "else not exists (select from plain) end\n", "else true end\n"},
+		{"the first queues, in front of any job", "coalesce((select p.priority from plain as p), 32767)", "32767"},
+		{"the first queues, beside jobs without a queue", "not exists (select from plain as p where batch_size > 1 or not p.suits)\n           and (count(*)", "true and (count(*)"},
 		{"a few queues, though there are more", "not exists (select from queues as q where q.number = 9)", "true"},
 		{"a few queues, in front of any job", "batch_size > 1\n            or ((h.priority", "true\n            or ((h.priority"},
-		{"a few queues, beside jobs without a queue", "else not exists (select from plain) end)", "else true end)"},
+		{"a few queues, in front of a job that does not suit", "from plain as p where p.suits)", "from plain as p)"},
+		{"a few queues, beside jobs without a queue", "or not exists (select from plain as p where batch_size > 1 or not p.suits))", "or true)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDatabase(t)
 			d.watcher.mutate("_gw_front_queues", c.old, c.altered)
 			s := d.session()
 			s.exec("select graphile_worker.add_job('task')")
-			if faults := misclaims(s, rand.New(rand.NewPCG(1, 2)), 60); len(faults) == 0 {
-				t.Error("all claims were right")
+			random := rand.New(rand.NewPCG(1, 2))
+			for range 100 {
+				if len(misclaims(s, random, 5)) > 0 {
+					return
+				}
 			}
+			t.Error("all claims were right")
 		})
 	}
 }

@@ -31,35 +31,44 @@ declare
   is_known boolean;
 begin
   -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short one tells enough, where
-  -- one job is wanted or none without a queue is there: a look at the first jobs of each kind, or, where long backlogs of
-  -- busy queues stand in front, at each queue of a few. hint says which told the last claim of this session.
+  -- one job is wanted or none without a queue is due: a look at the first queued jobs, or, where long backlogs of busy
+  -- queues stand in front, at each queue of a few. hint says which told the last claim of this session.
   if not suspects and hint not in ('few queues', 'all queues') then
-    with plain as materialized (
-      select j.priority, j.run_at, j.id,
-             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-        from {{.schema}}._private_jobs as j
-       where j.is_available and j.job_queue_id is null and queues_only is not true
-         and (j.priority, j.run_at, j.id)
-             >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-       order by j.priority, j.run_at, j.id
-       limit 8
-    ), first as materialized (
-      select p.priority, p.run_at, p.id from plain as p where p.suits limit 1
+    with recursive priorities (priority, run_at, id, suits) as (
+      (select j.priority, j.run_at, j.id,
+              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+         from {{.schema}}._private_jobs as j
+        where j.is_available and j.job_queue_id is null and queues_only is not true
+          and (j.priority, j.run_at, j.id)
+              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+        order by j.priority, j.run_at, j.id
+        limit 1)
+      union all
+      select n.priority, n.run_at, n.id, n.suits
+        from priorities as p
+       cross join lateral (
+              select j.priority, j.run_at, j.id,
+                     {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id is null and j.priority > p.priority
+               order by j.priority, j.run_at, j.id
+               limit 1) as n
+    ), plain as materialized (
+      select p.priority, p.run_at, p.id, p.suits from priorities as p where p.run_at <= due limit 1
     ), walked as materialized (
       select j.job_queue_id, j.priority, j.run_at, j.id,
              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
         from {{.schema}}._private_jobs as j
        where j.is_available and j.job_queue_id is not null
          and (batch_size = 1 or not exists (select from plain))
-         and (j.priority, j.run_at, j.id) < (coalesce((select f.priority from first as f), 32767),
-                                             coalesce((select f.run_at from first as f), 'infinity'),
-                                             coalesce((select f.id from first as f), 9223372036854775807))
+         and (j.priority, j.run_at, j.id) < (coalesce((select p.priority from plain as p), 32767),
+                                             coalesce((select p.run_at from plain as p), 'infinity'),
+                                             coalesce((select p.id from plain as p), 9223372036854775807))
        order by j.priority, j.run_at, j.id
        limit batch_size + 7
     )
     select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
-           case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 7)
-                else not exists (select from plain) end
+           not exists (select from plain as p where batch_size > 1 or not p.suits)
            and (count(*) >= batch_size or not exists (select from walked offset batch_size + 6))
       into queue_ids, wanted, is_known
       from (select distinct on (c.job_queue_id) c.job_queue_id, c.priority, c.run_at, c.id
@@ -73,17 +82,27 @@ begin
     end if;
   end if;
   if not suspects and hint <> 'all queues' then
-    with recursive plain as materialized (
-      select j.priority, j.run_at, j.id,
-             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-        from {{.schema}}._private_jobs as j
-       where j.is_available and j.job_queue_id is null and queues_only is not true
-         and (j.priority, j.run_at, j.id)
-             >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-       order by j.priority, j.run_at, j.id
-       limit 8
-    ), first as materialized (
-      select p.priority, p.run_at, p.id from plain as p where p.suits limit 1
+    with recursive priorities (priority, run_at, id, suits) as (
+      (select j.priority, j.run_at, j.id,
+              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+         from {{.schema}}._private_jobs as j
+        where j.is_available and j.job_queue_id is null and queues_only is not true
+          and (j.priority, j.run_at, j.id)
+              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+        order by j.priority, j.run_at, j.id
+        limit 1)
+      union all
+      select n.priority, n.run_at, n.id, n.suits
+        from priorities as p
+       cross join lateral (
+              select j.priority, j.run_at, j.id,
+                     {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id is null and j.priority > p.priority
+               order by j.priority, j.run_at, j.id
+               limit 1) as n
+    ), plain as materialized (
+      select p.priority, p.run_at, p.id, p.suits from priorities as p where p.run_at <= due limit 1
     ), queues (id, number) as (
       (select j.job_queue_id, 1
          from {{.schema}}._private_jobs as j
@@ -103,8 +122,7 @@ begin
     )
     select array_agg(h.job_queue_id order by h.priority, h.run_at, h.id), least(count(h.id), batch_size),
            not exists (select from queues as q where q.number = 9)
-           and (count(h.id) = 0 or case when batch_size = 1 then exists (select from first) or not exists (select from plain offset 7)
-                                        else not exists (select from plain) end)
+           and (count(h.id) = 0 or not exists (select from plain as p where batch_size > 1 or not p.suits))
       into queue_ids, wanted, is_known
       from queues as q
      cross join lateral (
@@ -117,7 +135,7 @@ begin
      where q.number < 9
        and (select w.locked_at is null from {{.schema}}._private_job_queues as w where w.id = q.id)
        and (batch_size > 1
-            or ((h.priority, h.run_at, h.id) < (select f.priority, f.run_at, f.id from first as f)) is not false);
+            or ((h.priority, h.run_at, h.id) < (select p.priority, p.run_at, p.id from plain as p where p.suits)) is not false);
     if is_known then
       look := 'few queues';
       return;
@@ -233,13 +251,12 @@ begin
             union all
             select null, p.priority, p.run_at, p.id from plain as p) as c
   )
-  select array_agg(r.job_queue_id order by r.rank), count(*) filter (where r.rank <= batch_size)
-    into queue_ids, wanted
+  select array_agg(r.job_queue_id order by r.rank), count(*) filter (where r.rank <= batch_size),
+         case when batch_size > 1 and count(*) > 0 and exists (select from priorities as p where p.run_at <= due) then 'all queues'
+              else 'first queues' end
+    into queue_ids, wanted, look
     from ranked as r
    where r.job_queue_id is not null and r.rank <= batch_size + 64;
-  look := case when batch_size > 1 and wanted > 0
-                     and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null)
-               then 'all queues' else 'first queues' end;
 end;
 $$;
 

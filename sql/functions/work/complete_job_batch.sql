@@ -15,10 +15,26 @@ create or replace function {{.schema}}.complete_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
+  plain     bigint := 0;
   completed bigint;
 begin
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     -- Jobs of one claim, or by whatever claim the worker holds them.
+    if cardinality(job_ids) > 20
+       and pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
+      -- Where there was never a named queue, none is to be freed, and many jobs need not be gone through for that.
+      return query
+      delete from {{.schema}}._private_jobs as j
+       where j.id = any (job_ids)
+         and j.locked_by = worker_id
+         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
+         and j.job_queue_id is null
+      returning j.id;
+      get diagnostics plain = row_count;
+      if plain = cardinality(job_ids) then
+        return;
+      end if;
+    end if;
     return query
     with gone as (
       delete from {{.schema}}._private_jobs as j
@@ -55,7 +71,7 @@ begin
     select g.id from gone as g;
   end if;
   get diagnostics completed = row_count;
-  if (completed = cardinality(job_ids)) is not true then
+  if (plain + completed = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- not held any more, or named wrongly
   end if;
 end;
