@@ -57,12 +57,18 @@ begin
     return query
     insert into {{.schema}}._private_jobs
       (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-    select q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25),
-           coalesce(s.priority, 0), case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+    select case when s.queue_name is not null then
+             (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = s.queue_name)
+           end,
+           case when s.identifier = identifiers[1] then -- as a rule all are of one task
+             (select t.id from {{.schema}}._private_tasks as t where t.identifier = identifiers[1])
+           else
+             (select t.id from {{.schema}}._private_tasks as t where t.identifier = s.identifier)
+           end,
+           coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25), coalesce(s.priority, 0),
+           case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
       from unnest(specs) with ordinality
         as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-      join {{.schema}}._private_tasks as t on t.identifier = s.identifier
-      left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
      order by s.number
     returning *;
   else
