@@ -18,8 +18,9 @@ func newCancelCommand(getenv func(string) string, stops *shutdown) *cobra.Comman
 		cobra: cobra.Command{
 			Use: "cancel [ID...]", Short: "Make jobs fail for good, those too that run", Long: cancelHelp, Example: cancelExamples,
 		},
-		verb: "cancel",
-		did:  "Canceled",
+		verb:   "cancel",
+		did:    "Canceled",
+		failed: "has failed already",
 		prepare: func() (string, []any, error) {
 			return `S.cancel_jobs(IDS, $2::text)`, []any{orNull(reason)}, nil
 		},

@@ -32,6 +32,7 @@ type change struct {
 	cobra     cobra.Command
 	verb      string // what it does to jobs, such as "retry"
 	did       string // what it has done, such as "Retried"
+	failed    string // why it leaves jobs alone that have failed, if it does
 	// prepare returns the call of a function that returns the jobs that it has changed, with IDS for an array of ids and $2
 	// and so on for arguments of its own; and these.
 	prepare func() (call string, args []any, err error)
@@ -275,8 +276,8 @@ func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, 
 	}
 	for _, j := range jobs {
 		switch {
-		case c.verb == "cancel" && j.State == "failed":
-			reasons[j.ID] = "has failed already"
+		case c.failed != "" && j.State == "failed":
+			reasons[j.ID] = c.failed
 		case j.State == "running":
 			reasons[j.ID] = "is being run by " + terminal.Printable(j.LockedBy)
 		case j.Attempts > j.MaxAttempts:

@@ -65,17 +65,22 @@ begin
                                              coalesce((select p.run_at from plain as p), 'infinity'),
                                              coalesce((select p.id from plain as p), 9223372036854775807))
        order by j.priority, j.run_at, j.id
-       limit batch_size + 7
+       limit batch_size + 15
+    ), free as materialized (
+      select w.job_queue_id, w.priority, w.run_at, w.id
+        from walked as w
+       where w.suits
+         and (select c.locked_at is null from {{.schema}}._private_job_queues as c where c.id = w.job_queue_id)
+       limit batch_size + 3 -- the walk ends here when it has met enough, and some to spare
     )
     select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
            not exists (select from plain as p where batch_size > 1 or not p.suits)
-           and (count(*) >= batch_size or not exists (select from walked offset batch_size + 6))
+           and (count(*) >= batch_size
+                or not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2))
       into queue_ids, wanted, is_known
-      from (select distinct on (c.job_queue_id) c.job_queue_id, c.priority, c.run_at, c.id
-              from walked as c
-             where c.suits
-               and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
-             order by c.job_queue_id, c.priority, c.run_at, c.id) as m;
+      from (select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
+              from free as f
+             order by f.job_queue_id, f.priority, f.run_at, f.id) as m;
     if is_known then
       look := 'first queues';
       return;
@@ -118,10 +123,10 @@ begin
                where j.is_available and j.job_queue_id > q.id
                order by j.job_queue_id
                limit 1) as n
-       where q.number < 9
+       where q.number < 17
     )
     select array_agg(h.job_queue_id order by h.priority, h.run_at, h.id), least(count(h.id), batch_size),
-           not exists (select from queues as q where q.number = 9)
+           not exists (select from queues as q where q.number = 17)
            and (count(h.id) = 0 or not exists (select from plain as p where batch_size > 1 or not p.suits))
       into queue_ids, wanted, is_known
       from queues as q
@@ -132,7 +137,7 @@ begin
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
              order by j.priority, j.run_at, j.id
              limit 1) as h
-     where q.number < 9
+     where q.number < 17
        and (select w.locked_at is null from {{.schema}}._private_job_queues as w where w.id = q.id)
        and (batch_size > 1
             or ((h.priority, h.run_at, h.id) < (select p.priority, p.run_at, p.id from plain as p where p.suits)) is not false);
