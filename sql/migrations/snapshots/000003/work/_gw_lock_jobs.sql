@@ -60,7 +60,7 @@ begin
     if queued then
       front := {{.schema}}._gw_front_queues(
         task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
-        queues_only, suspects, hint);
+        queues_only, suspects, case when looked_again then 'all queues' else hint end); -- the short looks spare few
       front_reads := {{.schema}}._gw_index_reads() - reads;
       reads := reads + front_reads;
       queue_ids := null;
