@@ -33,6 +33,9 @@ func scatter(s *session, random *rand.Rand) string {
 		queues = 1 + random.IntN(4)
 	}
 	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
+	if random.IntN(4) == 0 { // one queue has most of a few jobs
+		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
+	}
 	s.exec("delete from graphile_worker._private_jobs")
 	s.exec("delete from graphile_worker._private_job_queues")
 	s.exec("select setseed($1)", random.Float64())
@@ -80,6 +83,9 @@ func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
 }
 
 func TestALookThatMissesJobsIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no version of PostgreSQL changes it")
+	}
 	for _, c := range []struct{ name, old, altered string }{
 		{"the first queues, though the walk ended before it knew", "not exists (select from walked offset batch_size + 14)", "true"},
 		{"the first queues, though it met one again and again", "not exists (select from free offset batch_size + 2)", "true"},
