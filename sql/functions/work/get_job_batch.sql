@@ -121,9 +121,7 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
-                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
-           end,
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
            c.payload,
            case when c.job_queue_id is not null then
              (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)

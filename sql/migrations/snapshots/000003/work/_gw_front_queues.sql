@@ -28,64 +28,13 @@ create or replace function {{.schema}}._gw_front_queues(
   set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
 as $$
 declare
+  plain    record;
+  tells    boolean;
   is_known boolean;
 begin
-  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short one tells enough, where
-  -- one job is wanted or none without a queue is due: a look at the first queued jobs, or, where long backlogs of busy
-  -- queues stand in front, at each queue of a few. hint says which told the last claim of this session.
-  if not suspects and hint not in ('few queues', 'all queues') then
-    with recursive priorities (priority, run_at, id, suits) as (
-      (select j.priority, j.run_at, j.id,
-              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-         from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id is null and queues_only is not true
-          and (j.priority, j.run_at, j.id)
-              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-        order by j.priority, j.run_at, j.id
-        limit 1)
-      union all
-      select n.priority, n.run_at, n.id, n.suits
-        from priorities as p
-       cross join lateral (
-              select j.priority, j.run_at, j.id,
-                     {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id is null and j.priority > p.priority
-               order by j.priority, j.run_at, j.id
-               limit 1) as n
-    ), plain as materialized (
-      select p.priority, p.run_at, p.id, p.suits from priorities as p where p.run_at <= due limit 1
-    ), walked as materialized (
-      select j.job_queue_id, j.priority, j.run_at, j.id,
-             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-        from {{.schema}}._private_jobs as j
-       where j.is_available and j.job_queue_id is not null
-         and (batch_size = 1 or not exists (select from plain))
-         and (j.priority, j.run_at, j.id) < (coalesce((select p.priority from plain as p), 32767),
-                                             coalesce((select p.run_at from plain as p), 'infinity'),
-                                             coalesce((select p.id from plain as p), 9223372036854775807))
-       order by j.priority, j.run_at, j.id
-       limit batch_size + 15
-    ), free as materialized (
-      select w.job_queue_id, w.priority, w.run_at, w.id
-        from walked as w
-       where w.suits
-         and (select c.locked_at is null from {{.schema}}._private_job_queues as c where c.id = w.job_queue_id)
-       limit batch_size + 3 -- the walk ends here when it has met enough, and some to spare
-    )
-    select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
-           not exists (select from plain as p where batch_size > 1 or not p.suits)
-           and (count(*) >= batch_size
-                or not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2))
-      into queue_ids, wanted, is_known
-      from (select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
-              from free as f
-             order by f.job_queue_id, f.priority, f.run_at, f.id) as m;
-    if is_known then
-      look := 'first queues';
-      return;
-    end if;
-  end if;
+  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough, where
+  -- one job is wanted or none without a queue is due: at the first queued jobs, or, where long backlogs of busy queues stand
+  -- in front, at each queue of a few. hint says which told the last claim of this session.
   if not suspects and hint <> 'all queues' then
     with recursive priorities (priority, run_at, id, suits) as (
       (select j.priority, j.run_at, j.id,
@@ -106,9 +55,41 @@ begin
                where j.is_available and j.job_queue_id is null and j.priority > p.priority
                order by j.priority, j.run_at, j.id
                limit 1) as n
-    ), plain as materialized (
-      select p.priority, p.run_at, p.id, p.suits from priorities as p where p.run_at <= due limit 1
-    ), queues (id, number) as (
+    )
+    select p.priority, p.run_at, p.id, p.suits into plain from priorities as p where p.run_at <= due limit 1;
+    tells := plain.id is null or batch_size = 1 and plain.suits;
+
+    if tells and hint <> 'few queues' then
+      with walked as materialized (
+        select j.job_queue_id, j.priority, j.run_at, j.id,
+               {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+          from {{.schema}}._private_jobs as j
+         where j.is_available and j.job_queue_id is not null
+           and (j.priority, j.run_at, j.id)
+               < (coalesce(plain.priority, 32767), coalesce(plain.run_at, 'infinity'), coalesce(plain.id, 9223372036854775807))
+         order by j.priority, j.run_at, j.id
+         limit batch_size + 15
+      ), free as materialized (
+        select w.job_queue_id, w.priority, w.run_at, w.id
+          from walked as w
+         where w.suits
+           and (select c.locked_at is null from {{.schema}}._private_job_queues as c where c.id = w.job_queue_id)
+         limit batch_size + 3 -- the walk ends here when it has met enough, and some to spare
+      )
+      select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
+             count(*) >= batch_size
+             or not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2)
+        into queue_ids, wanted, is_known
+        from (select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
+                from free as f
+               order by f.job_queue_id, f.priority, f.run_at, f.id) as m;
+      if is_known then
+        look := 'first queues';
+        return;
+      end if;
+    end if;
+
+    with recursive queues (id, number) as (
       (select j.job_queue_id, 1
          from {{.schema}}._private_jobs as j
         where j.is_available and j.job_queue_id is not null
@@ -126,8 +107,7 @@ begin
        where q.number < 17
     )
     select array_agg(h.job_queue_id order by h.priority, h.run_at, h.id), least(count(h.id), batch_size),
-           not exists (select from queues as q where q.number = 17)
-           and (count(h.id) = 0 or not exists (select from plain as p where batch_size > 1 or not p.suits))
+           not exists (select from queues as q where q.number = 17) and (tells or count(h.id) = 0)
       into queue_ids, wanted, is_known
       from queues as q
      cross join lateral (
@@ -139,8 +119,7 @@ begin
              limit 1) as h
      where q.number < 17
        and (select w.locked_at is null from {{.schema}}._private_job_queues as w where w.id = q.id)
-       and (batch_size > 1
-            or ((h.priority, h.run_at, h.id) < (select p.priority, p.run_at, p.id from plain as p where p.suits)) is not false);
+       and (not tells or plain.id is null or (h.priority, h.run_at, h.id) < (plain.priority, plain.run_at, plain.id));
     if is_known then
       look := 'few queues';
       return;
@@ -173,7 +152,7 @@ begin
              where j.is_available and j.job_queue_id is null
                and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-               and ((select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+               and (not suspects
                     or not exists (select from {{.schema}}._gw_suspects as s
                                     where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
              order by j.run_at, j.id

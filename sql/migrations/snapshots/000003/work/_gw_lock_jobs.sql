@@ -28,7 +28,7 @@ declare
   from_priority integer;
   from_run_at   timestamptz;
   from_id       bigint;
-  queues_only   boolean;
+  queues_only   boolean     := false;
   looked_again  boolean     := false;
   front         record;
   queue_ids     integer[];
@@ -158,7 +158,7 @@ begin
       from_priority := null;
       from_run_at := null;
       from_id := null;
-    elsif queued and queues_only is null
+    elsif queued and not queues_only
           and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
       -- Others are perhaps just claiming the jobs without a queue, which had their places in the batch. The heads of
       -- queues must not wait for the next call.
