@@ -1,8 +1,8 @@
 -- add_job under a key. The caller has checked the arguments, and holds the names whose ids it gives.
--- Nothing is lost and nothing returns null however it races: a row that waits under the key is locked and replaced in one
--- statement; a claim that came first shows as locked_at, so the new job is inserted beside it; one that comes later finds
--- the row locked and passes by. A key that appears between two looks sends us round again.
--- new_id: the id for an inserted row; drawn from the sequence if null, and only when a row is really inserted.
+-- Nothing is lost and nothing returns null however it races: a row that waits under the key is locked, then replaced; a
+-- claim that came first shows as locked_at, so the new job is inserted beside it; one that comes later finds the row
+-- locked and passes by. A key that appears between two looks sends us round again.
+-- new_id: the id for an inserted row; drawn from the sequence if null, in vain only if somebody else holds the key's row.
 create or replace function {{.schema}}._gw_add_keyed_job(
   task_id      integer,
   payload      json,
@@ -21,16 +21,30 @@ create or replace function {{.schema}}._gw_add_keyed_job(
 as $$
 #variable_conflict use_variable
 declare
-  found_job {{.schema}}._private_jobs;
-  added     {{.schema}}._private_jobs;
+  found_id bigint;
+  waits    boolean;
+  added    {{.schema}}._private_jobs;
 begin
   for round in 1..100 loop
-    if job_key_mode = 'unsafe_dedupe' then
+    select j.id, j.is_available into found_id, waits
+      from {{.schema}}._private_jobs as j
+     where j.key = job_key
+       for update skip locked;
+    if found_id is null then
+      insert into {{.schema}}._private_jobs
+        (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
+      overriding system value
+      values (coalesce(new_id, nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1')), queue_id, task_id,
+              coalesce(payload, '{}'), coalesce(run_at, now()), coalesce(max_attempts, 25), job_key,
+              coalesce(priority, 0), case when flags is not null then {{.schema}}._gw_flags(flags) end)
+          on conflict (key) do nothing
+      returning * into added;
+    elsif job_key_mode = 'unsafe_dedupe' then
       update {{.schema}}._private_jobs as j
          set revision = j.revision + 1, updated_at = now()
-       where j.id = (select l.id from {{.schema}}._private_jobs as l where l.key = job_key for update skip locked)
+       where j.id = found_id
       returning j.* into added;
-    else
+    elsif waits then
       update {{.schema}}._private_jobs as j
          set job_queue_id = queue_id,
              task_id      = _gw_add_keyed_job.task_id,
@@ -44,25 +58,9 @@ begin
              attempts     = 0,
              last_error   = null,
              updated_at   = now()
-       where j.id = (select l.id
-                       from {{.schema}}._private_jobs as l
-                      where l.key = job_key and l.is_available
-                        for update skip locked)
+       where j.id = found_id
       returning j.* into added;
     end if;
-    if added.id is not null then
-      return added;
-    end if;
-
-    insert into {{.schema}}._private_jobs
-      (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
-    overriding system value
-    select coalesce(new_id, nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1')), queue_id, task_id,
-           coalesce(payload, '{}'), coalesce(run_at, now()), coalesce(max_attempts, 25), job_key,
-           coalesce(priority, 0), case when flags is not null then {{.schema}}._gw_flags(flags) end
-     where not exists (select from {{.schema}}._private_jobs as j where j.key = job_key)
-        on conflict (key) do nothing
-    returning * into added;
     if added.id is not null then
       return added;
     end if;
@@ -71,13 +69,13 @@ begin
     -- locked by us though it is not found. We must not hold it while we wait for the next one; only to undo a block gives
     -- its lock back.
     begin
-      select j.* into found_job from {{.schema}}._private_jobs as j where j.key = job_key for update;
+      select j.id, j.is_available into found_id, waits from {{.schema}}._private_jobs as j where j.key = job_key for update;
       if not found then
         raise exception using errcode = 'GWBKC';
       end if;
-      if not found_job.is_available and job_key_mode <> 'unsafe_dedupe' then
+      if not waits and job_key_mode <> 'unsafe_dedupe' then
         -- It keeps its row and loses its key.
-        perform {{.schema}}._gw_retire(found_job.id);
+        perform {{.schema}}._gw_retire(found_id);
       end if;
     exception when sqlstate 'GWBKC' then
       null;

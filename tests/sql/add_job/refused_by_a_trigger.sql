@@ -1,0 +1,13 @@
+-- A trigger of the user's that refuses the row is no reason to try for ever.
+begin;
+select plan(2);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.refuse() returns trigger language plpgsql as $$ begin return null; end $$;
+create trigger refuse before insert on _private_jobs for each row execute function pg_temp.refuse();
+
+select is((add_job('task', queue_name => 'queue')).id, null, 'the call returns without a job');
+select is((select count(*) from _private_jobs), 0::bigint, 'there is none');
+
+select * from finish();
+rollback;
