@@ -39,12 +39,14 @@
 {{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
+{{ template "work/_gw_lock_first_queue.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
 {{ template "work/get_job_alone.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
+{{ template "work/_gw_complete_queued.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_complete_claim.sql" . }}

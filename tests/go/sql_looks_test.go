@@ -36,6 +36,7 @@ func scatter(s *session, random *rand.Rand) string {
 	if random.IntN(4) == 0 { // one queue has most of a few jobs
 		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
 	}
+	behind := random.IntN(3) * random.IntN(3) // how much less urgent jobs without a queue are
 	s.exec("delete from graphile_worker._private_jobs")
 	s.exec("delete from graphile_worker._private_job_queues")
 	s.exec("select setseed($1)", random.Float64())
@@ -43,11 +44,11 @@ func scatter(s *session, random *rand.Rand) string {
 	        select 'queue' || n, case when is_locked then now() end, case when is_locked then 'other' end
 	          from (select n, random() < $2 as is_locked from generate_series(1, $1) as n) as q`, queues, locked)
 	s.exec(`insert into graphile_worker._private_jobs (task_id, job_queue_id, priority, run_at, flags)
-	        select (select t.id from graphile_worker._private_tasks as t), q.id, floor(random() * $4),
+	        select (select t.id from graphile_worker._private_tasks as t), q.id, floor(random() * $4) + case when q.id is null then $5 else 0 end,
 	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.2 then '{"barred": true}'::jsonb end
 	          from (select case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
 	                  from generate_series(1, $1)) as n
-	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities)
+	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind)
 	return fmt.Sprintf("%d jobs, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, plain, queues, locked)
 }
 
@@ -86,19 +87,23 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no version of PostgreSQL changes it")
 	}
-	for _, c := range []struct{ name, old, altered string }{
-		{"the first queues, though the walk ended before it knew", "not exists (select from walked offset batch_size + 14)", "true"},
-		{"the first queues, though it met one again and again", "not exists (select from free offset batch_size + 2)", "true"},
-		{"the first queues, in front of any job", "coalesce(plain.priority, 32767)", "32767"},
-		{"the first queues, beside jobs without a queue", "if tells and hint <> 'few queues' then", "if hint <> 'few queues' then"},
-		{"a few queues, though there are more", "not exists (select from queues as q where q.number = 17)", "true"},
-		{"a few queues, in front of any job", "(not tells or plain.id is null", "(true or plain.id is null"},
-		{"a few queues, in front of a job that does not suit", "(not tells or plain.id is null", "(plain.id is null"},
-		{"a few queues, beside jobs without a queue", "(tells or count(h.id) = 0)", "true"},
+	const first, front = "_gw_lock_first_queue", "_gw_front_queues"
+	for _, c := range []struct{ name, function, old, altered string }{
+		{"one job, though the walk ended before it knew", first, "not exists (select from walked offset 15)", "true"},
+		{"one job, in front of any job", first, "coalesce(plain.priority, 32767)", "32767"},
+		{"one job, in front of a job that does not suit", first, "plain.suits is false", "false"},
+		{"one job, of a queue that suits nobody", first, "where w.suits", "where true"},
+		{"the first queues, though the walk ended before it knew", front, "not exists (select from walked offset batch_size + 14)", "true"},
+		{"the first queues, though it met one again and again", front, "not exists (select from free offset batch_size + 2)", "true"},
+		{"the first queues, beside jobs without a queue", front, "plain.id is null and hint <> 'few", "hint <> 'few"},
+		{"a few queues, though there are more", front, "not exists (select from queues as q where q.number = 17)", "true"},
+		{"a few queues, in front of any job", front, "(not tells or plain.id is null", "(true or plain.id is null"},
+		{"a few queues, in front of a job that does not suit", front, "(not tells or plain.id is null", "(plain.id is null"},
+		{"a few queues, beside jobs without a queue", front, "(tells or count(h.id) = 0)", "true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDatabase(t)
-			d.watcher.mutate("_gw_front_queues", c.old, c.altered)
+			d.watcher.mutate(c.function, c.old, c.altered)
 			s := d.session()
 			s.exec("select graphile_worker.add_job('task')")
 			random := rand.New(rand.NewPCG(1, 2))

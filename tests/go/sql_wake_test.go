@@ -12,6 +12,8 @@ import (
 func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 	const (
 		queued  = "select graphile_worker.add_job('task', queue_name => 'queue')"
+		another = "select graphile_worker.add_job('task', queue_name => 'another')"
+		third   = "select graphile_worker.add_job('task', queue_name => 'third')"
 		later   = "select graphile_worker.add_job('task', queue_name => 'queue', run_at => now() + interval '1 hour')"
 		plain   = "select graphile_worker.add_job('task')"
 		keyed   = "select graphile_worker.add_job('task', job_key => 'key')"
@@ -32,6 +34,20 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 			[]string{"select graphile_worker.complete_job('worker', id)" + held}, []int{1}},
 		{"a batch frees its queue for a due job", []string{queued, queued, claim},
 			[]string{"select graphile_worker.complete_job_batch('worker', array[id])" + held}, []int{1}},
+		{"a batch frees queues, one of them for a due job", []string{queued, another, another, claim},
+			[]string{"select graphile_worker.complete_job_batch('worker', array_agg(id))" + held}, []int{1}},
+		{"a batch frees queues, two of them for due jobs", []string{queued, queued, another, another, claim},
+			[]string{"select graphile_worker.complete_job_batch('worker', array_agg(id))" + held}, []int{1}},
+		{"a batch frees queues for a job that is not due", []string{queued, later, another, claim},
+			[]string{"select graphile_worker.complete_job_batch('worker', array_agg(id))" + held}, nil},
+		{"a batch frees queues for nobody", []string{queued, another, claim},
+			[]string{"select graphile_worker.complete_job_batch('worker', array_agg(id))" + held}, nil},
+		{"a whole claim frees queues, one of them for a due job", []string{plain, queued, another, another, claim},
+			[]string{"select graphile_worker._gw_complete_claim('worker', array_agg(id), (extract(epoch from min(locked_at)) * 1000000)::bigint)" + held},
+			[]int{1}},
+		{"a raw update frees a queue for a due job after a batch", []string{queued, queued, another, third, claim},
+			[]string{"begin", "select graphile_worker.complete_job_batch('worker', array_agg(id))" + held + " and queue_name <> 'queue'",
+				"update graphile_worker._private_job_queues set locked_at = null, locked_by = null", "commit"}, []int{1}},
 		{"a completed job frees its queue for a job that is not due", []string{queued, later, claim},
 			[]string{"select graphile_worker.complete_job('worker', id)" + held}, nil},
 		{"a completed job frees its queue for nobody", []string{queued, claim},

@@ -33,9 +33,8 @@ begin
 
   -- The others are in queues, or not held any more, or named wrongly.
   perform {{.schema}}._gw_check_outcomes(job_ids, null);
-  completed := completed || array(
-    select {{.schema}}.complete_job_batch(worker_id, left_over.ids, array_fill(lease, array[cardinality(left_over.ids)]))
-      from (select array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)) as ids) as left_over);
+  completed := completed || {{.schema}}._gw_complete_queued(
+    worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
   return case when cardinality(completed) < cardinality(job_ids) then completed end;
 end;
 $$;

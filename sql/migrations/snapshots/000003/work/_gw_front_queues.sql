@@ -32,9 +32,9 @@ declare
   tells    boolean;
   is_known boolean;
 begin
-  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough, where
-  -- one job is wanted or none without a queue is due: at the first queued jobs, or, where long backlogs of busy queues stand
-  -- in front, at each queue of a few. hint says which told the last claim of this session.
+  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough: where
+  -- no job without a queue is due, at the first queued jobs; there, and where one job is wanted, at each queue if there are
+  -- only a few. hint says which told the last claim of this session.
   if not suspects and hint <> 'all queues' then
     with recursive priorities (priority, run_at, id, suits) as (
       (select j.priority, j.run_at, j.id,
@@ -59,14 +59,12 @@ begin
     select p.priority, p.run_at, p.id, p.suits into plain from priorities as p where p.run_at <= due limit 1;
     tells := plain.id is null or batch_size = 1 and plain.suits;
 
-    if tells and hint <> 'few queues' then
+    if plain.id is null and hint <> 'few queues' then
       with walked as materialized (
         select j.job_queue_id, j.priority, j.run_at, j.id,
                {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is not null
-           and (j.priority, j.run_at, j.id)
-               < (coalesce(plain.priority, 32767), coalesce(plain.run_at, 'infinity'), coalesce(plain.id, 9223372036854775807))
          order by j.priority, j.run_at, j.id
          limit batch_size + 15
       ), free as materialized (

@@ -23,13 +23,17 @@ declare
   queued        boolean;
   suspects      boolean;
   hint          text        := coalesce(current_setting('gw.claim_cursor', true), '');
-  cursor        bigint[]    := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+  cursor        bigint[]    := case when hint like '{%' then
+                                 {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags)
+                               end;
   from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
   from_priority integer;
   from_run_at   timestamptz;
   from_id       bigint;
   queues_only   boolean     := false;
   looked_again  boolean     := false;
+  look          text        := case when hint like '{%' then '' else hint end;
+  first_queue   integer;
   front         record;
   queue_ids     integer[];
   places        tid[];
@@ -58,23 +62,35 @@ begin
   loop
     reads := {{.schema}}._gw_index_reads();
     if queued then
-      front := {{.schema}}._gw_front_queues(
-        task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
-        queues_only, suspects, case when looked_again then 'all queues' else hint end); -- the short looks spare few
+      queue_ids := null;
+      first_queue := null;
+      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) then
+        first_queue := {{.schema}}._gw_lock_first_queue(
+          task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
+        look := case when first_queue is not null then 'first queues' else 'few queues' end;
+        if first_queue > 0 then
+          queue_ids := array[first_queue];
+        end if;
+      end if;
+      if first_queue is null then
+        front := {{.schema}}._gw_front_queues(
+          task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
+          queues_only, suspects, look);
+        look := front.look;
+        if front.wanted > 0 then
+          queue_ids := array(
+            select l.id
+              from (select f.id from unnest(front.queue_ids) with ordinality as f (id, place) order by f.place) as f
+             cross join lateral (
+                    select q.id
+                      from {{.schema}}._private_job_queues as q
+                     where q.id = f.id and q.locked_at is null
+                       for no key update skip locked) as l
+             limit front.wanted);
+        end if;
+      end if;
       front_reads := {{.schema}}._gw_index_reads() - reads;
       reads := reads + front_reads;
-      queue_ids := null;
-      if front.wanted > 0 then
-        queue_ids := array(
-          select l.id
-            from (select f.id from unnest(front.queue_ids) with ordinality as f (id, place) order by f.place) as f
-           cross join lateral (
-                  select q.id
-                    from {{.schema}}._private_job_queues as q
-                   where q.id = f.id and q.locked_at is null
-                     for no key update skip locked) as l
-           limit front.wanted);
-      end if;
     end if;
 
     if (cardinality(queue_ids) = batch_size) is not true then
@@ -167,6 +183,7 @@ begin
       -- A job that is replaced between look and lock is not taken, and neither is another in its place. In all other
       -- cases get_job_batch has looked before.
       looked_again := true;
+      look := 'all queues'; -- the short looks spare few
     else
       exit;
     end if;
@@ -174,8 +191,8 @@ begin
 
   -- Where the next claim of this session is to look first; see _gw_front_queues.
   if queued then
-    if front.look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
-      perform set_config('gw.claim_cursor', front.look, false);
+    if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
+      perform set_config('gw.claim_cursor', look, false);
     end if;
   elsif hint like '% queues' and current_setting('gw.claim_cursor', true) = hint then
     perform set_config('gw.claim_cursor', '', false);

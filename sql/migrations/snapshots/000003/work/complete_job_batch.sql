@@ -15,40 +15,37 @@ create or replace function {{.schema}}.complete_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
-  plain     bigint := 0;
   completed bigint;
 begin
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     -- Jobs of one claim, or by whatever claim the worker holds them.
-    if cardinality(job_ids) > 20
-       and pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
-      -- Where there was never a named queue, none is to be freed, and many jobs need not be gone through for that.
+    if cardinality(job_ids) = 1 then
+      return query
+      with gone as (
+        delete from {{.schema}}._private_jobs as j
+         where j.id = any (job_ids)
+           and j.locked_by = worker_id
+           and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
+        returning j.id, j.job_queue_id
+      ), freed as (
+        update {{.schema}}._private_job_queues as q
+           set locked_at = null, locked_by = null
+         where q.id = any (array(select g.job_queue_id from gone as g where g.job_queue_id is not null))
+           and q.locked_by = worker_id
+      )
+      select g.id from gone as g;
+    elsif pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
+      -- Where there was never a named queue, none is to be freed, and jobs need not be gone through for that.
       return query
       delete from {{.schema}}._private_jobs as j
        where j.id = any (job_ids)
          and j.locked_by = worker_id
          and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-         and j.job_queue_id is null
       returning j.id;
-      get diagnostics plain = row_count;
-      if plain = cardinality(job_ids) then
-        return;
-      end if;
+    else
+      return query
+      select c.id from unnest({{.schema}}._gw_complete_queued(worker_id, job_ids, leases[1])) as c (id);
     end if;
-    return query
-    with gone as (
-      delete from {{.schema}}._private_jobs as j
-       where j.id = any (job_ids)
-         and j.locked_by = worker_id
-         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-      returning j.id, j.job_queue_id
-    ), freed as (
-      update {{.schema}}._private_job_queues as q
-         set locked_at = null, locked_by = null
-       where q.id = any (array(select g.job_queue_id from gone as g where g.job_queue_id is not null))
-         and q.locked_by = worker_id
-    )
-    select g.id from gone as g;
   elsif cardinality(leases) = cardinality(job_ids) and array_position(job_ids, null) is null then
     -- Jobs of several claims: leases are found by halving, so ids must ascend.
     return query
@@ -71,7 +68,7 @@ begin
     select g.id from gone as g;
   end if;
   get diagnostics completed = row_count;
-  if (plain + completed = cardinality(job_ids)) is not true then
+  if (completed = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- not held any more, or named wrongly
   end if;
 end;

@@ -1,0 +1,49 @@
+-- Reports jobs of one claim as done where some are in queues: those that this worker still holds, by the lease if there is
+-- one. Returns the ids it acted on.
+-- Every queue that is freed would cost the call of a trigger, a third of all that a queued job costs, so that is told to
+-- leave it to this function, which looks at all of them at once.
+-- Locks: job rows by id, then queue rows by id.
+create or replace function {{.schema}}._gw_complete_queued(
+  worker_id text,
+  job_ids   bigint[],
+  lease     bigint
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- the planner's settings are those of complete_job_batch
+as $$
+declare
+  completed bigint[];
+  freed     integer[];
+begin
+  perform set_config('gw.freed_queues', 'are told of', true); -- for the trigger's condition
+  with gone as (
+    delete from {{.schema}}._private_jobs as j
+     where j.id = any (job_ids)
+       and j.locked_by = worker_id
+       and coalesce((select {{.schema}}._gw_locked_at(lease)), j.locked_at) = j.locked_at
+    returning j.id, j.job_queue_id
+  ), freed as (
+    update {{.schema}}._private_job_queues as q
+       set locked_at = null, locked_by = null
+     where q.id = any (array(select g.job_queue_id from gone as g where g.job_queue_id is not null))
+       and q.locked_by = worker_id
+    returning q.id
+  )
+  select array(select g.id from gone as g), array(select f.id from freed as f) into completed, freed;
+  perform set_config('gw.freed_queues', '', true);
+
+  -- In a statement of its own, after the queues are free: see _gw_wake.
+  if exists (select from unnest(freed) as f (queue_id)
+              where (select true
+                       from {{.schema}}._private_jobs as j
+                      where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
+                      limit 1)) then -- not a join, which could read all jobs there are
+    perform {{.schema}}._gw_wake(1);
+  end if;
+  return completed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_complete_queued(text, bigint[], bigint) is
+  'Internal: reports jobs of one claim as done, and tells of the queues that it frees once instead of one by one. Returns the ids it acted on.';
