@@ -33,10 +33,13 @@ func scatter(s *session, random *rand.Rand) string {
 		queues = 1 + random.IntN(4)
 	}
 	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
+	behind := 0              // how much less urgent jobs without a queue are
 	if random.IntN(4) == 0 { // one queue has most of a few jobs
 		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
 	}
-	behind := random.IntN(3) * random.IntN(3) // how much less urgent jobs without a queue are
+	if random.IntN(4) == 0 { // busy queues stand in front of jobs without one
+		queues, jobs, plain, locked, behind = 5+random.IntN(10), 50+random.IntN(100), 0.2, 0.8, priorities
+	}
 	s.exec("delete from graphile_worker._private_jobs")
 	s.exec("delete from graphile_worker._private_job_queues")
 	s.exec("select setseed($1)", random.Float64())
@@ -107,7 +110,7 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 			s := d.session()
 			s.exec("select graphile_worker.add_job('task')")
 			random := rand.New(rand.NewPCG(1, 2))
-			for range 100 {
+			for range 200 {
 				if len(misclaims(s, random, 5)) > 0 {
 					return
 				}

@@ -149,7 +149,9 @@ begin
                 select j.ctid, j.job_queue_id
                   from {{.schema}}._private_jobs as j
                  where j.id = head.id and j.xmin = head.xmin
-                   and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision)
+                   and (not suspects
+                        or not exists (select from {{.schema}}._gw_suspects as s
+                                        where s.job_id = j.id and s.revision = j.revision offset 0))
                    for update skip locked) as l
       ), taken as (
         update {{.schema}}._private_job_queues as q
