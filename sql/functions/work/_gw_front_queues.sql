@@ -36,27 +36,31 @@ begin
   -- no job without a queue is due, at the first queued jobs; there, and where one job is wanted, at each queue if there are
   -- only a few. hint says which told the last claim of this session.
   if not suspects and hint <> 'all queues' then
-    with recursive priorities (priority, run_at, id, suits) as (
-      (select j.priority, j.run_at, j.id,
-              {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-         from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id is null and queues_only is not true
-          and (j.priority, j.run_at, j.id)
-              >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-        order by j.priority, j.run_at, j.id
-        limit 1)
-      union all
-      select n.priority, n.run_at, n.id, n.suits
-        from priorities as p
-       cross join lateral (
-              select j.priority, j.run_at, j.id,
-                     {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id is null and j.priority > p.priority
-               order by j.priority, j.run_at, j.id
-               limit 1) as n
-    )
-    select p.priority, p.run_at, p.id, p.suits into plain from priorities as p where p.run_at <= due limit 1;
+    select j.priority, j.run_at, j.id,
+           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+      into plain
+      from {{.schema}}._private_jobs as j
+     where j.is_available and j.job_queue_id is null and queues_only is not true
+       and (j.priority, j.run_at, j.id)
+           >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+     order by j.priority, j.run_at, j.id
+     limit 1;
+    if plain.run_at > due then -- then at the first job of each less urgent priority
+      with recursive priorities (priority, run_at, id, suits) as (
+        select plain.priority, plain.run_at, plain.id, plain.suits
+        union all
+        select n.priority, n.run_at, n.id, n.suits
+          from priorities as p
+         cross join lateral (
+                select j.priority, j.run_at, j.id,
+                       {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id is null and j.priority > p.priority
+                 order by j.priority, j.run_at, j.id
+                 limit 1) as n
+      )
+      select p.priority, p.run_at, p.id, p.suits into plain from priorities as p where p.run_at <= due limit 1;
+    end if;
     tells := plain.id is null or batch_size = 1 and plain.suits;
 
     if plain.id is null and hint <> 'few queues' then
