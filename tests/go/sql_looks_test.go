@@ -33,7 +33,8 @@ func scatter(s *session, random *rand.Rand) string {
 		queues = 1 + random.IntN(4)
 	}
 	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
-	behind := 0              // how much less urgent jobs without a queue are
+	var behind int // how much less urgent jobs without a queue are
+
 	if random.IntN(4) == 0 { // one queue has most of a few jobs
 		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
 	}

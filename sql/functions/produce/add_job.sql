@@ -54,6 +54,7 @@ begin
   end if;
 
   for look in 1..2 loop -- the second finds what the first has made; a trigger of the user's may still refuse the row
+    -- A statement of its own: as a sub-select of the next it would be worth a new plan in every call without a queue.
     if queue_name is not null then
       select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
     end if;

@@ -10,7 +10,7 @@ create or replace function {{.schema}}._gw_complete_queued(
 )
   returns bigint[]
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of complete_job_batch
+  set search_path = pg_catalog, pg_temp -- the planner's settings are those of its callers
 as $$
 declare
   completed bigint[];

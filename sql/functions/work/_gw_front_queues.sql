@@ -40,7 +40,7 @@ begin
            {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
       into plain
       from {{.schema}}._private_jobs as j
-     where j.is_available and j.job_queue_id is null and queues_only is not true
+     where j.is_available and j.job_queue_id is null and not queues_only
        and (j.priority, j.run_at, j.id)
            >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
      order by j.priority, j.run_at, j.id
@@ -131,7 +131,7 @@ begin
   with recursive priorities (priority, run_at, id) as (
     (select j.priority, j.run_at, j.id
        from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is null and queues_only is not true
+      where j.is_available and j.job_queue_id is null and not queues_only
         and (j.priority, j.run_at, j.id)
             >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
       order by j.priority, j.run_at, j.id
