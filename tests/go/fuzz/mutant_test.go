@@ -67,7 +67,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",
-		sound: "order by s.number\n    returning", broken: "order by s.number desc\n    returning",
+		sound: "\n    returning *;", broken: "\n     order by row_number() over () desc\n    returning *;",
 	},
 	{
 		rule: "preserve_run_at of add_jobs is for all keys", function: "add_jobs",

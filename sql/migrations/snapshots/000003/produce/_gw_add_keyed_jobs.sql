@@ -1,5 +1,5 @@
--- add_jobs when at least one spec has a key: returns the ids, one for each spec in their order.
--- The caller has checked the specs, holds their names and has made them.
+-- add_jobs when at least one spec has a key. The caller has checked the specs, holds their names and has made them;
+-- job_keys are the distinct keys.
 -- So that no two calls wait for each other, this one waits for a new key only while it holds nothing but new keys before
 -- it in sorted order, and for a row only with empty hands: when one of the rows is busy, all is undone, locks included.
 create or replace function {{.schema}}._gw_add_keyed_jobs(
@@ -7,24 +7,26 @@ create or replace function {{.schema}}._gw_add_keyed_jobs(
   job_keys     text[],
   job_key_mode text
 )
-  returns bigint[]
+  returns setof {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
 as $$
 declare
-  repeated text[];
-  existing text[];
-  spec     record;
-  added    {{.schema}}._private_jobs;
-  job_ids  bigint[];
-  answer   bigint[];
-  inserted bigint[];
-  replaced bigint[];
-  busy_key text;
+  first_identifier text    := specs[1].identifier;
+  first_task       integer := (select t.id from {{.schema}}._private_tasks as t where t.identifier = first_identifier);
+  all_keyed        boolean := cardinality(job_keys) = cardinality(specs);
+  repeated         text[];
+  existing         text[];
+  new_ids          bigint[]; -- by the number of the spec, like done
+  done             bigint[];
+  others           bigint[];
+  spec             record;
+  busy_key         text;
 begin
-  if cardinality(job_keys) < cardinality(specs) then
+  if not all_keyed then
     select array_agg(r.job_key)
       into repeated
       from (select s.job_key from unnest(specs) as s group by s.job_key having count(s.job_key) > 1) as r;
@@ -32,9 +34,9 @@ begin
 
   for round in 1..1000 loop
     begin
-      inserted := null; -- what a round before has inserted is undone
+      busy_key := null;
       -- At first all jobs are taken to be waiting. That is true of most calls, or else nothing is locked or little.
-      if round > 1 or cardinality(job_keys) < cardinality(specs) then
+      if round > 1 or not all_keyed then
         select array_agg(j.key)
           into existing
           from {{.schema}}._private_jobs as j
@@ -43,8 +45,8 @@ begin
         -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A
         -- spec whose job waits already draws none, nor does the second spec with one key.
         select array_agg(n.id)
-          into job_ids
-          from (select case when job_ids[s.number::integer] is not null then job_ids[s.number::integer]
+          into new_ids
+          from (select case when new_ids[s.number::integer] is not null then new_ids[s.number::integer]
                             when s.is_new then nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1') end as id
                   from (select u.number, u.job_key is null
                                or (row_number() over (partition by u.job_key order by u.number) = 1
@@ -53,32 +55,61 @@ begin
                             as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
                          order by u.number) as s) as n;
 
-        with i as (
-          insert into {{.schema}}._private_jobs
-            (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
-          overriding system value
-          select job_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
-                 coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
-                 case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+        insert into {{.schema}}._private_jobs
+          (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
+        overriding system value
+        select new_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
+               coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
+               case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+          from unnest(specs) with ordinality
+            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+          join {{.schema}}._private_tasks as t on t.identifier = s.identifier
+          left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
+         where new_ids[s.number::integer] is not null
+           and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
+         order by s.job_key, s.number
+            on conflict (key) do nothing;
+
+        with locked as materialized (
+          select j.id, j.key, j.is_available
+            from {{.schema}}._private_jobs as j
+           where j.key = any (job_keys)
+             for update skip locked
+        )
+        select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
+               array_agg(case when s.job_key is null or l.id = new_ids[s.number::integer] then new_ids[s.number::integer] end
+                         order by s.number),
+               array_agg(s.number) filter (where l.id is distinct from new_ids[s.number::integer]
+                                             and (not l.is_available or s.job_key = any (repeated)))
+          into busy_key, done, others
+          from unnest(specs) with ordinality
+            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+          left join locked as l on l.key = s.job_key;
+        if busy_key is not null then
+          raise exception using errcode = 'GWBKC';
+        end if;
+
+        for spec in
+          select s.*, t.id as task_id, q.id as queue_id
             from unnest(specs) with ordinality
               as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
             join {{.schema}}._private_tasks as t on t.identifier = s.identifier
             left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
-           where job_ids[s.number::integer] is not null
-             and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
-           order by s.job_key, s.number
-              on conflict (key) do nothing
-          returning id, key
-        )
-        select array_agg(i.id) filter (where i.key is not null) into inserted from i;
+           where s.number = any (others)
+           order by s.number
+        loop
+          done[spec.number::integer] := ({{.schema}}._gw_add_keyed_job(
+            spec.task_id, spec.payload, spec.queue_id, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
+            spec.flags, job_key_mode, new_ids[spec.number::integer])).id;
+        end loop;
       end if;
 
-      -- Jobs that wait are replaced all at once, but for keys that several specs have.
+      -- All that is not done yet is a job that waits; all of them are replaced at once, or nothing is and no row returned.
+      return query
       with locked as materialized (
-        select j.id, j.ctid as place, j.key, j.is_available
+        select j.ctid as place, j.key, j.is_available
           from {{.schema}}._private_jobs as j
          where j.key = any (job_keys)
-         order by j.id
            for update skip locked
       ), replaced as (
         update {{.schema}}._private_jobs as j
@@ -94,52 +125,35 @@ begin
                attempts     = 0,
                last_error   = null,
                updated_at   = now()
-          from (select l.place, u.*, t.id as task_id, q.id as queue_id
+          from (select l.place, u.*,
+                       case when u.identifier = first_identifier then first_task
+                            else (select t.id from {{.schema}}._private_tasks as t where t.identifier = u.identifier)
+                       end as task_id,
+                       case when u.queue_name is not null then
+                         (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = u.queue_name)
+                       end as queue_id
                   from unnest(specs) with ordinality
                     as u (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
                   join locked as l on l.key = u.job_key
-                  join {{.schema}}._private_tasks as t on t.identifier = u.identifier
-                  left join {{.schema}}._private_job_queues as q on q.queue_name = u.queue_name
-                 where (select count(*) from locked) = cardinality(job_keys)
-                   and l.is_available
-                   and l.id is distinct from job_ids[u.number::integer]
-                   and (u.job_key = any (repeated)) is not true) as s
+                 where (select count(*) from locked as w where w.is_available) = cardinality(job_keys)
+                   and done[u.number::integer] is null) as s
          where j.ctid = s.place
-        returning j.id, s.number
+        returning j.*, s.number
+      ), added as (
+        select r.* from replaced as r
+        union all
+        select j.*, d.number
+          from unnest(done) with ordinality as d (id, number)
+         cross join lateral (select j.* from {{.schema}}._private_jobs as j where j.id = d.id offset 0) as j -- row by row
       )
-      select case when (select count(*) from locked) < cardinality(job_keys) then
-               (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l))
-             end,
-             array_agg(coalesce(r.id, job_ids[o.number]) order by o.number),
-             array_agg(r.number) filter (where r.id is not null)
-        into busy_key, answer, replaced
-        from generate_series(1, cardinality(specs)) as o (number)
-        left join replaced as r on r.number = o.number;
-      if busy_key is not null then
-        raise exception using errcode = 'GWBKC';
+      select a.id, a.job_queue_id, a.task_id, a.payload, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error,
+             a.created_at, a.updated_at, a.key, a.locked_at, a.locked_by, a.revision, a.flags, a.is_available
+        from added as a
+       order by a.number;
+      if found then
+        return;
       end if;
-      job_ids := answer;
-      if cardinality(replaced) = cardinality(specs) then
-        return job_ids;
-      end if;
-
-      for spec in
-        select s.*, t.id as task_id, q.id as queue_id
-          from unnest(specs) with ordinality
-            as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-          join {{.schema}}._private_tasks as t on t.identifier = s.identifier
-          left join {{.schema}}._private_job_queues as q on q.queue_name = s.queue_name
-         where s.job_key is not null
-           and s.number <> all (coalesce(replaced, '{}'))
-           and not exists (select from unnest(inserted) as i (id) where i.id = job_ids[s.number::integer])
-         order by s.number
-      loop
-        added := {{.schema}}._gw_add_keyed_job(
-          spec.task_id, spec.payload, spec.queue_id, spec.run_at, spec.max_attempts, spec.job_key, spec.priority,
-          spec.flags, job_key_mode, job_ids[spec.number::integer]);
-        job_ids[spec.number::integer] := added.id;
-      end loop;
-      return job_ids;
+      raise exception using errcode = 'GWBKC';
     exception when sqlstate 'GWBKC' then
       begin
         perform from {{.schema}}._private_jobs as j where j.key = busy_key for update;
@@ -156,4 +170,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_add_keyed_jobs({{.schema}}.job_spec[], text[], text) is
-  'Internal: add_jobs when at least one spec has a key; returns the id for each spec.';
+  'Internal: add_jobs when at least one spec has a key.';
