@@ -360,7 +360,9 @@ func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
 	s.exec("select graphile_worker.add_job('task') from generate_series(1, 10)")
 	const ahead = "{%d,9000000000000000,0,0,9000000000000000,1,9000000000000000}"
 	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null, null, null)")
-	for _, cursor := range []string{"x", "{}", "{1}", "{1,2,3,4,5,6,x}", "{null,1,2,3,4,5,6}", fmt.Sprintf(ahead, scope)} {
+	for _, cursor := range []string{
+		"x", "{}", "{1}", "{1,2,3,4,5,6,x}", "{null,1,2,3,4,5,6}", "{1,2,3,4,5,6,9223372036854775808}", fmt.Sprintf(ahead, scope),
+	} {
 		s.exec("select set_config('gw.claim_cursor', $1, false)", cursor)
 		if n := one[int](s, "select count(*) from graphile_worker.get_job_batch('worker')"); n != 1 {
 			t.Errorf("with the cursor %q %d jobs were claimed, want 1", cursor, n)

@@ -89,6 +89,8 @@ func TestClaimsGoByWhatTheHeadHasBecome(t *testing.T) {
 	const claimSQL = "select key from graphile_worker.get_job_batch('worker', array['task'], 10, array['flag'])"
 	db := newDatabase(t)
 	changer := db.session()
+	// Stops a claim that has its snapshot and has not locked the head yet.
+	changer.mutate("_gw_lock_jobs", "limit 1) as head\n", "limit 1) as head where (select count(*) from pg_advisory_xact_lock_shared(1)) = 1\n")
 	for _, c := range []struct{ name, change string }{
 		{"put off", "select graphile_worker.add_job('task', job_key => 'key', queue_name => 'queue', run_at => 'infinity')"},
 		{"moved to a busy queue", "select graphile_worker.add_job('task', job_key => 'key', queue_name => 'busy')"},
@@ -104,9 +106,8 @@ func TestClaimsGoByWhatTheHeadHasBecome(t *testing.T) {
 			}
 			changer.exec("select graphile_worker.add_job('task', job_key => 'key', queue_name => 'queue')")
 
-			// The claim goes through this index to lock the head that it has seen.
 			changer.exec("begin")
-			changer.exec("alter index graphile_worker.jobs_pkey1 set tablespace pg_default")
+			changer.exec("select pg_advisory_xact_lock(1)")
 			claim := start[string](claimer, claimSQL)
 			claim.awaitBlocked(changer)
 			changer.exec(c.change)

@@ -87,6 +87,7 @@ type backlog struct {
 var backlogs = []backlog{
 	{name: "no queues", queued: "false"},
 	{name: "queues in front", queued: "n % 4 = 0", priority: -5},
+	{name: "queues in between", queued: "n % 4 = 0", priority: -1},
 	{name: "queues behind", queued: "n % 4 = 0", priority: 20},
 	{name: "queues behind a busy one", queued: "n % 4 = 0", priority: -5, busy: true, steps: 500},
 }
@@ -237,7 +238,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 			}, "add_jobs with keys",
 		},
 		{
-			"a join with the queues", "get_job_batch", "queues in front", func(s *session) {
+			"a join with the queues", "get_job_batch", "queues in between", func(s *session) {
 				s.mutate("_gw_front_queues", "limit 2 * batch_size + 16 -- the walk ends here when it has met enough", "")
 				s.mutate("_gw_front_queues",
 					`(select q.locked_at is null from "graphile_worker"._private_job_queues as q where q.id = w.job_queue_id)`,

@@ -35,6 +35,7 @@ begin
   for round in 1..1000 loop
     begin
       busy_key := null;
+      done := '{}';
       -- At first all jobs are taken to be waiting. That is true of most calls, or else nothing is locked or little.
       if round > 1 or not all_keyed then
         select array_agg(j.key)
@@ -104,7 +105,8 @@ begin
         end loop;
       end if;
 
-      -- All that is not done yet is a job that waits; all of them are replaced at once, or nothing is and no row returned.
+      -- All that is not done yet is a job that waits. All of them are replaced at once, or no row is returned: perhaps one is
+      -- busy, or has just been changed, so that what is locked is not what this statement sees.
       return query
       with locked as materialized (
         select j.ctid as place, j.key, j.is_available
@@ -149,6 +151,7 @@ begin
       select a.id, a.job_queue_id, a.task_id, a.payload, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error,
              a.created_at, a.updated_at, a.key, a.locked_at, a.locked_by, a.revision, a.flags, a.is_available
         from added as a
+       where (select count(*) from replaced as r) + cardinality(array_remove(done, null)) = cardinality(specs)
        order by a.number;
       if found then
         return;

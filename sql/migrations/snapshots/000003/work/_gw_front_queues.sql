@@ -5,6 +5,7 @@
 -- steps from queue to queue instead.
 -- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
 -- A queue whose head is a suspect is barred: the job behind must not overtake.
+-- plain_first: the next job is the first of those without a queue, and one is wanted.
 -- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none. suspects:
 -- whether there are any. hint, look: which kind of look told enough.
 create or replace function {{.schema}}._gw_front_queues(
@@ -22,32 +23,40 @@ create or replace function {{.schema}}._gw_front_queues(
   hint            text,
   out queue_ids   integer[],
   out wanted      integer,
-  out look        text
+  out look        text,
+  out plain_first boolean
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
 as $$
 declare
-  plain    record;
-  tells    boolean;
-  is_known boolean;
+  plain_priority smallint; -- the first job without a queue
+  plain_run_at   timestamptz;
+  plain_id       bigint;
+  plain_suits    boolean;
+  comes_first    boolean; -- and none has to be stepped over to get there
+  tells          boolean;
+  is_known       boolean;
 begin
-  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough: where
-  -- no job without a queue is due, at the first queued jobs; there, and where one job is wanted, at each queue if there are
-  -- only a few. hint says which told the last claim of this session.
+  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough: at
+  -- the first queued jobs, where no job without a queue is due or enough of them stand in front of it; or at each queue, if
+  -- there are only a few and no job without a queue is due or one job is wanted. hint says which told the last claim of
+  -- this session.
   if not suspects and hint <> 'all queues' then
-    select j.priority, j.run_at, j.id,
-           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-      into plain
-      from {{.schema}}._private_jobs as j
-     where j.is_available and j.job_queue_id is null and not queues_only
-       and (j.priority, j.run_at, j.id)
-           >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-     order by j.priority, j.run_at, j.id
-     limit 1;
-    if plain.run_at > due then -- then at the first job of each less urgent priority
+    if not queues_only then
+      select j.priority, j.run_at, j.id,
+             {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+        into plain_priority, plain_run_at, plain_id, plain_suits
+        from {{.schema}}._private_jobs as j
+       where j.is_available and j.job_queue_id is null
+         and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+       order by j.priority, j.run_at, j.id
+       limit 1;
+    end if;
+    comes_first := plain_suits;
+    if plain_run_at > due then -- then at the first job of each less urgent priority
       with recursive priorities (priority, run_at, id, suits) as (
-        select plain.priority, plain.run_at, plain.id, plain.suits
+        select plain_priority, plain_run_at, plain_id, plain_suits
         union all
         select n.priority, n.run_at, n.id, n.suits
           from priorities as p
@@ -59,16 +68,22 @@ begin
                  order by j.priority, j.run_at, j.id
                  limit 1) as n
       )
-      select p.priority, p.run_at, p.id, p.suits into plain from priorities as p where p.run_at <= due limit 1;
+      select p.priority, p.run_at, p.id, p.suits
+        into plain_priority, plain_run_at, plain_id, plain_suits
+        from priorities as p
+       where p.run_at <= due
+       limit 1;
     end if;
-    tells := plain.id is null or batch_size = 1 and plain.suits;
+    tells := plain_id is null or batch_size = 1 and plain_suits;
 
-    if plain.id is null and hint <> 'few queues' then
+    if (plain_id is null or batch_size > 1) and hint <> 'few queues' then
       with walked as materialized (
         select j.job_queue_id, j.priority, j.run_at, j.id,
                {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is not null
+           and (j.priority, j.run_at, j.id)
+               < (coalesce(plain_priority, 32767), coalesce(plain_run_at, 'infinity'), coalesce(plain_id, 9223372036854775807))
          order by j.priority, j.run_at, j.id
          limit batch_size + 15
       ), free as materialized (
@@ -80,7 +95,8 @@ begin
       )
       select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
              count(*) >= batch_size
-             or not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2)
+             or plain_id is null
+                and not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2)
         into queue_ids, wanted, is_known
         from (select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
                 from free as f
@@ -121,9 +137,10 @@ begin
              limit 1) as h
      where q.number < 17
        and (select w.locked_at is null from {{.schema}}._private_job_queues as w where w.id = q.id)
-       and (not tells or plain.id is null or (h.priority, h.run_at, h.id) < (plain.priority, plain.run_at, plain.id));
+       and (not tells or plain_id is null or (h.priority, h.run_at, h.id) < (plain_priority, plain_run_at, plain_id));
     if is_known then
       look := 'few queues';
+      plain_first := comes_first and batch_size = 1 and wanted = 0;
       return;
     end if;
   end if;
@@ -132,8 +149,7 @@ begin
     (select j.priority, j.run_at, j.id
        from {{.schema}}._private_jobs as j
       where j.is_available and j.job_queue_id is null and not queues_only
-        and (j.priority, j.run_at, j.id)
-            >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+        and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
       order by j.priority, j.run_at, j.id
       limit 1)
     union all
@@ -238,7 +254,8 @@ begin
             select null, p.priority, p.run_at, p.id from plain as p) as c
   )
   select array_agg(r.job_queue_id order by r.rank), count(*) filter (where r.rank <= batch_size),
-         case when batch_size > 1 and count(*) > 0 and exists (select from priorities as p where p.run_at <= due) then 'all queues'
+         case when batch_size > 1 and count(*) filter (where r.rank <= batch_size) < batch_size
+                   and exists (select from priorities as p where p.run_at <= due) then 'all queues'
               else 'first queues' end
     into queue_ids, wanted, look
     from ranked as r

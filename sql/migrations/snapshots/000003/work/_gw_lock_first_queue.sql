@@ -24,8 +24,7 @@ begin
     into plain
     from {{.schema}}._private_jobs as j
    where j.is_available and j.job_queue_id is null
-     and (j.priority, j.run_at, j.id)
-         >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+     and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
    order by j.priority, j.run_at, j.id
    limit 1;
   if plain.suits is false then -- perhaps the next one does
