@@ -21,16 +21,18 @@ create or replace function {{.schema}}.add_job(
   set enable_seqscan = off
 as $$
 declare
-  task_id  integer;
-  queue_id integer;
-  notify   text;
-  added    {{.schema}}._private_jobs;
-  plain    record;
+  queue_id   integer;
+  task       record; -- and setting notify, and the job if it has no key
+  added      {{.schema}}._private_jobs;
+  names_made boolean;
 begin
-  -- What is asked in a branch that is not taken costs nothing; here, each question costs a microsecond.
+  -- Each expression here has to be made ready in every transaction, which costs a microsecond. So the ordinary job meets
+  -- six of them, and whatever is not asked of it stands in this branch.
   if (length(identifier) <= 128
       and num_nulls(queue_name, max_attempts, job_key, priority, flags) = 5
-      and (payload is null or pg_column_size(payload) <= 2000)) is not true then
+      and (payload is null or pg_column_size(payload) <= 2000)
+      and current_setting('transaction_isolation') = 'read committed'
+      and pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))) is not true then
     -- The mode counts only with a key; null is the default.
     if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags)
        or job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
@@ -41,68 +43,65 @@ begin
     if pg_column_size(payload) > 2000 then
       perform {{.schema}}._gw_check_payload(payload);
     end if;
-  end if;
 
-  -- _gw_hold_names for one job: no query while nobody cleans up.
-  if current_setting('transaction_isolation') <> 'read committed'
-     or not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier)) then
-    perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
-  elsif queue_name is not null then
-    if not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('queue', queue_name)) then
+    -- _gw_hold_names for one job: no query while nobody cleans up.
+    if current_setting('transaction_isolation') <> 'read committed'
+       or not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))
+       or queue_name is not null and not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('queue', queue_name)) then
       perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
     end if;
-  end if;
 
-  for look in 1..2 loop -- the second finds what the first has made; a trigger of the user's may still refuse the row
-    -- A statement of its own: as a sub-select of the next it would be worth a new plan in every call without a queue.
-    if queue_name is not null then
-      select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
-    end if;
-    if queue_name is null or queue_id is not null then
-      if job_key is null then
-        insert into {{.schema}}._private_jobs as j
-          (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-        select queue_id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
-               coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
-               case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end
-          from {{.schema}}._private_tasks as t
-         where t.identifier = add_job.identifier
-        returning j as job, (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify') as notify
-          into plain;
-        exit when found;
-      else
-        select t.id, (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify')
-          into task_id, notify
-          from {{.schema}}._private_tasks as t
-         where t.identifier = add_job.identifier;
-        exit when found;
-      end if;
-    end if;
     -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that
     -- he waits for would be a deadlock.
-    perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+    if queue_name is not null then
+      select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
+      if not found then
+        perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
+        select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
+      end if;
+    end if;
+  end if;
+
+  loop
+    if job_key is not null then
+      select t.id, (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify') as notify
+        into task
+        from {{.schema}}._private_tasks as t
+       where t.identifier = add_job.identifier;
+    else
+      insert into {{.schema}}._private_jobs as j
+        (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
+      select queue_id, t.id, coalesce(add_job.payload, '{}'), coalesce(add_job.run_at, now()),
+             coalesce(add_job.max_attempts, 25), coalesce(add_job.priority, 0),
+             case when add_job.flags is not null then {{.schema}}._gw_flags(add_job.flags) end
+        from {{.schema}}._private_tasks as t
+       where t.identifier = add_job.identifier
+      returning j.task_id as id, (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify') as notify, j as job
+        into task;
+    end if;
+    exit when found or names_made; -- the second time the task is there, but a trigger of the user's may refuse the row
+    perform {{.schema}}._gw_make_names(array[identifier], null);
+    names_made := true;
   end loop;
 
-  if job_key is null then
-    notify := plain.notify;
-  else
+  if job_key is not null then
     added := {{.schema}}._gw_add_keyed_job(
-      task_id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
+      task.id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then
       return added;
     end if;
   end if;
 
   -- _gw_wake(1) without the cost of a call, and by default without that of a statement.
-  if notify = 'idle' then
+  if (task.notify in ('idle', 'never')) is not true then
+    task.notify := pg_notify('jobs:insert', '{"count":1}')::text;
+  elsif task.notify = 'idle' then
     perform pg_notify('jobs:insert', '{"count":1}')
       where current_setting('transaction_isolation') <> 'read committed'
          or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp());
-  elsif notify is distinct from 'never' then
-    notify := pg_notify('jobs:insert', '{"count":1}')::text;
   end if;
   if job_key is null then
-    return plain.job;
+    return task.job;
   end if;
   return added;
 end;
