@@ -2,8 +2,7 @@
 create trigger _gw_queue_freed
   after update of locked_at on {{.schema}}._private_job_queues
   for each row
-  when (old.locked_at is not null and new.locked_at is null
-        and current_setting('gw.freed_queues'::text, true) is distinct from 'are told of'::text)
+  when (new.locked_at is null and current_setting('gw.told'::text, true) is distinct from 't'::text)
   execute function {{.schema}}._gw_queue_freed();
 
 comment on trigger _gw_queue_freed on {{.schema}}._private_job_queues is

@@ -16,7 +16,7 @@ declare
   completed bigint[];
   freed     integer[];
 begin
-  perform set_config('gw.freed_queues', 'are told of', true); -- for the trigger's condition
+  perform set_config('gw.told', 't', true); -- for the trigger's condition, which every update parses: so it is short
   with gone as (
     delete from {{.schema}}._private_jobs as j
      where j.id = any (job_ids)
@@ -31,7 +31,7 @@ begin
     returning q.id
   )
   select array(select g.id from gone as g), array(select f.id from freed as f) into completed, freed;
-  perform set_config('gw.freed_queues', '', true);
+  perform set_config('gw.told', '', true);
 
   -- In a statement of its own, after the queues are free: see _gw_wake.
   if exists (select from unnest(freed) as f (queue_id)

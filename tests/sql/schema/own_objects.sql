@@ -44,8 +44,7 @@ select results_eq(
              'FOR EACH STATEMENT EXECUTE FUNCTION _gw_contexts_put()'),
             ('_gw_queue_freed',
              'CREATE TRIGGER _gw_queue_freed AFTER UPDATE OF locked_at ON graphile_worker._private_job_queues FOR EACH ROW '
-             'WHEN (((old.locked_at IS NOT NULL) AND (new.locked_at IS NULL) '
-             'AND (current_setting(''gw.freed_queues''::text, true) IS DISTINCT FROM ''are told of''::text))) '
+             'WHEN (((new.locked_at IS NULL) AND (current_setting(''gw.told''::text, true) IS DISTINCT FROM ''t''::text))) '
              'EXECUTE FUNCTION _gw_queue_freed()') $$,
   'jobs have no trigger');
 
