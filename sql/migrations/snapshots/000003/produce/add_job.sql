@@ -26,8 +26,8 @@ declare
   added      {{.schema}}._private_jobs;
   names_made boolean;
 begin
-  -- Each expression here has to be made ready in every transaction, which costs a microsecond. So the ordinary job meets
-  -- six of them, and whatever is not asked of it stands in this branch.
+  -- Each expression that is met has to be made ready in every transaction. So whatever is not asked of an ordinary job
+  -- stands in this branch, which it does not take.
   if (length(identifier) <= 128
       and num_nulls(queue_name, max_attempts, job_key, priority, flags) = 5
       and (payload is null or pg_column_size(payload) <= 2000)
