@@ -57,6 +57,7 @@ func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 // note is a task for gw-run that notes what worker_test.go's handler does.
 const note = `#!/bin/sh
 read -r input
+case $input in *'}') ;; *) exit 1 ;; esac # gw-run was killed before it had written it
 n=${input#*'"N":'} n=${n%%[!0-9]*} queue=
 [ $((n % 3)) = 0 ] && queue=q$((n % 9))
 job="$n,$queue,$GRAPHILE_WORKER_JOB_KEY,$ID"
