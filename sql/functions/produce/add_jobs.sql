@@ -1,8 +1,8 @@
 -- Adds many jobs in one call, as if each spec were added in order: one result row per spec, in the order of the specs,
 -- a row that two specs share in its final state. job_key_preserve_run_at does for all keys what job_key_mode
 -- preserve_run_at does in add_job. An empty array does nothing.
--- Locks: names sorted, rows that wait under one of the keys by id, then new keys sorted. So calls with the same names and
--- keys in another order queue up instead of dead-locking.
+-- Locks: names sorted, then new keys sorted, then rows that wait under one of the keys, without waiting for any (see
+-- _gw_add_keyed_jobs). So calls with the same names and keys in another order queue up instead of dead-locking.
 -- Raises what add_job raises; the detail names the spec.
 create or replace function {{.schema}}.add_jobs(
   specs                   {{.schema}}.job_spec[],
@@ -18,6 +18,7 @@ declare
   spec         record;
   is_refused   boolean;
   is_large     boolean;
+  is_ordinary  boolean;
   identifiers  text[];
   queue_names  text[];
   job_keys     text[];
@@ -27,15 +28,13 @@ begin
     return;
   end if;
 
-  -- As a rule all are of one task and none is in a queue or has a key.
+  -- Ordinary is that all are of one task and none is in a queue or has a key. Only else are names to be sorted out.
   identifiers := array[specs[1].identifier];
   select bool_or({{.schema}}._gw_job_is_refused(
            s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)),
          bool_or(pg_column_size(s.payload) > 2000),
-         case when bool_and(s.identifier = (select identifiers[1])) then identifiers end,
-         case when count(s.queue_name) > 0 then '{}'::text[] end,
-         case when count(s.job_key) > 0 then '{}'::text[] end
-    into is_refused, is_large, identifiers, queue_names, job_keys
+         bool_and(s.identifier = (select identifiers[1]) and s.queue_name is null and s.job_key is null)
+    into is_refused, is_large, is_ordinary
     from unnest(specs) as s;
   if is_refused then
     select s.* into spec
@@ -53,7 +52,7 @@ begin
          as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
       where pg_column_size(s.payload) > 2000;
   end if;
-  if identifiers is null or queue_names is not null or job_keys is not null then
+  if not is_ordinary then
     select array_agg(distinct s.identifier),
            array_agg(distinct s.queue_name) filter (where s.queue_name is not null),
            array_agg(distinct s.job_key) filter (where s.job_key is not null)
