@@ -18,7 +18,7 @@ import (
 // scenarios are all there are, in the order of the report.
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
-	{Name: "durable", Title: "Burn-down with synchronous_commit on", Run: durableScenario},
+	{Name: "async", Title: "Burn-down with synchronous_commit off", Run: asyncScenario},
 	{Name: "sleep", Title: "Jobs that wait", Run: sleepScenario},
 	{Name: "latency", Title: "Pick-up of single jobs by an idle worker", Run: latencyScenario},
 	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},

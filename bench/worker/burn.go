@@ -12,10 +12,10 @@ import (
 
 // A load is ready jobs to work until none is left.
 type load struct {
-	jobs    int
-	order   subject.Order // what the jobs do
-	durable bool          // commits wait for the disk
-	watch   func(*crew, subject.Status)
+	jobs  int
+	order subject.Order // what the jobs do
+	async bool          // commits do not wait for the disk
+	watch func(*crew, subject.Status)
 }
 
 // burned is how a load went.
@@ -30,8 +30,8 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 	n := c.jobs(l.jobs)
 	l.order.Do, l.order.Jobs = subject.Work, n
 	err = b.employ(ctx, c, l.order, func(db *server.Database) error {
-		if l.durable {
-			if err := db.Run(ctx, "alter database "+db.Name+" set synchronous_commit = on"); err != nil {
+		if l.async {
+			if err := db.Run(ctx, "alter database "+db.Name+" set synchronous_commit = off"); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 const (
 	burndownJobs = 300_000
-	durableJobs  = 100_000
 
 	// burndownCPU is what a job may cost the worker, in microseconds.
 	burndownCPU = 3
@@ -47,15 +46,15 @@ func burndownScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// durableScenario is the same, but commits wait for the disk.
-func durableScenario(ctx context.Context, b *bench) error {
+// asyncScenario is the same, but commits do not wait for the disk.
+func asyncScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, reference1, reference2, nodeBest, nodeBest2, riverBest)
-	l := load{jobs: b.Scale(durableJobs), durable: true}
+	l := load{jobs: b.Scale(burndownJobs), async: true}
 	found, err := b.burnAll(ctx, all, l)
 	if err != nil {
 		return err
 	}
-	b.reportBurndown(all, found, l, "burn-down, synchronous_commit on")
+	b.reportBurndown(all, found, l, "burn-down, synchronous_commit off")
 	return nil
 }
 

@@ -43,6 +43,9 @@ type Program[B any] struct {
 	// Flags adds flags of the program. Default: none.
 	Flags func(*flag.FlagSet)
 
+	// Settings are those of the server that differ from a stock one, besides max_connections. Default: none.
+	Settings map[string]string
+
 	// Open prepares a server.
 	Open func(context.Context, *Bench) (B, error)
 
@@ -101,7 +104,7 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 
 // runServer runs the scenarios on one server. One that fails says so in the report and does not stop the next.
 func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, binDir string, progress io.Writer) (err error) {
-	s, err := server.Start(ctx, binDir, o.Quick)
+	s, err := server.Start(ctx, binDir, p.Settings, o.Quick)
 	if err != nil {
 		return err
 	}

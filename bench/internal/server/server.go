@@ -15,16 +15,12 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// settings are those of every server: durable, as a server is run, except that a commit does not wait for the disk, for
-// what is compared are statements and programs, and that pages are not logged in full after a checkpoint, which would go
-// to the account of whoever touches them first. Scenarios say where they differ.
-var settings = map[string]string{
+// stock are the settings in which a server differs from one that PostgreSQL's packages install: there are enough
+// connections for all contenders. The others undo what a throw-away server does to be fast.
+var stock = map[string]string{
 	"fsync":              "on",
-	"synchronous_commit": "off",
-	"full_page_writes":   "off",
-	"shared_buffers":     "1GB",
-	"max_wal_size":       "16GB", // no checkpoint but those that are asked for
-	"checkpoint_timeout": "1d",
+	"synchronous_commit": "on",
+	"full_page_writes":   "on",
 	"max_connections":    "200",
 }
 
@@ -36,22 +32,29 @@ type Server struct {
 	// Version is what the server calls its version, such as 15.18.
 	Version string
 
-	process *pgtemp.Server
-	made    int // databases so far
+	process  *pgtemp.Server
+	settings map[string]string
+	made     int // databases so far
 }
 
-// Start starts a server from the binaries in a folder, or from those that are found if it is empty. A quick one does
-// without fsync.
-func Start(ctx context.Context, binDir string, quick bool) (*Server, error) {
-	chosen := maps.Clone(settings)
+// Start starts a server from the binaries in a folder, or from those that are found if it is empty: a stock one but for
+// the settings that are changed. A quick one does without fsync.
+func Start(ctx context.Context, binDir string, changed map[string]string, quick bool) (*Server, error) {
+	settings := maps.Clone(stock)
+	maps.Copy(settings, changed)
 	if quick {
-		chosen["fsync"] = "off"
+		settings["fsync"] = "off"
 	}
-	process, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: chosen})
+	process, err := pgtemp.Start(ctx, pgtemp.Options{BinDir: binDir, LocalOnly: true, Settings: settings})
 	if err != nil {
 		return nil, err
 	}
-	return Take(ctx, process)
+	s, err := Take(ctx, process)
+	if err != nil {
+		return nil, err
+	}
+	s.settings = settings
+	return s, nil
 }
 
 // Take takes over a server that runs.
@@ -111,7 +114,7 @@ func (s *Server) Connect(ctx context.Context, database string) (*pgx.Conn, error
 // Settings returns the settings that were chosen, as the server has them, in words.
 func (s *Server) Settings(ctx context.Context) (string, error) {
 	var chosen []string
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
+	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
 		var value string
 		if err := s.Admin.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
 			return "", fmt.Errorf("ask for the settings: %w", err)
