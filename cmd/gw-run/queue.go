@@ -100,7 +100,7 @@ func explain(err error) error {
 	case "3F000", "42883", "42P01": // there is no such schema, function or table
 		return fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
 	case "22007", "22008", "22P02", "22003", "GWIST", "GWCTN", // a time, an interval, JSON or number; a word
-		"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBKM", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBAR": // what a job may be
+		"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBKM", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBFL", "GWBAR": // what a job may be
 		return usageError{errors.New(refusal.Message)}
 	}
 	return err

@@ -48,7 +48,7 @@ begin
       update {{.schema}}._private_jobs as j
          set job_queue_id = queue_id,
              task_id      = _gw_add_keyed_job.task_id,
-             payload      = {{.schema}}._gw_merged_payload(j.payload, _gw_add_keyed_job.payload),
+             payload      = {{.schema}}._gw_merged_payload(j.payload, _gw_add_keyed_job.payload, j.key),
              run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
                                  else coalesce(_gw_add_keyed_job.run_at, now()) end,
              max_attempts = coalesce(_gw_add_keyed_job.max_attempts, 25),

@@ -9,7 +9,7 @@ create or replace function {{.schema}}._gw_job_is_refused(
 )
   returns boolean
   language sql
-  immutable
+  stable
 as $$
   select identifier is null
       or length(identifier) > 128
@@ -18,6 +18,7 @@ as $$
       or max_attempts not between 1 and 32767
       or priority not between -32768 and 32767
       or array_position(flags, null) is not null
+      or octet_length(flags::text) > 65536
 $$;
 
 comment on function {{.schema}}._gw_job_is_refused(text, text, integer, text, integer, text[]) is

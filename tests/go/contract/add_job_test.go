@@ -132,6 +132,28 @@ var addJobScenarios = []scenario{
 		difference: "Error codes",
 	},
 	{
+		name: "two arrays under one key keep what they stand for",
+		steps: []string{
+			`select id from add_job('a', '[1e3]', job_key => 'k')`,
+			`select payload from add_job('a', ' [{"b": 1, "a": 2}]', job_key => 'k')`,
+			`select revision from add_job('a', '["\u0000"]', job_key => 'k')`,
+		},
+		node: `
+			1
+			notify 1
+			[1000, {"a": 2, "b": 1}]
+			notify 1
+			error 22P05`,
+		ours: `
+			1
+			notify 1
+			[1e3, {"b": 1, "a": 2}]
+			notify 1
+			2
+			notify 1`,
+		difference: "Arrays that meet under a key",
+	},
+	{
 		name:       "a flag must not be null",
 		steps:      []string{`select add_job('a', flags => array['b', null])`},
 		node:       `error 22023`,
@@ -217,7 +239,7 @@ var keyScenarios = []scenario{
 	{
 		name: "two arrays under one key become one",
 		steps: []string{
-			`select payload from add_job('a', '[1, {"b":1,"a":2}]', job_key => 'k')`,
+			`select payload from add_job('a', '[1, {"a": 2, "b": 1}]', job_key => 'k')`,
 			`select payload from add_job('a', '[2.50]', job_key => 'k')`,
 			`select payload from add_job('a', '[3]', job_key => 'k', job_key_mode => 'preserve_run_at')`,
 			`select payload from add_job('a', '{}', job_key => 'k')`,
@@ -225,7 +247,7 @@ var keyScenarios = []scenario{
 			`select payload from add_job('a', job_key => 'k')`,
 		},
 		node: `
-			[1, {"b":1,"a":2}]
+			[1, {"a": 2, "b": 1}]
 			notify 1
 			[1, {"a": 2, "b": 1}, 2.50]
 			notify 1

@@ -42,6 +42,12 @@ var differences = []difference{
 		why:  "no request is lost",
 	},
 	{
+		what: "Arrays that meet under a key",
+		node: "joined as `jsonb`: numbers written out, keys sorted, `\\u0000` an error",
+		ours: "joined as they were written, and no longer than `max_payload`",
+		why:  "`1e131071` is 131072 digits as `jsonb`, which made gigabytes of a few calls",
+	},
+	{
 		what: "Two specs with one key in one add_jobs call",
 		node: "error `21000`",
 		ours: "as if added one after the other",

@@ -62,7 +62,7 @@ func nullability() []shape {
 	}
 }
 
-// textShapes are those of a text, or of one of many, with this length in characters at most. Flags have no such limit.
+// textShapes are those of a text, or of one of many, with this length in characters at most. Of flags there is only a limit to all together.
 func textShapes(field string, limit int, of func(request) []text) []shape {
 	has := func(is func(s string) bool) func(request) bool {
 		return func(r request) bool { return contains(of(r), func(t text) bool { return t.Valid && is(t.V) }) }
@@ -75,10 +75,9 @@ func textShapes(field string, limit int, of func(request) []text) []shape {
 		longest := strings.Repeat(char, limit)
 		all = append(all, shape{fmt.Sprintf("%s of %d times %q", field, limit, char), taken, has(func(s string) bool { return s == longest })})
 	}
-	tooLong := field == "flag"
 	return append(all,
-		shape{field + " a little longer", tooLong, has(func(s string) bool { return utf8.RuneCountInString(s) == limit+1 })},
-		shape{field + " much longer", tooLong, has(func(s string) bool { return utf8.RuneCountInString(s) > 2*limit })},
+		shape{field + " a little longer", field == "flag", has(func(s string) bool { return utf8.RuneCountInString(s) == limit+1 })},
+		shape{field + " much longer", refused, has(func(s string) bool { return utf8.RuneCountInString(s) > 2*limit })},
 		shape{field + " not in UTF-8", refused, has(func(s string) bool { return !utf8.ValidString(s) })},
 	)
 }
@@ -113,7 +112,7 @@ func payloadShapes() []shape {
 	for _, start := range []string{"n", "t", "f", `"`, "[", "{"} {
 		all = append(all, shape{"payload starts with " + start, taken, func(r request) bool { return startsWith(r.payload.V, start) }})
 	}
-	for _, parts := range [][]string{{"[]", "{}"}, jsonNumbers, jsonChars, jsonRefused} {
+	for _, parts := range [][]string{{"[]", "{}"}, jsonNumbers, jsonChars, jsonbRefused} {
 		for _, part := range parts {
 			all = append(all, shape{fmt.Sprintf("payload with %+q", part), taken, func(r request) bool { return strings.Contains(r.payload.V, part) }})
 		}

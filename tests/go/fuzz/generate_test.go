@@ -26,7 +26,7 @@ var (
 	jsonNumbers   = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40", "1.5e3", "123456789012345678901234567890.5"}
 	jsonChars     = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`, "\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed,
 		`'); drop table \"_private_jobs\"; --`}
-	jsonRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`, "1e400000", "1e-400000"} // by jsonb alone
+	jsonbRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`, "1e400000", "1e-400000"} // by jsonb, not by json
 )
 
 // generator makes what one call asks for.
@@ -151,7 +151,7 @@ func (g generator) payload() text {
 	case g.odds(g.faults * 2):
 		return textOf(`"` + pick(g, notUTF8) + `"`)
 	case g.odds(g.faults / 2):
-		return textOf("[" + pick(g, jsonRefused) + "]")
+		return textOf("[" + pick(g, jsonbRefused) + "]")
 	case g.odds(150):
 		return textOf(g.nested(deep))
 	case g.odds(2):

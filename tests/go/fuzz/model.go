@@ -3,7 +3,6 @@ package fuzz
 import (
 	"database/sql"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -55,7 +54,6 @@ type model struct {
 	tasks, queues map[string]bool
 	changed       []int64 // the rows stored since the last look, some perhaps more than once or removed again
 	last          counters
-	mayBurn       int64          // by how much the last call may have moved counters though it failed
 	seen          map[string]int // how often each thing happened
 }
 
@@ -71,7 +69,6 @@ const tooDeep = 100_000
 
 // addJob answers add_job at this time: with a row or a SQLSTATE.
 func (m *model) addJob(r request, mode text, now string) ([]job, string) {
-	m.mayBurn = 0
 	code := firstOf(encodingFault([]request{r}, mode), payloadFault(r.payload), r.refusal())
 	if code == "" && r.jobKey.Valid && mode.Valid && !slices.Contains([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, mode.V) {
 		code = "GWBKM"
@@ -80,16 +77,11 @@ func (m *model) addJob(r request, mode text, now string) ([]job, string) {
 		m.seen[code]++
 		return nil, code
 	}
-	id, code := m.add(r, mode.V, now)
-	if code != "" {
-		return m.refuseMerge(code, 1)
-	}
-	return []job{m.jobs[id]}, ""
+	return []job{m.jobs[m.add(r, mode.V, now)]}, ""
 }
 
 // addJobs answers add_jobs at this time: with a row for each request or a SQLSTATE.
 func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, string) {
-	m.mayBurn = 0
 	code := encodingFault(requests, text{})
 	for _, r := range requests {
 		code = firstOf(code, payloadFault(r.payload), r.smallintFault())
@@ -106,14 +98,9 @@ func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, 
 	if preserve.V {
 		mode = "preserve_run_at"
 	}
-	before := *m
-	m.jobs, m.keys, m.tasks, m.queues = maps.Clone(m.jobs), maps.Clone(m.keys), maps.Clone(m.tasks), maps.Clone(m.queues)
 	ids := make([]int64, len(requests))
 	for i, r := range requests {
-		if ids[i], code = m.add(r, mode, now); code != "" {
-			*m = before
-			return m.refuseMerge(code, len(requests))
-		}
+		ids[i] = m.add(r, mode, now)
 	}
 	rows := make([]job, len(ids))
 	for i, id := range ids {
@@ -122,16 +109,8 @@ func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, 
 	return rows, ""
 }
 
-// refuseMerge answers a call whose payloads do not merge. Only these may have drawn ids before they fail: those that they
-// would have used.
-func (m *model) refuseMerge(code string, requests int) ([]job, string) {
-	m.seen["merge refused with "+code]++
-	m.mayBurn = int64(requests)
-	return nil, code
-}
-
-// add adds a job that is not refused and returns its id, or the SQLSTATE that says why payloads do not merge.
-func (m *model) add(r request, mode, now string) (int64, string) {
+// add adds a job that is not refused and returns its id.
+func (m *model) add(r request, mode, now string) int64 {
 	found, isThere := m.jobs[m.keys[r.jobKey.V]]
 	isThere = isThere && r.jobKey.Valid
 	if isThere && mode == "unsafe_dedupe" {
@@ -139,7 +118,7 @@ func (m *model) add(r request, mode, now string) (int64, string) {
 		m.makeNames(r)
 		found.revision, found.updatedAt = found.revision+1, now
 		m.put(found)
-		return found.id, ""
+		return found.id
 	}
 	j := job{
 		identifier: r.identifier.V, queueName: r.queueName, payload: orElse(r.payload, "{}"), runAt: orElse(r.runAt, now),
@@ -150,12 +129,8 @@ func (m *model) add(r request, mode, now string) (int64, string) {
 	case isThere && found.isAvailable:
 		m.seen["replaced"]++
 		if r.payload.Valid && isArray(found.payload) && isArray(j.payload) {
-			merged, code := concatenate(found.payload, j.payload)
-			if code != "" {
-				return 0, code
-			}
 			m.seen["merged"]++
-			j.payload = merged
+			j.payload = concatenate(found.payload, j.payload)
 		}
 		if mode == "preserve_run_at" && found.attempts == 0 {
 			m.seen["run_at preserved"]++
@@ -174,7 +149,7 @@ func (m *model) add(r request, mode, now string) (int64, string) {
 	}
 	m.makeNames(r)
 	m.put(j)
-	return j.id, ""
+	return j.id
 }
 
 // retire takes the key from a job that runs or has failed for good, so that it never runs again: a running one gets an
@@ -258,8 +233,22 @@ func (r request) refusal() string {
 		return "0A000"
 	case slices.Contains(r.flags, text{}):
 		return "GWBNF"
+	case r.flagsSize() > 65536:
+		return "GWBFL"
 	}
 	return ""
+}
+
+// flagsSize returns how many bytes PostgreSQL prints of the flags, an array none of which is null.
+func (r request) flagsSize() int {
+	size := len("{}") + max(0, len(r.flags)-1)
+	for _, flag := range r.flags {
+		size += len(flag.V) + strings.Count(flag.V, `\`) + strings.Count(flag.V, `"`)
+		if flag.V == "" || strings.EqualFold(flag.V, "null") || strings.ContainsAny(flag.V, "\"\\{}, \t\n\v\f\r") {
+			size += len(`""`)
+		}
+	}
+	return size
 }
 
 // smallintFault returns the code of a number that no job_spec can hold.

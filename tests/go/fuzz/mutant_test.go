@@ -39,7 +39,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a waiting array comes first", function: "_gw_merged_payload",
-		sound: "(waiting::jsonb || added::jsonb)", broken: "(added::jsonb || waiting::jsonb)",
+		sound: "_joined_payload(waiting, added", broken: "_joined_payload(added, waiting",
 	},
 	{
 		rule: "flags are replaced", function: "_gw_add_keyed_job",

@@ -1,6 +1,6 @@
 -- What the database would refuse is refused with a code of its own that clients can switch on, and nothing is added.
 begin;
-select plan(18);
+select plan(20);
 set local search_path = graphile_worker, public;
 
 select throws_ok($$ select add_job(null) $$, 'GWBNI', 'Task identifier must not be null.');
@@ -18,6 +18,8 @@ select throws_ok($$ select add_job('task', priority => 32768) $$,
 select throws_ok($$ select add_job('task', priority => -32769) $$,
                  'GWBPR', 'Job priority must be between -32768 and 32767, not -32769.');
 select throws_ok($$ select add_job('task', flags => array['a', null]) $$, 'GWBNF', 'Job flags must not contain null.');
+select throws_ok($$ select add_job('task', flags => array[repeat('f', 65535)]) $$,
+                 'GWBFL', 'Job flags have 65537 bytes, at most 65536 are allowed.');
 select throws_ok(
   $$ select add_job('task', job_key => 'key', job_key_mode => 'sometimes') $$,
   'GWBKM', 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.');
@@ -32,6 +34,7 @@ select lives_ok(
                     max_attempts => 32767, priority => 32767) $$,
   'what is just short enough is taken');
 select lives_ok($$ select add_job('task', max_attempts => 1, priority => -32768) $$, 'so is the least of the numbers');
+select lives_ok($$ select add_job('task', flags => array[repeat('f', 65534)]) $$, 'so are as many bytes of flags as there may be');
 select lives_ok($$ select add_job('task', job_key_mode => 'sometimes') $$, 'without a key the mode does not matter');
 
 -- Raw writes meet the CHECK constraints below.

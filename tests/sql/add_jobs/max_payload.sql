@@ -1,6 +1,6 @@
 -- One spec whose payload is too large refuses the whole call, and the error says which.
 begin;
-select plan(3);
+select plan(5);
 set local search_path = graphile_worker, public;
 
 select set_setting('max_payload', '1048576');
@@ -21,6 +21,17 @@ exception when sqlstate 'GWBPL' then
 end;
 $$;
 select is(current_setting('gw.said'), 'It is spec 2 of the call.', 'the detail names it');
+
+
+select add_job('task', json_build_array(repeat('x', 600000)), job_key => 'long');
+select throws_ok(
+  $$ select add_jobs(array[
+       json_populate_record(null::job_spec, '{"identifier": "task", "job_key": "short"}'),
+       row('task', json_build_array(repeat('y', 600000)), null, null, null, 'long', null, null)::job_spec]) $$,
+  'GWBPL', 'The job under key ''long'' would have a payload of 1200008 bytes, at most 1048576 are allowed.',
+  'nor may an array that waits become too large');
+select results_eq($$ select key, length(payload::text) from _private_jobs $$, $$ values ('long', 600004) $$,
+                  'it waits as it was, and the other job was not added');
 
 select * from finish();
 rollback;

@@ -117,7 +117,7 @@ begin
         update {{.schema}}._private_jobs as j
            set job_queue_id = s.queue_id,
                task_id      = s.task_id,
-               payload      = {{.schema}}._gw_merged_payload(j.payload, s.payload),
+               payload      = {{.schema}}._gw_merged_payload(j.payload, s.payload, j.key),
                run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
                                    else coalesce(s.run_at, now()) end,
                max_attempts = coalesce(s.max_attempts, 25),

@@ -3,7 +3,7 @@
 -- in nothing. A running job under the key is let go: it may end, but not run again, and the new job stands beside it.
 -- Omitted: payload {}, run_at now(), max_attempts 25, priority 0 (lower runs first).
 -- Locks: the names in use (see _gw_names), then the row under the key.
--- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBPL, GWBKM; GWBKC and 40001 ask for another try.
+-- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBFL, GWBPL, GWBKM; GWBKC and 40001 ask for another try.
 create or replace function {{.schema}}.add_job(
   identifier   text,
   payload      json        default null,

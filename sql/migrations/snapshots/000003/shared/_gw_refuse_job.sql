@@ -36,6 +36,8 @@ begin
     code := 'GWBPR'; reason := 'Job priority must be between -32768 and 32767, not ' || priority || '.';
   elsif array_position(flags, null) is not null then
     code := 'GWBNF'; reason := 'Job flags must not contain null.';
+  elsif octet_length(flags::text) > 65536 then
+    code := 'GWBFL'; reason := 'Job flags have ' || octet_length(flags::text) || ' bytes, at most 65536 are allowed.';
   else
     return;
   end if;

@@ -1,4 +1,6 @@
 -- fail_job and fail_job_batch: arrays with one place for each job. Returns the ids it acted on.
+-- A replacement payload larger than the setting max_payload is not stored. To run the job again with the payload it has
+-- would repeat what is done, and to refuse the outcome would do so after the next restart: the job has failed for good.
 create or replace function {{.schema}}._gw_fail_jobs(
   worker_id    text,
   job_ids      bigint[],
@@ -30,9 +32,18 @@ begin
            payload    = coalesce(o.payload, j.payload),
            locked_at  = null,
            locked_by  = null
-      from (select u.id, u.lease, u.message, u.retry_at, u.payload, u.permanent
+      from (select u.id, u.lease, u.retry_at,
+                   case when l.bytes is null then u.message
+                        else format('The replacement payload has %s bytes, more than max_payload allows, and was not stored. %s',
+                                    l.bytes, u.message) end as message,
+                   case when l.bytes is null then u.payload end as payload,
+                   u.permanent or l.bytes is not null as permanent
               from unnest(job_ids, leases, messages, retry_ats, payloads, permanent)
                 as u (id, lease, message, retry_at, payload, permanent)
+             cross join lateral (
+                    select case when pg_column_size(u.payload) > 2000 -- as where a job is added
+                                 and octet_length(u.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
+                                then octet_length(u.payload::text) end as bytes) as l
              order by u.id) as o
      where j.id = o.id
        and j.locked_by = worker_id
