@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -105,7 +106,7 @@ func (h *healthcheck) run(ctx context.Context) error {
 	if h.maxAge > 0 {
 		oldest := time.Duration(0)
 		if stats.OldestReady != nil {
-			oldest = time.Duration(*stats.OldestReady * float64(time.Second)).Truncate(time.Second)
+			oldest = seconds.Duration(*stats.OldestReady).Truncate(time.Second)
 		}
 		detail, err := fmt.Sprintf("the oldest ready job has been due for %s", oldest), error(nil)
 		if oldest > h.maxAge {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -144,11 +145,11 @@ func printStats(out io.Writer, s statsRow, asJSON bool) error {
 	return nil
 }
 
-func forSeconds(text string, seconds *float64) string {
-	if seconds == nil {
+func forSeconds(text string, lasting *float64) string {
+	if lasting == nil {
 		return ""
 	}
-	return text + terminal.Duration(time.Duration(*seconds*float64(time.Second)))
+	return text + terminal.Duration(seconds.Duration(*lasting))
 }
 
 func rate(perSecond *float64) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -104,8 +105,7 @@ func (r reply) outcome() error {
 	case r.Permanent:
 		return shim.Discard(err)
 	case r.RetryIn != nil:
-		seconds := min(max(*r.RetryIn, 0), maxRetryIn.Seconds())
-		return shim.RetryIn(time.Duration(seconds*float64(time.Second)), err)
+		return shim.RetryIn(min(max(seconds.Duration(*r.RetryIn), 0), maxRetryIn), err)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"github.com/gwsql/gw/internal/seconds"
 )
 
 // claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
@@ -128,7 +130,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	if r.id == 0 {
 		if r.dueIn.Valid {
-			delay := time.Duration(r.dueIn.Float64 * float64(time.Second))
+			delay := seconds.Duration(r.dueIn.Float64) // the year 9999 is too far away for a time.Duration
 			answer.dueIn = &delay
 		}
 		answer.newMark = r.newMark.Bool

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -45,7 +46,7 @@ func (q *queries) runCron(
 	if err != nil {
 		return done, fmt.Errorf("run cron: %w", err)
 	}
-	done.delay = time.Duration(delay * float64(time.Second))
+	done.delay = seconds.Duration(delay)
 	var jobs []struct {
 		Identifier, Task string
 		JobID            int64     `json:"job_id"`

@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/seconds"
 )
 
 // callTimeout bounds every call of the database but ticks of cron, the wait for a connection included.
@@ -117,7 +119,7 @@ func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*
 		if err != nil {
 			return err
 		}
-		p.next = time.Duration(next * float64(time.Second))
+		p.next = seconds.Duration(next)
 		switch {
 		case room:
 			p.alone = makeRoom
@@ -218,7 +220,7 @@ func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, er
 	ids, leases := leasesOf(outcomes)
 	delays := make([]*float64, len(outcomes))
 	for i, o := range outcomes {
-		delays[i] = seconds(o.delay)
+		delays[i] = inSeconds(o.delay)
 	}
 	return q.apply(ctx, `
 		select r.id, 0::float8
@@ -242,7 +244,7 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 	attempts := make([]int32, len(outcomes))
 	for i, o := range outcomes {
 		failures[i] = failure{
-			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: seconds(o.delay), Payload: o.payload, Permanent: o.permanent,
+			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload, Permanent: o.permanent,
 		}
 		attempts[i] = int32(o.job.Attempts)
 	}
@@ -266,9 +268,9 @@ func (q *queries) apply(ctx context.Context, sql string, args ...any) (done appl
 			return err
 		}
 		var id int64
-		var seconds float64
-		_, err = pgx.ForEachRow(rows, []any{&id, &seconds}, func() error {
-			done[id] = time.Duration(seconds * float64(time.Second))
+		var delay float64
+		_, err = pgx.ForEachRow(rows, []any{&id, &delay}, func() error {
+			done[id] = seconds.Duration(delay)
 			return nil
 		})
 		return err
@@ -285,8 +287,8 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 	return ids, leases
 }
 
-// seconds returns a delay as the database takes it, null for none.
-func seconds(d *time.Duration) *float64 {
+// inSeconds returns a delay as the database takes it, null for none.
+func inSeconds(d *time.Duration) *float64 {
 	if d == nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/seconds"
 )
 
 // QueueDepth says how many jobs stand where.
@@ -24,11 +26,11 @@ type QueueDepth struct {
 // QueueDepth counts the jobs in the queue. It costs some milliseconds, tens of them when there are millions of jobs.
 func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 	var (
-		depth   QueueDepth
-		seconds float64
+		depth  QueueDepth
+		oldest float64
 	)
 	err := c.each(ctx, func(scan func(...any) error) error {
-		return scan(&depth.Ready, &depth.Scheduled, &depth.Running, &depth.Failed, &seconds, &depth.IsEstimate)
+		return scan(&depth.Ready, &depth.Scheduled, &depth.Running, &depth.Failed, &oldest, &depth.IsEstimate)
 	}, `
 		select d.ready, d.scheduled, d.running, d.failed,
 		       coalesce(extract(epoch from d.oldest_ready), 0)::float8, d.is_estimate
@@ -36,6 +38,6 @@ func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 	if err != nil {
 		return QueueDepth{}, fmt.Errorf("count jobs: %w", err)
 	}
-	depth.OldestReady = time.Duration(seconds * float64(time.Second))
+	depth.OldestReady = seconds.Duration(oldest)
 	return depth, nil
 }

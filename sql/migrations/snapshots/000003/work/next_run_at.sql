@@ -1,6 +1,7 @@
 -- When to look again: the earliest run_at after now() of a job that could then be claimed; null if there is none. It may
 -- be too early, never too late: it does not matter whether a named queue is free, and past jobs of other tasks it looks
--- only so far as one page of the index shows. A few index probes for each distinct priority.
+-- only so far as one page of the index shows. A few index probes for each distinct priority. A run_at of infinity does not
+-- count, so that the time is finite.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -52,14 +53,14 @@ begin
               from ((select false as queued, j.run_at, j.task_id
                          from {{.schema}}._private_jobs as j
                         where j.is_available and j.job_queue_id is null
-                          and j.priority = p.priority and j.run_at > now()
+                          and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                         order by j.run_at
                         limit 50)
                     union all
                     (select true as queued, j.run_at, j.task_id
                          from {{.schema}}._private_jobs as j
                         where j.is_available and j.job_queue_id is not null
-                          and j.priority = p.priority and j.run_at > now()
+                          and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                         order by j.run_at
                         limit 50)) as j
              group by j.queued) as s);
@@ -67,4 +68,4 @@ end;
 $$;
 
 comment on function {{.schema}}.next_run_at(text[]) is
-  'The earliest run_at after now() of a waiting job of these tasks (all if null), null if there is none. It may be too early, never too late.';
+  'The earliest run_at after now() of a waiting job of these tasks (all if null), null if there is none; infinity does not count. It may be too early, never too late.';
