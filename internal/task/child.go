@@ -77,7 +77,7 @@ func (c *child) connect() (theirs []*os.File, err error) {
 }
 
 // follow takes in what the child complains of, and waits for its end. What it has started in its group goes with it; what
-// has left the group may hold its output open no longer than killDelay.
+// has left the group may hold its input and output open no longer than killDelay.
 func (c *child) follow() {
 	read := make(chan struct{})
 	go func() {
@@ -89,7 +89,8 @@ func (c *child) follow() {
 	_ = c.cmd.Wait() // its state says more
 	killGroup(c.cmd)
 	over := time.Now().Add(c.killDelay)
-	_ = c.stdout.SetReadDeadline(over) // fails only when it is closed
+	_ = c.stdin.SetWriteDeadline(over) // fails only when it is closed
+	_ = c.stdout.SetReadDeadline(over)
 	_ = c.stderr.SetReadDeadline(over)
 	<-read
 	close(c.ended)

@@ -31,7 +31,7 @@ type Executable struct {
 	// Timeout is how long one job may take. Default 4 hours; then it is ended like at a shutdown, and has failed.
 	Timeout time.Duration
 	// KillDelay is the time between SIGTERM, when a job must end, and SIGKILL. Default 5 seconds. It is also how long a
-	// job waits, when its program has ended, for others that hold its output open.
+	// job waits, when its program has ended, for others that hold its input or output open.
 	KillDelay time.Duration
 }
 
@@ -79,7 +79,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	stdout.flush()
 	stderr.flush()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		log.WarnContext(ctx, "the task's program has left a process behind that holds its output open")
+		log.WarnContext(ctx, "the task's program has left a process behind that holds its input or output open")
 	}
 	return outcome(ctx, cmd, timeout, complaints.String())
 }
