@@ -9,7 +9,8 @@ create or replace function {{.schema}}._gw_lock_jobs(
   forbidden_flags      text[],
   task_forbidden_flags json,
   due                  timestamptz,
-  claimed_at           timestamptz
+  claimed_at           timestamptz,
+  max_bytes            integer
 )
   returns tid[]
   language plpgsql
@@ -171,12 +172,18 @@ begin
                    and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                  order by j.priority, j.run_at, j.id
                  limit 1) as head
+      ), fitting as materialized (
+        select case when batch_size = 1 then p.places else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
+          from (select places || array(select h.place from heads as h where h.place is not null) as places) as p
       ), taken as (
         update {{.schema}}._private_job_queues as q
            set locked_by = worker_id, locked_at = claimed_at
-         where q.id = any (array(select h.job_queue_id from heads as h where h.place is not null))
+         where q.id = any (array(select h.job_queue_id from heads as h
+                                  where h.place = any ((select f.places from fitting as f)::tid[])))
       )
-      select places || array(select h.place from heads as h where h.place is not null) into places;
+      select f.places into places from fitting as f;
+    elsif batch_size > 1 then
+      places := {{.schema}}._gw_within_bytes(places, max_bytes);
     end if;
 
     -- Both statements step over the same front, the second one only when it has places left in the batch.
@@ -221,5 +228,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz) is
+comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
   'Internal: the places of the jobs for get_job_batch, locked, where named queues, suspects, forbidden flags of single tasks, or a front that is long to step over, are to be thought of.';

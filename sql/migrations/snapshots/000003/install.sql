@@ -40,6 +40,7 @@
 {{ template "work/_gw_claim_cursor.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_first_queue.sql" . }}
+{{ template "work/_gw_within_bytes.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
 {{ template "work/get_job_alone.sql" . }}

@@ -1,5 +1,7 @@
 -- Claims up to batch_size due jobs for a worker and returns them in order: priority, run_at, id. Of each named queue it
 -- takes the head job only, and the queue is then busy until that job ends. No row: nothing to claim.
+-- It ends where the payloads, as they are sent, would have more than max_bytes together, but takes one job in any case. A
+-- claim of one job never reads its payload: one that is damaged can be claimed, and failed, by its id alone.
 -- Every claim counts an attempt. lease names this claim of the job; hand it back with the outcome.
 -- Locks: never waits. Queue rows come before their head jobs; whatever somebody else has locked is passed by.
 -- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
@@ -15,7 +17,8 @@ create or replace function {{.schema}}.get_job_batch(
   batch_size           integer     default 1,
   forbidden_flags      text[]      default null,
   now                  timestamptz default now(),
-  task_forbidden_flags json        default null
+  task_forbidden_flags json        default null,
+  max_bytes            integer     default 8388608
 )
   returns table (
     id              bigint,
@@ -72,22 +75,27 @@ begin
     with claimed as (
       update {{.schema}}._private_jobs as j
          set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.ctid = any (array(
-               select j.ctid
-                 from {{.schema}}._private_jobs as j
-                where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
-                              and not exists (select from {{.schema}}._private_jobs as q
-                                               where q.is_available and q.job_queue_id is not null))
-                  and j.is_available and j.job_queue_id is null
-                  and {{.schema}}._gw_suits(
-                        j.run_at, j.task_id, j.flags, get_job_batch.now,
-                        case when task_identifiers is not null then
-                          array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-                        end,
-                        forbidden_flags)
-                order by j.priority, j.run_at, j.id
-                limit batch_size
-                  for update skip locked))
+       where j.ctid = any ((
+               select case when batch_size > 1 and 255 * sum(l.stored) > max_bytes
+                           then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes)
+                           else array_agg(l.ctid)
+                      end
+                 from (select j.ctid, pg_column_size(j.payload) as stored
+                         from {{.schema}}._private_jobs as j
+                        where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
+                                      and not exists (select from {{.schema}}._private_jobs as q
+                                                       where q.is_available and q.job_queue_id is not null))
+                          and j.is_available and j.job_queue_id is null
+                          and {{.schema}}._gw_suits(
+                                j.run_at, j.task_id, j.flags, get_job_batch.now,
+                                case when task_identifiers is not null then
+                                  array(select t.id from {{.schema}}._private_tasks as t
+                                         where t.identifier = any (task_identifiers))
+                                end,
+                                forbidden_flags)
+                        order by j.priority, j.run_at, j.id
+                        limit batch_size
+                          for update skip locked) as l)::tid[])
       returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
                 j.last_error, j.revision
     )
@@ -110,7 +118,7 @@ begin
 
   -- A job is in a queue, or suspected, or this session has a cursor, or nothing was there to take at the first look.
   places := {{.schema}}._gw_lock_jobs(
-    worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at);
+    worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes);
   if cardinality(places) > 0 then
     return query
     with claimed as (
@@ -134,5 +142,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json) is
-  'Claims up to batch_size due jobs for a worker and returns them by priority, run_at, id. task_identifiers: the tasks it can run, all if null. forbidden_flags: jobs with one of these flags are left. task_forbidden_flags: likewise, for the jobs of single tasks: an object of lists of flags by the task''s identifier. now: what counts as due. lease: name it when reporting the outcome. No row when there is nothing to claim.';
+comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer) is
+  'Claims up to batch_size due jobs for a worker and returns them by priority, run_at, id. task_identifiers: the tasks it can run, all if null. forbidden_flags: jobs with one of these flags are left. task_forbidden_flags: likewise, for the jobs of single tasks: an object of lists of flags by the task''s identifier. now: what counts as due. max_bytes: how many bytes the payloads, as text, may have together, but for the first; null is no limit. lease: name it when reporting the outcome. No row when there is nothing to claim.';

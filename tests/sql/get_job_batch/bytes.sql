@@ -1,0 +1,67 @@
+-- A batch ends where the payloads would have more than max_bytes together, as they are sent, whatever they are compressed
+-- to; but it holds one job at least. What is left is as it was.
+begin;
+select plan(18);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.next(jobs integer, bytes integer)
+  returns text
+  language sql
+as $$
+  select string_agg(b.key, ' ' order by b.place)
+    from get_job_batch('worker', batch_size => jobs, max_bytes => bytes) with ordinality as b (
+           id, task_identifier, payload, queue_name, priority, run_at, attempts, max_attempts, key, flags, lease, created_at,
+           last_error, revision, place)
+$$;
+
+create function pg_temp.add(name text, payload json, queue text default null)
+  returns void
+  language sql
+as $$
+  select from add_job('task', payload, queue, job_key => name)
+$$;
+
+select pg_temp.add('a', to_json(repeat('x', 998))), pg_temp.add('b', to_json(repeat('x', 998))), -- 1000 bytes each
+       pg_temp.add('c', to_json(repeat('x', 998))), pg_temp.add('d', '1'), pg_temp.add('e', '1');
+select is(pg_temp.next(100, 999), 'a', 'one job is taken, however large');
+select is(pg_temp.next(100, 2000), 'b c', 'what has max_bytes together');
+select is((select string_agg(key || attempts, ' ' order by key) from jobs where locked_at is null), 'd0 e0', 'the others wait');
+select is(pg_temp.next(100, 0), 'd', 'one is taken, whatever the limit');
+select is(pg_temp.next(100, null), 'e', 'null is no limit');
+
+-- Of 1 MB each, which is 12 kB as it is stored.
+select pg_temp.add('f' || n, to_json(repeat('x', 1000000))) from generate_series(1, 4) as n;
+select ok(pg_column_size(payload) < 20000, 'compressed') from _private_jobs where key = 'f1';
+select is(pg_temp.next(100, 2500000), 'f1 f2', 'what is compressed counts as it is sent');
+select is(pg_temp.next(1, 10), 'f3', 'a claim of one job');
+select is((select string_agg(key, ' ') from get_job_batch('worker', batch_size => 100)), 'f4', 'by default');
+
+-- In queues and without, by one order.
+select pg_temp.add('g', to_json(repeat('x', 998)), 'g'), pg_temp.add('h', to_json(repeat('x', 998))),
+       pg_temp.add('i', to_json(repeat('x', 998)), 'i'), pg_temp.add('j', to_json(repeat('x', 998)), 'g'),
+       pg_temp.add('k', to_json(repeat('x', 998)));
+select is(pg_temp.next(100, 2500), 'g h', 'with named queues');
+select is((select string_agg(queue_name, ' ') from _private_job_queues where locked_at is not null), 'g', 'the queue of a job that is left is free');
+select is(pg_temp.next(100, 2500), 'i k', 'the head of that queue comes next');
+select pg_temp.add('l', '1', 'l'), pg_temp.add('m', to_json(repeat('x', 998)), 'm');
+select is(pg_temp.next(100, 10), 'l', 'one job of a queue is taken');
+select is(pg_temp.next(100, 10), 'm', 'however large');
+
+-- Payloads that are stored elsewhere, for they are large and not to be compressed.
+create function pg_temp.fetched() -- blocks of where those are
+  returns bigint
+  language sql
+as $$
+  select pg_stat_get_xact_blocks_fetched(c.reltoastrelid) from pg_class as c where c.oid = '_private_jobs'::regclass
+$$;
+select pg_temp.add('n' || n, (select to_json(string_agg(md5(n * i + i || ''), '')) from generate_series(1, 3000) as i))
+  from generate_series(1, 20) as n;
+create temporary table before as select pg_temp.fetched() as blocks;
+select is((select count(id) from get_job_batch('worker', batch_size => 1)), 1::bigint, 'of a claim of one job');
+select is(pg_temp.fetched(), blocks, 'the payload is not read') from before;
+select is((select count(id) from get_job_batch('worker', batch_size => 100, max_bytes => 200000)), 2::bigint, 'of a larger one');
+select ok(pg_temp.fetched() between blocks + 1 and blocks + 4 * 96000 / current_setting('block_size')::integer,
+          'no more than the payloads up to the limit') from before;
+
+select * from finish();
+rollback;
