@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the Go code without running it, and every PL/pgSQL function in a migrated database on the server that
+# Checks the Go code without running it, and every function in a migrated database on the server that
 # GW_TEST_DATABASE_URL names.
 set -euo pipefail
 

@@ -7,7 +7,7 @@ create or replace function {{.schema}}._gw_known_settings()
   language sql
   immutable
 as $$
-  values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::text[],
+  values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::pg_catalog.text[],
           'how often workers beat; a quarter of dead_after if that is less'),
          ('dead_after', '30 seconds', '1 second', '4 hours', null,
           'how long a registered worker may be silent before it is taken for dead and its jobs are recovered'),

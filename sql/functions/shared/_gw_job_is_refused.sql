@@ -12,13 +12,16 @@ create or replace function {{.schema}}._gw_job_is_refused(
   stable
 as $$
   select identifier is null
-      or length(identifier) > 128
-      or length(queue_name) > 128
-      or length(job_key) not between 1 and 512
-      or max_attempts not between 1 and 32767
-      or priority not between -32768 and 32767
-      or array_position(flags, null) is not null
-      or octet_length(flags::text) > 65536
+      or pg_catalog.length(identifier) operator(pg_catalog.>) 128
+      or pg_catalog.length(queue_name) operator(pg_catalog.>) 128
+      or pg_catalog.length(job_key) operator(pg_catalog.<) 1
+      or pg_catalog.length(job_key) operator(pg_catalog.>) 512
+      or max_attempts operator(pg_catalog.<) 1
+      or max_attempts operator(pg_catalog.>) 32767
+      or priority operator(pg_catalog.<) -32768
+      or priority operator(pg_catalog.>) 32767
+      or pg_catalog.array_position(flags, null) is not null
+      or pg_catalog.octet_length(flags::pg_catalog.text) operator(pg_catalog.>) 65536
 $$;
 
 comment on function {{.schema}}._gw_job_is_refused(text, text, integer, text, integer, text[]) is

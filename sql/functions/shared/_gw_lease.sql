@@ -6,7 +6,7 @@ create or replace function {{.schema}}._gw_lease(
   language sql
   stable
 as $$
-  select (extract(epoch from locked_at) * 1000000)::bigint
+  select (extract(epoch from locked_at) operator(pg_catalog.*) 1000000)::bigint
 $$;
 
 comment on function {{.schema}}._gw_lease(timestamptz) is
@@ -20,7 +20,7 @@ create or replace function {{.schema}}._gw_locked_at(
   language sql
   immutable
 as $$
-  select pg_catalog.to_timestamp(lease / 1000000::double precision)
+  select pg_catalog.to_timestamp(lease operator(pg_catalog./) 1000000::double precision)
 $$;
 
 comment on function {{.schema}}._gw_locked_at(bigint) is
@@ -35,7 +35,7 @@ create or replace function {{.schema}}._gw_is_held(
   language sql
   immutable
 as $$
-  select coalesce({{.schema}}._gw_locked_at(lease), locked_at) = locked_at
+  select coalesce({{.schema}}._gw_locked_at(lease), locked_at) operator(pg_catalog.=) locked_at
 $$;
 
 comment on function {{.schema}}._gw_is_held(timestamptz, bigint) is

@@ -11,7 +11,9 @@ create or replace function {{.schema}}._gw_name_lock(
   language sql
   immutable
 as $$
-  select 7239152 * 4294967296 + case kind when 'task' then 0 else 64 end + (pg_catalog.hashtext(name) & 63)
+  select 7239152 operator(pg_catalog.*) 4294967296
+         operator(pg_catalog.+) case when kind operator(pg_catalog.=) 'task' then 0 else 64 end
+         operator(pg_catalog.+) (pg_catalog.hashtext(name) operator(pg_catalog.&) 63)
 $$;
 
 comment on function {{.schema}}._gw_name_lock(text, text) is

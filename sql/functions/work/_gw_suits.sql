@@ -14,9 +14,13 @@ create or replace function {{.schema}}._gw_suits(
   language sql
   immutable
 as $$
-  select run_at <= due and (task_id = any (task_ids)) is not false and (flags ?| forbidden_flags) is not true
+  select run_at operator(pg_catalog.<=) due
+         and (task_id operator(pg_catalog.=) any (task_ids)) is not false
+         and (flags operator(pg_catalog.?|) forbidden_flags) is not true
          and (flagged_tasks is null or flags is null
-              or (flags ?| task_flags[array_position(flagged_tasks, task_id) : array_position(flagged_tasks, task_id)]) is not true)
+              or (flags operator(pg_catalog.?|)
+                  task_flags[pg_catalog.array_position(flagged_tasks, task_id) : pg_catalog.array_position(flagged_tasks, task_id)])
+                 is not true)
 $$;
 
 comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[], integer[], text[]) is

@@ -7,7 +7,7 @@ create or replace function {{.schema}}.backoff(
   immutable
   strict
 as $$
-  select exp(least(attempts, 10)) * interval '1 second'
+  select pg_catalog.exp(least(attempts, 10)::double precision) operator(pg_catalog.*) interval '1 second'
 $$;
 
 comment on function {{.schema}}.backoff(integer) is

@@ -1,8 +1,8 @@
 -- Functions pin their search_path, so that a caller's path cannot slip foreign functions or operators into them.
--- The exceptions are single SQL expressions, which callers inline, and which a path of their own would keep from it;
--- inside the other functions they run under the pinned path.
+-- The exceptions are single SQL expressions, which callers inline, and which a path of their own would keep from it: every
+-- name in them is qualified, as scripts/check-names.sql checks.
 begin;
-select plan(2);
+select plan(3);
 set local search_path = graphile_worker, public;
 
 select results_eq(
@@ -29,6 +29,11 @@ select is(
   (select task_identifier from graphile_worker.get_job('worker')),
   'task',
   'a job is added and claimed as ever under a hostile path');
+
+-- An exact match in public comes before what pg_catalog has only for other types.
+create function public.exp(integer) returns double precision language sql as $$ select 0.0::double precision $$;
+set local search_path = public;
+select is(graphile_worker.backoff(1), interval '2.718282 seconds', 'no function in public stands in for an exp() of an integer');
 
 select * from finish();
 rollback;

@@ -7,8 +7,10 @@ create or replace function {{.schema}}._gw_cron_matches_day(
   language sql
   immutable
 as $$
-  select (parsed.months >> extract(month from day)::integer)
-         & ((parsed.dates >> extract(day from day)::integer) | (parsed.dows >> extract(dow from day)::integer)) & 1 = 1
+  select (parsed.months operator(pg_catalog.>>) extract(month from day)::integer)
+         operator(pg_catalog.&) ((parsed.dates operator(pg_catalog.>>) extract(day from day)::integer)
+                                 operator(pg_catalog.|) (parsed.dows operator(pg_catalog.>>) extract(dow from day)::integer))
+         operator(pg_catalog.&) 1 operator(pg_catalog.=) 1
 $$;
 
 comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is

@@ -15,8 +15,8 @@ create or replace function {{.schema}}.job_state(
   stable
 as $$
   select case when locked_at is not null then 'running'
-              when attempts >= max_attempts then 'failed'
-              when run_at > pg_catalog.now() then 'scheduled'
+              when attempts operator(pg_catalog.>=) max_attempts then 'failed'
+              when run_at operator(pg_catalog.>) pg_catalog.now() then 'scheduled'
               else 'ready' end
 $$;
 

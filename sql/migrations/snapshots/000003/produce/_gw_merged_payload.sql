@@ -48,7 +48,8 @@ create or replace function {{.schema}}._gw_merged_payload(
   language sql
   stable
 as $$
-  select case when json_typeof(waiting) = 'array' and json_typeof(added) = 'array'
+  select case when pg_catalog.json_typeof(waiting) operator(pg_catalog.=) 'array'
+                   and pg_catalog.json_typeof(added) operator(pg_catalog.=) 'array'
               then {{.schema}}._gw_joined_payload(waiting, added, job_key)
               else coalesce(added, '{}') end
 $$;

@@ -116,7 +116,7 @@ create or replace function {{.schema}}._gw_cursor_scope(
   language sql
   stable
 as $$
-  select 9007199254740991 & pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
+  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
     '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags,
     task_forbidden_flags), 0)
 $$;
@@ -131,7 +131,8 @@ create or replace function {{.schema}}._gw_index_reads()
   volatile
 as $$
   select pg_catalog.pg_stat_get_xact_tuples_returned('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
-         + 5 * pg_catalog.pg_stat_get_xact_blocks_fetched('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
+         operator(pg_catalog.+)
+         (5 operator(pg_catalog.*) pg_catalog.pg_stat_get_xact_blocks_fetched('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass))
 $$;
 
 comment on function {{.schema}}._gw_index_reads() is

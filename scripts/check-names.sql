@@ -1,0 +1,89 @@
+-- Refuses a function of the schema graphile_worker into which a name of somebody else's could slip. Either it pins its
+-- search_path, with the temporary schema last, or it is one SQL statement in which every name is qualified. Whether it is,
+-- the parser says: the statement is parsed in front of a schema with a namesake of every function, operator, type and
+-- relation of pg_catalog, and may then depend on none of them. Wants PostgreSQL 14 or later, whose functions depend on what
+-- they call. Leaves the namesakes in the database.
+
+create schema namesakes;
+
+-- What a namesake returns does not matter. Of a type that is only a shell there are not even arrays.
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('create type namesakes.%I', t.typname)
+      from pg_type as t
+     where t.typnamespace = 'pg_catalog'::regnamespace and t.typrelid = 0 and t.typcategory <> 'A'
+    union all
+    select format('create table namesakes.%I ()', c.relname)
+      from pg_class as c
+     where c.relnamespace = 'pg_catalog'::regnamespace and c.relkind in ('r', 'v')
+    union all
+    select format('create function namesakes.%I(%s) returns integer language internal as ''int4pl''', p.proname,
+                  (select string_agg(case when p.provariadic <> 0 and a.number = p.pronargs then 'variadic ' else '' end
+                                     || format_type(a.type, null), ', ' order by a.number)
+                     from unnest(p.proargtypes) with ordinality as a (type, number)))
+      from pg_proc as p
+     where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind <> 'p'
+    union all
+    select format('create function namesakes."operator %s"(%s) returns boolean language internal as ''int4eq''; '
+                  'create operator namesakes.%1$s (%3$s, function = namesakes."operator %1$s")', o.oprname, a.types, a.arguments)
+      from pg_operator as o
+     cross join lateral (
+            select string_agg(format_type(a.type, null), ', ' order by a.number) as types,
+                   string_agg(a.name || ' = ' || format_type(a.type, null), ', ' order by a.number) as arguments
+              from (values (1, 'leftarg', o.oprleft), (2, 'rightarg', o.oprright)) as a (number, name, type)
+             where a.type <> 0) as a
+     where o.oprnamespace = 'pg_catalog'::regnamespace
+  loop
+    execute command;
+  end loop;
+end
+$$;
+
+create temporary table slips (function text, name text);
+
+do $$
+declare
+  loose record;
+  slips text[];
+begin
+  for loose in
+    select p.oid, p.oid::regprocedure::text as function, p.prosrc as body
+      from pg_proc as p
+     where p.pronamespace = 'graphile_worker'::regnamespace
+       and ('search_path=pg_catalog, pg_temp' = any (p.proconfig)) is not true
+  loop
+    begin
+      -- With this path, types are printed qualified as well.
+      perform set_config('search_path', 'namesakes, pg_catalog', true);
+      execute pg_catalog.format('create function namesakes.parsed(%s) returns %s language sql begin atomic %s; end',
+        pg_catalog.pg_get_function_arguments(loose.oid), pg_catalog.pg_get_function_result(loose.oid), loose.body);
+      perform pg_catalog.set_config('search_path', 'pg_catalog', true);
+      slips := array(
+        select pg_describe_object(d.refclassid, d.refobjid, 0)
+          from pg_proc as p
+          join pg_depend as d on d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'n'
+         where p.pronamespace = 'namesakes'::regnamespace and p.proname = 'parsed'
+           and pg_describe_object(d.refclassid, d.refobjid, 0) ~ 'namesakes[.]');
+      raise sqlstate 'GWDUN'; -- takes the function back
+    exception when others then
+      if sqlstate <> 'GWDUN' then
+        slips := array[sqlerrm];
+      end if;
+    end;
+    insert into slips select loose.function, s.name from unnest(slips) as s (name);
+  end loop;
+end
+$$;
+
+select s.function, s.name as "is not qualified" from slips as s order by 1, 2;
+
+do $$
+begin
+  if exists (select from slips) then
+    raise exception 'Functions without a search_path of their own have names that are not qualified, listed above.';
+  end if;
+end
+$$;
