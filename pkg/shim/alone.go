@@ -42,10 +42,11 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	jobs, err := f.queries.claimAlone(context.WithoutCancel(stop), set.names, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		f.unsure.lost()
+		f.lost()
 		f.sleep.unsure = true
 		return err
 	}
+	f.load.arrived(jobs, time.Since(started))
 	f.look = true // there are others perhaps, for when it is done
 	if len(jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})

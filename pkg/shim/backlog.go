@@ -96,11 +96,21 @@ func (b *backlog) more(first *Job, most int) []*Job {
 // finished tells of a job whose handler took d.
 func (b *backlog) finished(job *Job, d time.Duration) {
 	b.mu.Lock()
-	b.left(job)
+	defer b.mu.Unlock()
 	b.pace.finished(d)
-	wanted := b.hasRoom || b.pace.want(b.busy) > 0
-	b.mu.Unlock()
-	if wanted {
+	b.leave(job)
+}
+
+// skipped tells of a job that an executor has taken and not run. It says nothing of how long handlers take.
+func (b *backlog) skipped(job *Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.leave(job)
+}
+
+func (b *backlog) leave(job *Job) {
+	b.left(job)
+	if b.hasRoom || b.pace.want(b.busy) > 0 {
 		b.slack.set()
 	}
 }

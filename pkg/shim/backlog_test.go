@@ -80,3 +80,20 @@ func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 		t.Error("does not say that it wants more")
 	}
 }
+
+func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
+	b := newBacklog(1)
+	b.pace = *learned(1, 10*time.Millisecond)
+	before := b.pace
+	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
+	b.add(jobs, false)
+	e := &executor{backlog: b, outcomes: make(chan outcome, 2)}
+	e.report(outcome{job: jobs[0], verdict: returned})
+	if b.pace != before || b.busy != 1 {
+		t.Errorf("pace is %+v, was %+v; %d are busy", b.pace, before, b.busy)
+	}
+	e.report(outcome{job: jobs[1], started: true})
+	if b.pace == before || b.busy != 0 {
+		t.Errorf("pace is %+v still; %d are busy", b.pace, b.busy)
+	}
+}

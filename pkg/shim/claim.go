@@ -66,7 +66,7 @@ const onlyJobs = `
 	  from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
 		rows, err := conn.Query(ctx, q.text(sql), args...)
 		if err != nil {
@@ -78,6 +78,10 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 			if err := reader.read(rows, &answer); err != nil {
 				return err
 			}
+		}
+		now := time.Now() // how long the rows took to arrive is no part of how long the jobs wait
+		for _, job := range answer.jobs {
+			job.hold.claimed = now
 		}
 		return rows.Err()
 	})
@@ -95,7 +99,6 @@ type heldJob struct {
 // claimReader reads the rows of a claim into variables of its own, so that a job costs hardly more memory than it has.
 type claimReader struct {
 	queries *queries
-	at      time.Time
 	names   map[string]string // of the tasks, each once in memory
 	slab    []heldJob
 
@@ -111,7 +114,7 @@ type claimReader struct {
 }
 
 func newClaimReader(q *queries, tasks []string) *claimReader {
-	r := &claimReader{queries: q, at: time.Now(), names: make(map[string]string, len(tasks))}
+	r := &claimReader{queries: q, names: make(map[string]string, len(tasks))}
 	for _, task := range tasks {
 		r.names[task] = task
 	}
@@ -141,7 +144,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	held := &r.slab[0]
 	r.slab = r.slab[1:]
-	held.hold.claimed = r.at
+	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
 	held.hold.lease.Store(int64(r.lease))
 	held.job = Job{
 		ID:             int64(r.id),

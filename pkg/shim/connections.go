@@ -26,6 +26,7 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	config := callers.Config()
 	config.MaxConns = min(config.MaxConns, ownConnections)
 	config.MinConns, config.MinIdleConns = 0, 0
+	config.ConnConfig.DialFunc = dialLink(config.ConnConfig.DialFunc)
 	// The check takes up and lays down all that are idle, after which another one may be on top and used from then on. So
 	// between two checks there must be more time than one may be idle, or none would ever be too long.
 	config.MaxConnIdleTime = spareTime

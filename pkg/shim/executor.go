@@ -167,6 +167,10 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
+	if !o.started {
+		e.backlog.skipped(o.job)
+		return
+	}
 	e.backlog.finished(o.job, o.duration)
 }
 

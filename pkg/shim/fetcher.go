@@ -41,6 +41,7 @@ type fetcher struct {
 	outcomes chan<- outcome
 
 	sleep     *sleep
+	load      load
 	held      held // jobs claimed whose outcomes are not settled
 	alone     alone
 	runsAlone bool // what is held has to run alone
@@ -129,10 +130,11 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		f.unsure.lost()
+		f.lost()
 		f.sleep.unsure = true
 		return false, err
 	}
+	f.load.arrived(answer.jobs, time.Since(sent))
 	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
@@ -159,7 +161,15 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 
 // room returns how many jobs can be claimed when so many more are asked for already.
 func (f *fetcher) room(asked int) int {
-	return min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
+	n := min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
+	held := f.held.bytes + int64(asked)*f.load.mean
+	return f.load.fit(n, f.backlog.pace.concurrency-f.held.n-asked, maxHeldBytes-held)
+}
+
+// lost is called when a claim got no answer: jobs may be locked without our knowing, and perhaps there were too many.
+func (f *fetcher) lost() {
+	f.unsure.lost()
+	f.load.overdue()
 }
 
 // askForbidden returns what a claim of these tasks has to leave.

@@ -72,10 +72,11 @@ func (f *fetcher) take(stop context.Context, a besideAnswer) {
 	switch {
 	case a.err != nil:
 		emit(f.events, ClaimFailed{Err: a.err, Duration: a.duration})
-		f.unsure.lost()
+		f.lost()
 	case len(a.jobs) == 0:
 		emit(f.events, ClaimEmpty{Duration: a.duration})
 	default:
+		f.load.arrived(a.jobs, a.duration)
 		f.accept(stop, a.jobs, maxClaim, a.duration)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // hold is the worker's grip on a claimed job. Renewing gives the job a new lease; whatever is reported later goes by that
 // one.
 type hold struct {
-	claimed time.Time
+	claimed time.Time // when the last row of the claim had arrived
+	bytes   int64     // how large the row was when it was sent, but for what is small in every row
 	// before and after are the jobs beside this one in what the fetcher holds.
 	before, after *Job
 	// task counts the jobs of the same task in the backlog.

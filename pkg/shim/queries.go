@@ -15,7 +15,8 @@ import (
 	"github.com/gwsql/gw/internal/seconds"
 )
 
-// callTimeout bounds every call of the database but ticks of cron, the wait for a connection included.
+// callTimeout bounds every call of the database but ticks of cron, the wait for a connection included. A claim it bounds
+// from the last byte that came.
 const callTimeout = 30 * time.Second
 
 // queries are the calls of the SQL core. Every parameter is cast and JSON goes as a string, so that they mean the same
@@ -38,17 +39,34 @@ func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) 
 func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		err := fn(ctx, conn.Conn())
-		if sqlState(err) == "0A000" {
-			err = fn(ctx, conn.Conn())
-		}
-		if isReadOnly(err) {
-			q.readOnly.found()
-			_ = conn.Conn().Close(ctx) // the next connection may lead to the primary
+	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return q.on(ctx, conn.Conn(), fn) })
+}
+
+// callWhileHeard is call for what may bring so many bytes that they take longer: it goes on for as long as some come.
+func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
+	acquiring, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return q.pool.AcquireFunc(acquiring, func(conn *pgxpool.Conn) error {
+		heard, end := linkOf(conn.Conn()).whileHeard(ctx, callTimeout)
+		defer end()
+		err := q.on(heard, conn.Conn(), fn)
+		if err != nil && context.Cause(heard) == errSilent {
+			return errSilent
 		}
 		return err
 	})
+}
+
+func (q *queries) on(ctx context.Context, conn *pgx.Conn, fn func(context.Context, *pgx.Conn) error) error {
+	err := fn(ctx, conn)
+	if sqlState(err) == "0A000" {
+		err = fn(ctx, conn)
+	}
+	if isReadOnly(err) {
+		q.readOnly.found()
+		_ = conn.Close(ctx) // the next connection may lead to the primary
+	}
+	return err
 }
 
 // row calls a statement that returns one row and scans it into dst. S in sql stands for the schema.

@@ -9,8 +9,9 @@ import (
 // held are the jobs that are claimed and whose outcomes are not settled. They are linked through their holds: a map would
 // cost more than all else that is noted of a job. One may be claimed again before its return is settled, and is two then.
 type held struct {
-	n    int
-	last *Job
+	n     int
+	bytes int64
+	last  *Job
 }
 
 func (h *held) add(jobs []*Job) {
@@ -20,6 +21,7 @@ func (h *held) add(jobs []*Job) {
 			h.last.hold.after = job
 		}
 		h.last = job
+		h.bytes += job.hold.bytes
 	}
 	h.n += len(jobs)
 }
@@ -35,6 +37,7 @@ func (h *held) remove(jobs []*Job) {
 		} else {
 			h.last = before
 		}
+		h.bytes -= job.hold.bytes
 		job.hold.before, job.hold.after = nil, nil // who keeps one job must not keep them all
 	}
 	h.n -= len(jobs)

@@ -1,0 +1,96 @@
+package shim
+
+import (
+	"testing"
+	"time"
+)
+
+// sized returns so many jobs of so many bytes.
+func sized(n int, bytes int64) (jobs []*Job) {
+	for range n {
+		jobs = append(jobs, &Job{hold: &hold{bytes: bytes}})
+	}
+	return jobs
+}
+
+func TestAClaimAsksForNoMoreJobsThanItMayBringBytes(t *testing.T) {
+	var l load
+	const plenty = 1 << 40
+	if got := l.fit(1000, 1, plenty); got != 1000 {
+		t.Errorf("%d jobs of a size that is not known, want 1000", got)
+	}
+	for _, c := range []struct {
+		bytes int64
+		want  int
+	}{{100, 1000}, {8 << 10, 1000}, {1 << 20, 8}, {100 << 20, 1}} {
+		l.arrived(sized(3, c.bytes), time.Millisecond)
+		if got := l.fit(1000, 1, plenty); got != c.want {
+			t.Errorf("%d jobs of %d bytes, want %d", got, c.bytes, c.want)
+		}
+	}
+	for range 30 {
+		l.arrived(sized(1, 100), time.Millisecond)
+	}
+	if got := l.fit(1000, 1, plenty); got != 1000 {
+		t.Errorf("%d jobs after many small ones, want 1000", got)
+	}
+}
+
+func TestAClaimThatFailsOrComesLateHalvesTheNextAndTimelyOnesDoubleThem(t *testing.T) {
+	var l load
+	expect := func(want int64) {
+		t.Helper()
+		if got := l.limit(); got != want {
+			t.Errorf("a claim may bring %d bytes, want %d", got, want)
+		}
+	}
+	large := sized(1, maxClaimBytes)
+	l.overdue()
+	expect(maxClaimBytes / 2)
+	l.arrived(large, lateClaim+1)
+	expect(maxClaimBytes / 4)
+	l.arrived(large, lateClaim/2)
+	expect(maxClaimBytes / 4)
+	l.arrived(sized(1, 10), time.Millisecond) // too small to tell
+	expect(maxClaimBytes / 4)
+	l.arrived(large, lateClaim/4-1)
+	expect(maxClaimBytes / 2)
+	l.arrived(large, time.Millisecond)
+	l.arrived(large, time.Millisecond)
+	expect(maxClaimBytes)
+	for range 100 {
+		l.overdue()
+	}
+	expect(64 << 10)
+}
+
+func TestBeyondOneForEachExecutorOnlySoManyBytesAreHeld(t *testing.T) {
+	l := load{mean: 1 << 20}
+	for _, c := range []struct {
+		idle int
+		room int64
+		want int
+	}{
+		{0, maxHeldBytes, 8},
+		{0, 4 << 20, 4},
+		{0, 3 << 20, 0}, // worth no claim
+		{2, 3 << 20, 2}, // but executors must not wait for it
+		{-5, 3 << 20, 0},
+		{3, -100 << 20, 3},
+		{100, -100 << 20, 8},
+	} {
+		if got := l.fit(1000, c.idle, c.room); got != c.want {
+			t.Errorf("%d executors idle and room for %d bytes: %d jobs, want %d", c.idle, c.room, got, c.want)
+		}
+	}
+}
+
+func TestWhatIsHeldIsCountedInBytes(t *testing.T) {
+	var h held
+	jobs := sized(4, 10)
+	h.add(jobs)
+	h.remove(jobs[1:3])
+	if h.n != 2 || h.bytes != 20 {
+		t.Errorf("%d jobs of %d bytes are held", h.n, h.bytes)
+	}
+}
