@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Runs the pgTAP tests of tests/sql in the migrated database DATABASE_URL.
+# Runs the pgTAP tests of tests/sql in copies of the migrated database DATABASE_URL, on the server that
+# GW_TEST_DATABASE_URL names: several at once, and no two in the same copy, for they take locks and draw identities.
 set -euo pipefail
+
+copies=4
 
 # A server without the extension gets its functions from the script of another version's package.
 if [ "$(scripts/psql.sh --no-align --tuples-only --command "select count(*) from pg_available_extensions where name = 'pgtap'")" = 1 ]; then
@@ -9,5 +12,26 @@ else
   script=$(printf '%s\n' /usr/share/postgresql/*/extension/pgtap--*.sql | grep -E 'pgtap--[0-9.]+[.]sql$' | sort --version-sort | tail -n 1)
   PGOPTIONS='-c client_min_messages=warning' scripts/psql.sh --output /dev/null --file "$script"
 fi
+
+admin() {
+  DATABASE_URL=$GW_TEST_DATABASE_URL scripts/psql.sh --command "$1"
+}
+
+name=$(sed -E 's#^[^/]*//[^/]*/([^?]*).*#\1#' <<<"$DATABASE_URL")
+GW_TEST_COPIES=$(mktemp -d) # a file for each copy, which psql-copy.sh locks
+export GW_TEST_COPIES
+drop() {
+  local copy
+  for copy in "$GW_TEST_COPIES"/*; do
+    admin "drop database if exists $(basename "$copy")"
+  done
+  rm -r "$GW_TEST_COPIES"
+}
+trap drop EXIT
+for n in $(seq "$copies"); do
+  touch "$GW_TEST_COPIES/${name}_$n"
+  admin "create database ${name}_$n template $name"
+done
+
 # Not --dbname: pg_prove takes no URL with a `=` in it.
-pg_prove --psql-bin scripts/psql.sh --recurse --ext .sql tests/sql
+pg_prove --jobs "$copies" --psql-bin scripts/psql-copy.sh --recurse --ext .sql tests/sql

@@ -3,12 +3,12 @@ begin;
 select plan(8);
 set local search_path = graphile_worker, public;
 
-select set_setting('dead_after', '1 second');
+select set_setting('dead_after', '4 seconds');
 select register_worker('keeper'), register_worker('dead');
 select add_job('task');
 select get_job('dead');
-update _private_jobs set locked_at = now() - interval '3 seconds';
-update _gw_workers set last_seen_at = now() - interval '3 seconds' where id = 'dead';
+update _private_jobs set locked_at = now() - interval '12 seconds';
+update _gw_workers set last_seen_at = now() - interval '12 seconds' where id = 'dead';
 
 create function pg_temp.beat(since interval, gap interval default '0', reconnected boolean default false)
   returns text[] language sql as $$
@@ -19,15 +19,15 @@ create function pg_temp.is_new() returns boolean language sql as $$
   select beating_since = last_seen_at from _gw_workers where id = 'keeper'
 $$;
 
-select is(pg_temp.beat('0.3 seconds'), '{}', 'not one that is new');
-select is(pg_temp.beat('2 seconds', gap => '0.6 seconds'), '{}', 'not after a gap of more than half that time');
+select is(pg_temp.beat('1 second'), '{}', 'not one that is new');
+select is(pg_temp.beat('8 seconds', gap => '2.4 seconds'), '{}', 'not after a gap of more than half that time');
 select ok(pg_temp.is_new(), 'from which its time counts anew');
-select is(pg_temp.beat('2 seconds', gap => '-1 minute'), '{}', 'nor after the clock was set back');
-select is(pg_temp.beat('2 seconds', reconnected => true), '{}', 'nor after the connection broke');
-select is(pg_temp.beat(clock_timestamp() - pg_postmaster_start_time() + interval '1 second'), '{}',
+select is(pg_temp.beat('8 seconds', gap => '-1 minute'), '{}', 'nor after the clock was set back');
+select is(pg_temp.beat('8 seconds', reconnected => true), '{}', 'nor after the connection broke');
+select is(pg_temp.beat(clock_timestamp() - pg_postmaster_start_time() + interval '4 seconds'), '{}',
           'nor if the server has started since');
 select ok(pg_temp.is_new(), 'from which its time counts anew, too');
-select is(pg_temp.beat('1.1 seconds'), '{dead}', 'one that has beaten for as long');
+select is(pg_temp.beat('4.4 seconds'), '{dead}', 'one that has beaten for as long');
 
 select * from finish();
 rollback;

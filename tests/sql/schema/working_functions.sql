@@ -78,7 +78,7 @@ select results_eq(
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now(), '
-          'task_forbidden_flags json DEFAULT NULL::json'))
+          'task_forbidden_flags json DEFAULT NULL::json, max_bytes integer DEFAULT 8388608'))
          as c (name, arguments) $$,
   'all claims return the same named columns');
 

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# psql-copy.sh [OPTION]... runs psql on a copy of DATABASE_URL that nobody else uses meanwhile; see pgtap.sh.
+set -euo pipefail
+
+while true; do
+  for copy in "$GW_TEST_COPIES"/*; do
+    exec {lock}>"$copy"
+    if flock --nonblock "$lock"; then # until psql ends
+      DATABASE_URL=$(sed -E "s#^([^/]*//[^/]*)/[^?]*#\1/$(basename "$copy")#" <<<"$DATABASE_URL")
+      export DATABASE_URL
+      exec scripts/psql.sh "$@"
+    fi
+    exec {lock}>&-
+  done
+  sleep 0.1
+done
