@@ -21,7 +21,7 @@ begin
       or length(e.identifier) not between 1 and 128
       or length(e.pattern) > 1000
       or json_typeof(e.payload) <> 'object'
-      or e.fill < interval '0'
+      or e.fill not between interval '0' and interval '100 years'
       or e.job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe')
       or {{.schema}}._gw_job_is_refused(e.task, e.queue_name, e.max_attempts, e.job_key, e.priority, e.flags)
    order by e.ordinality
@@ -40,6 +40,7 @@ begin
     raise exception '%',
       case when json_typeof(entry.payload) <> 'object' then 'Payload in ' || place || ' must be an object.'
            when entry.fill < interval '0' then 'Fill in ' || place || ' must not be negative.'
+           when entry.fill > interval '100 years' then 'Fill in ' || place || ' must be at most 100 years.'
            else 'Identifier in ' || place || ' must be 1 to 128 characters long.' end
       using errcode = 'GWRIT';
   end if;

@@ -93,7 +93,7 @@ $$;
 comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is
   'Internal: when a cron pattern runs after since, up to until, at most most times.';
 
--- When a pattern runs next; null if it does not in nine years. 29 February is never further away than eight.
+-- When a pattern runs next; null if it does not in nine years, or outside of the years 1 to 199999. 29 February is never further away than eight.
 create or replace function {{.schema}}._gw_cron_next(
   parsed    {{.schema}}._gw_cron_patterns,
   after     timestamptz,
@@ -105,7 +105,7 @@ create or replace function {{.schema}}._gw_cron_next(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not isfinite(after) then
+  if not {{.schema}}._gw_in_calendar(after) then
     return null;
   end if;
   return (select r.run from {{.schema}}._gw_cron_runs(parsed, after, after + interval '78900 hours', time_zone, 1) as r (run));

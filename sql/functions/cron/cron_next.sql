@@ -1,4 +1,5 @@
--- When a pattern runs next after a time, by the clock of a zone; null if it never does.
+-- When a pattern runs next after a time, by the clock of a zone; null if it never does, or
+-- after a time outside of the years 1 to 199999.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
 create or replace function {{.schema}}.cron_next(
   pattern   text,

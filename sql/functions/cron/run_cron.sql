@@ -30,8 +30,8 @@ declare
   entry   record;
   job     {{.schema}}._private_jobs;
 begin
-  if now is null or not isfinite(now) or not isfinite(since) then
-    raise exception 'since and now must be finite, not % and %.', since, now using errcode = 'GWRBT';
+  if {{.schema}}._gw_in_calendar(now) is not true or not {{.schema}}._gw_in_calendar(since) then
+    raise exception 'since and now must be in the years 1 to 199999, not % and %.', since, now using errcode = 'GWRBT';
   end if;
   -- A minute that has just begun is left to the second call when a worker starts. A clock that went back changes nothing.
   handled := case when since is not null then greatest(date_trunc('minute', since at time zone 'UTC') at time zone 'UTC', minute)

@@ -42,7 +42,7 @@ begin
        set last_error = case when g.crashes >= crashes_allowed
                              then format('Killed its worker, it seems: %s died while they ran it alone. ', g.crashes)
                              else '' end || g.obituary,
-           run_at     = greatest(now(), j.run_at) + case when waits then {{.schema}}.backoff(j.attempts) else interval '0' end,
+           run_at     = case when waits then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else greatest(now(), j.run_at) end,
            attempts   = case when g.crashes >= crashes_allowed then j.max_attempts else least(j.attempts, j.max_attempts) end,
            locked_at  = null,
            locked_by  = null

@@ -51,8 +51,8 @@ begin
      and (job_key is null or j.key = job_key)
      and (wanted_task is null or j.task_id = wanted_task)
      and (wanted_queue is null or j.job_queue_id = wanted_queue)
-     and (older_than is null or j.created_at <= now() - older_than)
-     and (newer_than is null or j.created_at > now() - newer_than)
+     and (older_than is null or j.created_at <= {{.schema}}._gw_before(now(), older_than))
+     and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
      and (job_state is null or job_state in ('running', 'failed') or j.is_available)
    order by j.id

@@ -1,4 +1,4 @@
--- Raises GWWEX unless locks may expire after this long: a positive interval.
+-- Raises GWWEX unless locks may expire after this long: a positive interval of at most 1000 years.
 create or replace function {{.schema}}._gw_check_expiry(
   expiry interval
 )
@@ -10,6 +10,8 @@ as $$
 begin
   if expiry is null or expiry <= interval '0' then
     raise exception 'Expiry must be a positive interval, not %.', coalesce(expiry::text, 'null') using errcode = 'GWWEX';
+  elsif expiry > interval '1000 years' then
+    raise exception 'Expiry must be at most 1000 years, not %.', expiry using errcode = 'GWWEX';
   end if;
 end;
 $$;

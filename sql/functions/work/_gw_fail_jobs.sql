@@ -26,7 +26,7 @@ begin
   with failures as (
     update {{.schema}}._private_jobs as j
        set last_error = coalesce(o.message, 'The worker gave no reason.'),
-           run_at     = coalesce(o.retry_at, greatest(now(), j.run_at) + {{.schema}}.backoff(j.attempts)),
+           run_at     = coalesce(o.retry_at, {{.schema}}._gw_retry_at(j.run_at, j.attempts)),
            -- A retired job has one attempt more than its maximum; nobody holds it any more, so the maximum is enough.
            attempts   = case when o.permanent then j.max_attempts else least(j.attempts, j.max_attempts) end,
            payload    = coalesce(o.payload, j.payload),

@@ -4,7 +4,7 @@
 -- were no longer held by this worker, by the lease beside them if there is one.
 -- Escapes in a message that stand for no text, \u0000 and half a surrogate pair, become U+FFFD; in a payload they stay.
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, and what the
+-- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, or NaN, and what the
 -- cast raises (22P02 and others of class 22) for a value that is not of its kind.
 create or replace function {{.schema}}.fail_job_batch(
   worker_id text,
@@ -54,13 +54,20 @@ begin
   if found then
     raise exception 'Give retry_at or retry_in, not both: job %.', wrong using errcode = 'GWWRT';
   end if;
+  select f.failure ->> 'id' into wrong
+    from json_array_elements(failures) as f (failure)
+   where f.failure ->> 'retry_in' ilike '%nan%'
+   limit 1;
+  if found then
+    raise exception 'retry_in must be a number: job %.', wrong using errcode = 'GWWRT';
+  end if;
 
   select coalesce(array_agg((f.failure ->> 'id')::bigint), '{}'),
          array_agg((f.failure ->> 'lease')::bigint),
          array_agg(case when mark is null then f.failure ->> 'message'
                         else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end),
          array_agg(coalesce((f.failure ->> 'retry_at')::timestamptz,
-                            now() + (f.failure ->> 'retry_in')::double precision * interval '1 second')),
+                            {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision))),
          array_agg(case when mark is null then f.failure -> 'payload'
                         else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end),
          array_agg(coalesce((f.failure ->> 'permanent')::boolean, false))

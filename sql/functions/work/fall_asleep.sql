@@ -8,7 +8,7 @@
 -- more, and again when any of these transactions has ended. A job that is added by any other is announced.
 -- With lasting null nothing is marked, for a worker that polls.
 -- Locks: the worker's mark.
--- Raises GWWID; GWWEX unless lasting is positive.
+-- Raises GWWID; GWWEX unless lasting is positive and at most 1000 years.
 create or replace function {{.schema}}.fall_asleep(
   worker_id        text,
   task_identifiers text[]   default null,

@@ -32,7 +32,7 @@ begin
               from unnest(job_ids, leases) as o (id, lease)
               join {{.schema}}._private_jobs as l on l.id = o.id
              where l.locked_by = worker_id
-               and l.locked_at < renewed_at - older_than
+               and l.locked_at < {{.schema}}._gw_before(renewed_at, older_than)
                and {{.schema}}._gw_lease(l.locked_at) = o.lease
              order by l.id
                for update of l skip locked) as o

@@ -2,7 +2,7 @@
 -- at once; the attempt counts. A job that dies so in its last attempt keeps the reason in last_error.
 -- Owners that are not registered, such as Node workers, keep four hours whatever expiry is.
 -- Locks: job rows by id, then queue rows by id; passes by what somebody else has locked.
--- Raises GWWEX unless expiry is positive.
+-- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.reset_stale_locks(
   expiry interval default '4 hours'
 )

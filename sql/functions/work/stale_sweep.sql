@@ -2,7 +2,7 @@
 -- and forgets workers that were not seen for setting forget_worker_after, marks of sleepers that are over, and contexts
 -- of jobs that are gone. Returns how many jobs it freed, 0 out of turn.
 -- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
--- Raises GWWEX unless expiry is positive.
+-- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.stale_sweep(
   expiry interval default '4 hours'
 )

@@ -1,6 +1,6 @@
 -- The first bound is exclusive, the other inclusive, and runs come in order.
 begin;
-select plan(5);
+select plan(9);
 set local search_path = graphile_worker, public;
 
 select results_eq(
@@ -14,6 +14,13 @@ select results_eq(
 select is_empty($$ select cron_between('* * * * *', '2026-01-01 00:05Z', '2026-01-01 00:05Z') $$, 'nothing in no time');
 select is_empty($$ select cron_between('* * * * *', '2026-01-01 00:05Z', '2025-01-01 00:05Z') $$, 'nothing before');
 select throws_ok($$ select cron_between('* * * * *', '-infinity', now()) $$, 'GWRBT', null, 'no end of runs');
+select throws_ok(format($$ select cron_between('* * * * *', %L, now(), 'Pacific/Apia') $$, at), 'GWRBT', null, 'since ' || at)
+  from unnest(array['4714-11-24 BC', '200000-01-01']) as at;
+select results_eq(
+  $$ select cron_between('59 23 31 12 *', at::timestamptz - interval '1 day', at::timestamptz, 'UTC') from unnest(array['0001-12-31 23:59Z', '199999-12-31 23:59Z']) as at $$,
+  $$ values ('0001-12-31 23:59Z'::timestamptz), ('199999-12-31 23:59Z') $$, 'in the first year and in the last');
+select is(row(cron_next('* * * * *', at), cron_matches('* * * * *', at))::text, '(,f)', 'nothing runs in the last year of all')
+  from unnest(array['294276-12-31 23:59Z'::timestamptz]) as at;
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- What could not run is not set up, and neither is what a worker has in its crontab.
 begin;
-select plan(15);
+select plan(16);
 set local search_path = graphile_worker, public;
 
 select throws_ok($$ select cron_schedule('s', '60 * * * *', 't') $$, 'GWRPT',
@@ -10,6 +10,7 @@ select throws_ok($$ select cron_schedule('s', '* * * * *', 't', time_zone => 'No
 select throws_ok($$ select cron_schedule('s', '* * * * *', 't', time_zone => null) $$, 'GWRTZ', 'Time zone ''null'' is not known to the server.', 'no zone');
 select throws_ok($$ select cron_schedule('s', '* * * * *', 't', '[]') $$, 'GWRIT', 'Payload in cron_schedule call must be an object.', 'a payload');
 select throws_ok($$ select cron_schedule('s', '* * * * *', 't', fill => '-1 second') $$, 'GWRIT', 'Fill in cron_schedule call must not be negative.', 'a fill');
+select throws_ok($$ select cron_schedule('s', '* * * * *', 't', fill => '178000000 years') $$, 'GWRIT', 'Fill in cron_schedule call must be at most 100 years.', 'a long fill');
 select throws_ok($$ select cron_schedule(null, '* * * * *', 't') $$, 'GWRIT', 'Identifier in cron_schedule call must be 1 to 128 characters long.', 'no identifier');
 select throws_ok($$ select cron_schedule('s', '* * * * *', null) $$, 'GWBNI', 'Task identifier must not be null.', 'no task');
 -- As the jobs of each run would be, and with them the tick of every worker.

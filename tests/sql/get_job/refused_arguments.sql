@@ -1,6 +1,6 @@
 -- A claim without a usable worker id, batch size or expiry is refused, whether there is something to claim or not.
 begin;
-select plan(12);
+select plan(14);
 set local search_path = graphile_worker, public;
 
 select throws_ok($$ select get_job('') $$, 'GWWID', 'Worker id must be 1 to 128 characters long.');
@@ -13,6 +13,8 @@ select throws_ok($$ select get_job_batch('worker', batch_size => null) $$, 'GWWB
 select throws_ok($$ select get_job('worker', job_expiry => null) $$, 'GWWEX', 'Expiry must be a positive interval, not null.');
 select throws_ok($$ select get_job('worker', job_expiry => '0') $$, 'GWWEX');
 select throws_ok($$ select get_job('worker', job_expiry => '-1 second') $$, 'GWWEX');
+select throws_ok($$ select get_job('worker', job_expiry => '178000000 years') $$, 'GWWEX', 'Expiry must be at most 1000 years, not 178000000 years.');
+select lives_ok($$ select get_job('worker', job_expiry => '1000 years') $$, 'an expiry that never comes');
 
 select add_job('task', queue_name => 'a'), add_job('task', queue_name => 'b'), add_job('task');
 select is((select count(*) from get_job_batch('w')), 1::bigint, 'one character and one job are enough');

@@ -1,6 +1,6 @@
 -- matching_job_ids() returns the jobs that every given condition is true of.
 begin;
-select plan(16);
+select plan(19);
 set local search_path = graphile_worker, public;
 
 select add_job('mail', job_key => 'ready'), add_job('mail', job_key => 'scheduled', run_at => now() + interval '1 hour'),
@@ -26,6 +26,9 @@ select is(pg_temp.keys(array(select matching_job_ids(job_key => 'failed'))), 'fa
 select is(pg_temp.keys(array(select matching_job_ids(older_than => '1 hour'))), 'old', 'added an hour ago or longer');
 select is(pg_temp.keys(array(select matching_job_ids(newer_than => '1 hour'))), 'ready scheduled queued running failed',
   'added less than an hour ago');
+select is_empty(format($$ select matching_job_ids(older_than => %L) $$, age), 'none is as old as ' || age)
+  from unnest(array['178000000 years', '2147483647 days']) as age;
+select is(cardinality(array(select matching_job_ids(newer_than => '178000000 years'))), 6, 'all are newer');
 select is(pg_temp.keys(array(select matching_job_ids(job_ids => array(select id from jobs where key in ('old', 'ready')) || 0::bigint))),
   'ready old', 'among these ids');
 select is(pg_temp.keys(array(select matching_job_ids('ready', 'sms', 'q', 'old', '1 hour'))), 'old', 'all conditions together');

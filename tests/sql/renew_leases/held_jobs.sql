@@ -1,6 +1,6 @@
 -- A worker asks which jobs it still holds; locks that have become old are renewed, with their queues, by a new lease.
 begin;
-select plan(7);
+select plan(8);
 set local search_path = graphile_worker, public;
 
 select add_job('task', queue_name => k, job_key => k)
@@ -26,6 +26,8 @@ select ok(h.lease > c.lease, 'an old one is replaced by a later one')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'old';
 select is(q.locked_at, j.locked_at, 'the queue keeps step with its job')
   from _private_job_queues as q join _private_jobs as j on j.key = q.queue_name where j.key = 'old';
+select is((select count(*) from renew_leases('worker', array[h.job_id], array[h.lease], '178000000 years')), 1::bigint, 'no lock is so old')
+  from held as h limit 1;
 select is(reset_stale_locks('1 hour'), 0::bigint, 'no sweep frees it now');
 select ok(not complete_job('worker', id, lease), 'the lease from before is over') from claimed where key = 'old';
 select ok(complete_job('worker', h.job_id, h.lease), 'the new one holds')

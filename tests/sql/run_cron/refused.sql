@@ -1,6 +1,6 @@
 -- Items that make no sense are refused as a whole, and it is said which is wrong.
 begin;
-select plan(22);
+select plan(26);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.refuses(items text, code text, message text)
@@ -26,6 +26,10 @@ select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "max_attempts": 0
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "job_key": ""}]', 'GWBJK', 'Job key must not be empty; pass null for a job without one.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "job_key": "k", "job_key_mode": "merge"}]', 'GWBKM', 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "priority": "high"}]', '22P02', null);
+select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "fill": "178000000 years"}]', 'GWRIT', 'Fill in item 1 of run_cron call must be at most 100 years.');
+select throws_ok(format($$ select run_cron('[]', %L) $$, at), 'GWRBT', null, 'since = ' || at)
+  from unnest(array['4714-11-24 BC', '294276-12-31 23:59Z']) as at;
+select throws_ok($$ select run_cron('[]', now => '294276-12-31 23:59Z') $$, 'GWRBT', null, 'now in the last year');
 select throws_ok($$ select run_cron('[]', '-infinity') $$, 'GWRBT', null, 'since must be finite');
 select throws_ok($$ select run_cron('[]', now => 'infinity') $$, 'GWRBT', null, 'and so must now');
 select is_empty($$ select identifier from _private_known_crontabs $$, 'nothing is known then');

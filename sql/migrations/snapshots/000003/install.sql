@@ -7,6 +7,7 @@
 {{ template "shared/_gw_names.sql" . }}
 {{ template "shared/_gw_retire.sql" . }}
 {{ template "shared/_gw_lease.sql" . }}
+{{ template "shared/_gw_times.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
 {{ template "shared/_gw_drop_spent_contexts.sql" . }}
@@ -68,6 +69,7 @@
 
 -- For what is to run again and again.
 {{ template "cron/_gw_cron_parse.sql" . }}
+{{ template "cron/_gw_in_calendar.sql" . }}
 {{ template "cron/_gw_cron_days.sql" . }}
 {{ template "cron/_gw_zone_change.sql" . }}
 {{ template "cron/_gw_cron_runs.sql" . }}

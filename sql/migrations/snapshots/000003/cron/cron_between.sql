@@ -1,5 +1,5 @@
 -- When a pattern runs after since, up to and with until, by the clock of a zone, in order.
--- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone), GWRBT (a bound that is infinite).
+-- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone), GWRBT (a bound that is not in the years 1 to 199999).
 create or replace function {{.schema}}.cron_between(
   pattern   text,
   since     timestamptz,
@@ -15,8 +15,8 @@ declare
   parsed constant {{.schema}}._gw_cron_patterns := {{.schema}}._gw_cron_parse(pattern, 'cron_between call');
 begin
   perform {{.schema}}._gw_check_zone(time_zone);
-  if not (isfinite(since) and isfinite(until)) then
-    raise exception 'since and until must be finite, not % and %.', since, until using errcode = 'GWRBT';
+  if not ({{.schema}}._gw_in_calendar(since) and {{.schema}}._gw_in_calendar(until)) then
+    raise exception 'since and until must be in the years 1 to 199999, not % and %.', since, until using errcode = 'GWRBT';
   end if;
   return query select r.run from {{.schema}}._gw_cron_runs(parsed, since, until, time_zone) as r (run);
 end;

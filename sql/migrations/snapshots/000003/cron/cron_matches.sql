@@ -1,5 +1,5 @@
 -- Whether a pattern runs in the minute of a time, by the clock of a zone. See docs/cron.md for what happens when that
--- clock is changed.
+-- clock is changed. It runs at no time outside of the years 1 to 199999.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
 create or replace function {{.schema}}.cron_matches(
   pattern   text,
@@ -15,7 +15,7 @@ declare
   parsed constant {{.schema}}._gw_cron_patterns := {{.schema}}._gw_cron_parse(pattern, 'cron_matches call');
 begin
   perform {{.schema}}._gw_check_zone(time_zone);
-  return isfinite(at)
+  return {{.schema}}._gw_in_calendar(at)
          and {{.schema}}._gw_cron_is_due(parsed, date_trunc('minute', at at time zone 'UTC') at time zone 'UTC', time_zone);
 end;
 $$;

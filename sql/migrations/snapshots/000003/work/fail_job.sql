@@ -25,7 +25,7 @@ begin
   end if;
   perform {{.schema}}._gw_check_outcomes(array[job_id], null);
   return {{.schema}}._gw_fail_jobs(
-    worker_id, array[job_id], array[lease], array[error_message], array[coalesce(retry_at, now() + retry_in)],
+    worker_id, array[job_id], array[lease], array[error_message], array[coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in))],
     array[replacement_payload], array[permanent]) <> '{}';
 end;
 $$;

@@ -25,7 +25,7 @@ begin
     update {{.schema}}._private_jobs as j
        -- A retired job has one attempt more than its maximum: one less leaves it dead.
        set attempts  = greatest(0, j.attempts - 1),
-           run_at    = coalesce(now() + run_in, j.run_at),
+           run_at    = coalesce({{.schema}}._gw_after(now(), run_in), j.run_at),
            locked_at = null,
            locked_by = null
       from (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o

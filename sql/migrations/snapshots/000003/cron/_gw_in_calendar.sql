@@ -1,0 +1,14 @@
+-- Whether recurring jobs can be told at this time: in the years 1 to 199999, so that all times around it are times, too.
+-- One expression, so that callers inline it.
+create or replace function {{.schema}}._gw_in_calendar(
+  at timestamptz
+)
+  returns boolean
+  language sql
+  immutable
+as $$
+  select at >= timestamptz '0001-01-01 00:00:00Z' and at < timestamptz '200000-01-01 00:00:00Z'
+$$;
+
+comment on function {{.schema}}._gw_in_calendar(timestamptz) is
+  'Internal: whether recurring jobs can be told at a time.';
