@@ -13,8 +13,8 @@ import (
 )
 
 // Middleware makes a span "process <task>" around each handler. Handlers find it in their context. It has the status of
-// an error if the attempt failed, and says in gw.job.outcome what the handler asked for; a job that snoozes or is
-// interrupted is no error.
+// an error if the attempt failed, and says in gw.job.requested_outcome what the handler asked for, as the database decides
+// when the span has ended; a job that snoozes or is interrupted is no error.
 func Middleware(cfg Config) shim.Middleware {
 	tracer := cfg.tracer()
 	return func(next shim.Handler) shim.Handler {
@@ -66,7 +66,7 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed:
 		outcome = shim.OutcomeReturned
 	}
-	span.SetAttributes(attribute.String("gw.job.outcome", string(outcome)))
+	span.SetAttributes(attribute.String("gw.job.requested_outcome", string(outcome)))
 	switch {
 	case err == nil:
 	case outcome == shim.OutcomeFailed, outcome == shim.OutcomePermanentlyFailed:

@@ -77,7 +77,7 @@ func TestATraceGoesFromWhoAddsAJobToItsHandler(t *testing.T) {
 		"gw.job.max_attempts":        "25",
 		"gw.job.priority":            "3",
 		"gw.job.revision":            "0",
-		"gw.job.outcome":             "completed",
+		"gw.job.requested_outcome":   "completed",
 	})
 	if job.ID != 1 {
 		t.Errorf("the job is %d", job.ID)
@@ -140,7 +140,7 @@ func TestHowAHandlerEndedShowsInItsSpan(t *testing.T) {
 			if c.status == codes.Error && (span.Status().Description != failure.Error() || span.Events()[0].Name != "exception") {
 				t.Errorf("the span says %q and %v", span.Status().Description, span.Events())
 			}
-			want(t, span, map[attribute.Key]string{"gw.job.outcome": c.outcome, "error.type": c.errorType})
+			want(t, span, map[attribute.Key]string{"gw.job.requested_outcome": c.outcome, "error.type": c.errorType})
 		})
 	}
 }
@@ -190,7 +190,7 @@ func TestAnInterruptedJobIsNoError(t *testing.T) {
 	if span.Status().Code != codes.Unset {
 		t.Errorf("the status is %v", span.Status())
 	}
-	want(t, span, map[attribute.Key]string{"gw.job.outcome": "returned"})
+	want(t, span, map[attribute.Key]string{"gw.job.requested_outcome": "returned"})
 }
 
 func TestManyJobsShareASpan(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -132,24 +133,112 @@ func TestASnoozeUsesUpNoAttempt(t *testing.T) {
 	w.logs.await(t, "INFO job snoozed", "duration_ms=", "retry_in_ms=0")
 }
 
-// A replaced job stays dead, whatever its handler wants.
+// A job that is replaced or removed while it runs stays dead, whatever its handler wants, and that is what is reported.
 func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
-	for name, err := range map[string]error{"snooze": shim.Snooze(0), "retry": shim.RetryIn(0, errors.New("again"))} {
+	again := errors.New("again")
+	for name, c := range map[string]struct {
+		meanwhile string
+		returned  error
+		waiting   int // jobs that wait after that
+	}{
+		"a replaced job snoozes":  {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.Snooze(0), 1},
+		"a replaced job retries":  {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RetryIn(0, again), 1},
+		"a replaced job fails":    {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, again, 1},
+		"a removed job snoozes":   {`remove_job('k')`, shim.Snooze(0), 0},
+		"a removed job fails":     {`remove_job('k')`, again, 0},
+		"a canceled job's snooze": {`cancel_jobs(array(select id from graphile_worker.jobs))`, shim.Snooze(0), 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
 			w := q.worker(shim.Config{})
+			events := record(w)
 			calls := 0
 			w.Handle("task", func(context.Context, *shim.Job) error {
 				calls++
-				q.exec(`select graphile_worker.add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`)
-				return err
+				q.exec(`select graphile_worker.` + c.meanwhile)
+				return c.returned
 			})
-			q.exec(`select graphile_worker.add_job('task', job_key => 'k')`)
+			q.exec(`select graphile_worker.add_job('task', job_key => 'k', max_attempts => 7)`)
 			runOnce(t, w)
-			if n := value[int](q, `select count(*) from graphile_worker._private_jobs where is_available`); n != 1 || calls != 1 {
+			if n := value[int](q, `select count(*) from graphile_worker._private_jobs where is_available`); n != c.waiting || calls != 1 {
 				t.Errorf("%d jobs are available after %d calls", n, calls)
 			}
+
+			all := events()
+			if reported := only[shim.JobReported](all); len(reported) != 1 || reported[0].Outcome != shim.OutcomePermanentlyFailed ||
+				reported[0].RetryIn != 0 || reported[0].Attempts != 7 || reported[0].Err != c.returned {
+				t.Errorf("reported %+v", reported)
+			}
+			if failed := only[shim.JobFailed](all); len(failed) != 1 || failed[0].Err != c.returned {
+				t.Errorf("failed %+v", failed)
+			}
+			w.logs.await(t, "WARN job permanently failed", "attempt=1", "max_attempts=7", "attempts=7")
+			for _, other := range []string{"job failed", "job snoozed"} {
+				if lines, _ := w.logs.find(other); lines != nil {
+					t.Errorf("logged %q", lines)
+				}
+			}
 		})
+	}
+}
+
+// A job that is replaced while it waits in the worker, or until its handler is cut, is given back and stays dead.
+func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
+	q := newQueue(t)
+	w := q.worker(shim.Config{Grace: time.Hour})
+	events := record(w)
+	blocked, ran := make(chan struct{}), 0
+	w.Handle("short", func(ctx context.Context, _ *shim.Job) error {
+		if ran++; ran < 100 {
+			return nil
+		}
+		close(blocked)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	q.exec(`select graphile_worker.add_job('short', job_key => n::text) from generate_series(1, 200) as n`)
+	w.start()
+	receive(t, blocked)
+	q.exec(`select graphile_worker.add_job('short', job_key => key, run_at => now() + interval '1 hour') from graphile_worker.jobs`)
+	w.Kill()
+	if err := w.wait(); !errors.Is(err, shim.ErrInterrupted) {
+		t.Errorf("Run returned %v", err)
+	}
+	all := events()
+	claimed := 0
+	for _, claim := range only[shim.ClaimSucceeded](all) {
+		claimed += claim.Jobs
+	}
+	started := make(map[bool]int)
+	for _, reported := range only[shim.JobReported](all) {
+		if reported.Outcome == shim.OutcomePermanentlyFailed {
+			started[reported.Started]++
+		} else if reported.Outcome != shim.OutcomeCompleted {
+			t.Errorf("reported %+v", reported)
+		}
+	}
+	if started[true] != 1 || started[false] != claimed-100 || claimed == 100 {
+		t.Errorf("of %d claimed jobs, %d that started and %d others are reported as failed", claimed, started[true], started[false])
+	}
+	if lines, _ := w.logs.find("jobs returned that had not started"); lines != nil {
+		t.Errorf("logged %q", lines)
+	}
+}
+
+// A time at which a job runs may be further away than a time.Duration can tell.
+func TestAJobThatIsPutOffForEverIsReportedWithTheLongestDelay(t *testing.T) {
+	q := newQueue(t)
+	w := q.worker(shim.Config{})
+	events := record(w)
+	w.Handle("task", func(context.Context, *shim.Job) error { return errors.New("no luck") })
+	q.exec(`create function put_off() returns trigger language plpgsql as $$ begin new.run_at = 'infinity'; return new; end $$;
+	        create trigger put_off before update on graphile_worker._private_jobs
+	          for each row when (new.last_error is not null) execute function put_off()`)
+	q.add("task", 1)
+	runOnce(t, w)
+	if reported := only[shim.JobReported](events()); len(reported) != 1 || reported[0].Outcome != shim.OutcomeFailed ||
+		reported[0].RetryIn != math.MaxInt64 {
+		t.Errorf("reported %+v", reported)
 	}
 }
 

@@ -107,12 +107,13 @@ type JobInterrupted struct {
 	Err      error         // as the handler returned it
 }
 
-// JobFailed tells that the database has taken note that a job permanently failed: that was the last attempt, or the
-// handler returned a [DiscardError]. [JobReported] follows.
+// JobFailed tells that the database has a job for permanently failed after this worker reported it: that was the last
+// attempt, or the handler returned a [DiscardError], or the job was replaced under its key, removed or canceled while it
+// ran. [JobReported] follows.
 type JobFailed struct {
 	Job      *Job
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it
+	Err      error         // as the handler returned it, nil if it did not
 }
 
 // JobReported tells what became of a claim, once the database has taken it or has refused it. It comes once for every
@@ -124,6 +125,7 @@ type JobReported struct {
 	Duration time.Duration // of the handler
 	Err      error         // as the handler returned it, nil if it did not
 	RetryIn  time.Duration // until the job is tried again at the earliest, of OutcomeFailed and OutcomeSnoozed
+	Attempts int           // those that count by now, as the database says; 0 of a job that is gone or not this worker's
 }
 
 // CronStarting tells that the worker looks after cron items.

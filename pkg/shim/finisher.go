@@ -91,8 +91,7 @@ func (f *finisher) run(ctx context.Context) {
 			f.reportLost(o)
 		}
 		for _, o := range byVerdict[committed] {
-			f.tell(o, OutcomeCompleted, 0)
-			f.logCommitted(o)
+			f.reportCommitted(o)
 		}
 		f.parts.letGo()
 		for i := range byVerdict { // lets go of the jobs

@@ -23,7 +23,7 @@ func TestAnOutcomeTheDatabaseRefusesDoesNotKeepBackTheOthers(t *testing.T) {
 		}
 		done := make(applied)
 		for _, o := range batch {
-			written[o.job.ID], done[o.job.ID] = o.message, 0
+			written[o.job.ID], done[o.job.ID] = o.message, fate{}
 		}
 		return done, nil
 	}
@@ -41,7 +41,7 @@ func TestOutcomesAreWrittenAgainUntilTheDatabaseTakesThem(t *testing.T) {
 		if tries < 3 {
 			return nil, errors.New("connection lost")
 		}
-		return applied{1: 0}, nil
+		return applied{1: {}}, nil
 	}
 	f := &finisher{logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}
 	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)

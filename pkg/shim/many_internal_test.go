@@ -49,7 +49,7 @@ func TestEachOfSeveralJobsHasItsOwnOutcome(t *testing.T) {
 		return []error{nil, errors.New("no"), Discard(errors.New("never")), Snooze(time.Minute)}
 	}})
 	for i, want := range []Outcome{OutcomeCompleted, OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed} {
-		if got := all[i].outcome(); got != want {
+		if got := all[i].asked(); got != want {
 			t.Errorf("job %d: %s, want %s", i+1, got, want)
 		}
 	}
@@ -108,8 +108,8 @@ func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 		return []error{errors.New("no"), nil, errors.New("no")}
 	}})
 	for _, want := range []Outcome{OutcomePermanentlyFailed, OutcomeCompleted, OutcomeFailed} {
-		if o := <-outcomes; o.outcome() != want {
-			t.Errorf("job %d: %s, want %s", o.job.ID, o.outcome(), want)
+		if o := <-outcomes; o.asked() != want {
+			t.Errorf("job %d: %s, want %s", o.job.ID, o.asked(), want)
 		}
 	}
 }

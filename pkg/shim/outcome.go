@@ -2,7 +2,8 @@ package shim
 
 import "errors"
 
-// Outcome is what becomes of a claim.
+// Outcome is what becomes of a claim, as the database says: not what its handler asked for, but what the job's row says
+// once that is written.
 type Outcome string
 
 const (
@@ -12,7 +13,9 @@ const (
 	// OutcomeFailed means that the attempt failed and the job will be tried again.
 	OutcomeFailed Outcome = "failed"
 
-	// OutcomePermanentlyFailed means that the job failed and will not be tried again; its row is kept until somebody acts.
+	// OutcomePermanentlyFailed means that the job will not be tried again; its row is kept until somebody acts. It was the
+	// last attempt, or the handler discarded the job, or the job was replaced under its key, removed or canceled while it was
+	// claimed.
 	OutcomePermanentlyFailed Outcome = "permanently_failed"
 
 	// OutcomeSnoozed means that the job will run again, and that this attempt does not count.

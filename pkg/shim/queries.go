@@ -2,9 +2,7 @@ package shim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -187,130 +185,6 @@ func (q *queries) wakeUp(ctx context.Context) error {
 func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
 	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
 	return still, err
-}
-
-// applied is what the database did of a batch of outcomes: the ids it touched, of failures with the delay until the next
-// try. An id that is missing belongs to a lease that was lost.
-// Nil is all of them, as of most batches of completed jobs.
-type applied map[int64]time.Duration
-
-// to returns whether the outcome of a job was taken, and the delay.
-func (a applied) to(id int64) (delay time.Duration, taken bool) {
-	if a == nil {
-		return 0, true
-	}
-	delay, taken = a[id]
-	return delay, taken
-}
-
-func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
-	ids, leases := leasesOf(outcomes)
-	var completed []int64 // nil if all were
-	var err error
-	if isPlainClaim(outcomes) {
-		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
-	} else {
-		err = q.row(ctx, &completed, `
-			select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
-			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`, q.workerID, ids, leases)
-	}
-	if err != nil || completed == nil {
-		return nil, err
-	}
-	done := make(applied, len(completed))
-	for _, id := range completed {
-		done[id] = 0
-	}
-	return done, nil
-}
-
-// isPlainClaim reports whether jobs are of one claim and none is in a named queue.
-func isPlainClaim(outcomes []outcome) bool {
-	for i := range outcomes {
-		if outcomes[i].lease != outcomes[0].lease || outcomes[i].job.QueueName != "" {
-			return false
-		}
-	}
-	return true
-}
-
-func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
-	ids, leases := leasesOf(outcomes)
-	delays := make([]*float64, len(outcomes))
-	for i, o := range outcomes {
-		delays[i] = inSeconds(o.delay)
-	}
-	return q.apply(ctx, `
-		select r.id, 0::float8
-		  from (select array_agg(o.id) as ids, array_agg(o.lease) as leases, o.delay
-		          from unnest($2::bigint[], $3::bigint[], $4::float8[]) as o (id, lease, delay)
-		         group by o.delay) as o
-		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases, o.delay * interval '1 second') as r (id)`,
-		q.workerID, ids, leases, delays)
-}
-
-func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
-	type failure struct {
-		ID        int64           `json:"id"`
-		Lease     int64           `json:"lease"`
-		Message   string          `json:"message"`
-		RetryIn   *float64        `json:"retry_in,omitempty"` // seconds
-		Payload   json.RawMessage `json:"payload,omitempty"`
-		Permanent bool            `json:"permanent,omitempty"`
-	}
-	failures := make([]failure, len(outcomes))
-	attempts := make([]int32, len(outcomes))
-	for i, o := range outcomes {
-		failures[i] = failure{
-			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload, Permanent: o.permanent,
-		}
-		attempts[i] = int32(o.job.Attempts)
-	}
-	list, err := encodePayload(failures) // leaves the payloads' text as it is
-	if err != nil {
-		return nil, fmt.Errorf("encode failures: %w", err)
-	}
-	ids, _ := leasesOf(outcomes)
-	return q.apply(ctx, `
-		select f.id, extract(epoch from S.backoff(a.attempts))::float8
-		  from S.fail_job_batch($1::text, $2::json) as f (id)
-		  join unnest($3::bigint[], $4::integer[]) as a (id, attempts) on a.id = f.id`,
-		q.workerID, *list, ids, attempts)
-}
-
-func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
-	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		done = make(applied)
-		rows, err := conn.Query(ctx, q.text(sql), args...)
-		if err != nil {
-			return err
-		}
-		var id int64
-		var delay float64
-		_, err = pgx.ForEachRow(rows, []any{&id, &delay}, func() error {
-			done[id] = seconds.Duration(delay)
-			return nil
-		})
-		return err
-	})
-	return done, err
-}
-
-func leasesOf(outcomes []outcome) (ids, leases []int64) {
-	ids = make([]int64, len(outcomes))
-	leases = make([]int64, len(outcomes))
-	for i, o := range outcomes {
-		ids[i], leases[i] = o.job.ID, o.lease
-	}
-	return ids, leases
-}
-
-// inSeconds returns a delay as the database takes it, null for none.
-func inSeconds(d *time.Duration) *float64 {
-	if d == nil {
-		return nil
-	}
-	return new(d.Seconds())
 }
 
 func sqlState(err error) string {

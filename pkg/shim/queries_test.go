@@ -111,12 +111,14 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			}
 			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})
 			check(err)
-			if delay := done[answer.jobs[1].ID]; delay.Round(time.Millisecond) != 2718*time.Millisecond {
+			got := done[answer.jobs[1].ID]
+			got.retryIn = got.retryIn.Round(time.Microsecond)
+			if got != (fate{"scheduled", 1, 25, 2718282 * time.Microsecond}) {
 				t.Errorf("failed %v", done)
 			}
 			done, err = q.giveBack(ctx, []outcome{{job: answer.jobs[2], lease: first.Lease}})
 			check(err)
-			if len(done) != 1 {
+			if got, taken := done.to(answer.jobs[2].ID); !taken || got != (fate{"ready", 0, 25, 0}) {
 				t.Errorf("returned %v", done)
 			}
 			check(q.unlock(ctx))

@@ -8,93 +8,45 @@ import (
 
 // report logs and tells what became of outcomes: those in done were written, the others refused.
 func (f *finisher) report(batch []outcome, done applied, tries int) {
-	unstarted := 0
+	returned := 0
 	for _, o := range batch {
-		retryIn, written := done.to(o.job.ID)
-		if o.delay != nil {
-			retryIn = *o.delay
-		}
+		became, written := done.to(o.job.ID)
 		switch {
 		case !written && o.inTx:
-			f.tell(o, OutcomeCompleted, 0)
-			f.logCommitted(o)
+			f.reportCommitted(o)
+			continue
 		case !written && tries > 1: // most likely it was
-			f.tell(o, o.outcome(), retryIn)
+			f.tell(o, o.asked(), fate{})
 			f.about(o).Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
+			continue
 		case !written:
 			f.reportLost(o)
-		case !o.started:
-			f.tell(o, OutcomeReturned, 0)
-			unstarted++
-		default:
-			if o.inTx && o.err == nil {
-				o.err = errNotCommitted
-			}
-			f.tell(o, o.outcome(), retryIn)
-			f.logWritten(o, retryIn)
+			continue
 		}
+		if o.inTx && o.err == nil {
+			o.err = errNotCommitted
+		}
+		end := o.end(became)
+		f.tell(o, end, became)
+		if !o.started && end == OutcomeReturned {
+			returned++
+			continue
+		}
+		f.logWritten(o, end, became)
 	}
-	if unstarted > 0 {
-		f.logger.Info("jobs returned that had not started", "jobs", unstarted)
+	if returned > 0 {
+		f.logger.Info("jobs returned that had not started", "jobs", returned)
 	}
 }
 
 func (f *finisher) reportLost(o outcome) {
-	f.tell(o, OutcomeLeaseLost, 0)
+	f.tell(o, OutcomeLeaseLost, fate{})
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
 }
 
-// outcome returns what o comes to if the database takes it.
-func (o *outcome) outcome() Outcome {
-	switch {
-	case o.verdict == completed:
-		return OutcomeCompleted
-	case o.snoozed:
-		return OutcomeSnoozed
-	case o.verdict == returned:
-		return OutcomeReturned
-	case o.permanent || o.job.Attempts >= o.job.MaxAttempts:
-		return OutcomePermanentlyFailed
-	}
-	return OutcomeFailed
-}
-
-func (f *finisher) tell(o outcome, became Outcome, retryIn time.Duration) {
-	switch became {
-	case OutcomePermanentlyFailed:
-		emit(f.events, JobFailed{Job: o.job, Duration: o.duration, Err: o.err})
-		retryIn = 0
-	case OutcomeCompleted, OutcomeReturned:
-		retryIn = 0
-	}
-	emit(f.events, JobReported{
-		Job: o.job, Outcome: became, Started: o.started, Duration: o.duration, Err: o.err, RetryIn: retryIn,
-	})
-}
-
-func (f *finisher) logWritten(o outcome, retryIn time.Duration) {
-	became := o.outcome()
-	if became == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
-		return // most jobs of most workers
-	}
-	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
-	attempts := []any{"attempt", o.job.Attempts, "max_attempts", o.job.MaxAttempts}
-	switch became {
-	case OutcomeCompleted:
-		logger.Info("job completed")
-	case OutcomeSnoozed:
-		logger.Info("job snoozed", "retry_in_ms", milliseconds(retryIn))
-	case OutcomeReturned:
-		logger.Warn("job interrupted and returned", "error", o.message)
-	case OutcomePermanentlyFailed:
-		logger.With(attempts...).Warn("job permanently failed", "error", o.message)
-	case OutcomeFailed:
-		logger.With(attempts...).Warn("job failed", "retry_in_ms", milliseconds(retryIn), "error", o.message)
-	}
-}
-
-// logCommitted logs a job that was gone when its handler had returned.
-func (f *finisher) logCommitted(o outcome) {
+// reportCommitted is for a job that was gone when its handler had returned.
+func (f *finisher) reportCommitted(o outcome) {
+	f.tell(o, OutcomeCompleted, fate{})
 	if o.err == nil && f.quiet {
 		return
 	}
@@ -104,6 +56,68 @@ func (f *finisher) logCommitted(o outcome) {
 		logger.Warn("job completed by its handler, which failed after that", "error", o.message)
 	default:
 		logger.Info("job completed", "by", "its handler")
+	}
+}
+
+// end returns what the database has made of o. A job that was replaced, removed or canceled while it ran has failed,
+// whatever was asked for.
+func (o *outcome) end(became fate) Outcome {
+	if o.verdict != completed && became.state == "failed" {
+		return OutcomePermanentlyFailed
+	}
+	return o.kind()
+}
+
+// asked returns what o asks of the database, for want of an answer.
+func (o *outcome) asked() Outcome {
+	if o.verdict == failed && (o.permanent || o.job.Attempts >= o.job.MaxAttempts) {
+		return OutcomePermanentlyFailed
+	}
+	return o.kind()
+}
+
+func (o *outcome) kind() Outcome {
+	switch {
+	case o.verdict == completed:
+		return OutcomeCompleted
+	case o.snoozed:
+		return OutcomeSnoozed
+	case o.verdict == returned:
+		return OutcomeReturned
+	}
+	return OutcomeFailed
+}
+
+func (f *finisher) tell(o outcome, end Outcome, became fate) {
+	if end == OutcomePermanentlyFailed {
+		emit(f.events, JobFailed{Job: o.job, Duration: o.duration, Err: o.err})
+	}
+	reported := JobReported{
+		Job: o.job, Outcome: end, Started: o.started, Duration: o.duration, Err: o.err, Attempts: became.attempts,
+	}
+	if end == OutcomeFailed || end == OutcomeSnoozed {
+		reported.RetryIn = became.retryIn
+	}
+	emit(f.events, reported)
+}
+
+func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
+	if end == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
+		return // most jobs of most workers
+	}
+	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
+	attempt := []any{"attempt", o.job.Attempts, "max_attempts", became.maxAttempts}
+	switch end {
+	case OutcomeCompleted:
+		logger.Info("job completed")
+	case OutcomeSnoozed:
+		logger.Info("job snoozed", "retry_in_ms", milliseconds(became.retryIn))
+	case OutcomeReturned:
+		logger.Warn("job interrupted and returned", "error", o.message)
+	case OutcomePermanentlyFailed:
+		logger.With(attempt...).Warn("job permanently failed", "attempts", became.attempts, "error", o.message)
+	case OutcomeFailed:
+		logger.With(attempt...).Warn("job failed", "retry_in_ms", milliseconds(became.retryIn), "error", o.message)
 	}
 }
 

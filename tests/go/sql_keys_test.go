@@ -83,7 +83,7 @@ func (r keyRace) run(t *testing.T) {
 					mu.Unlock()
 					outcome := "select graphile_worker.complete_job($1, $2, $3)"
 					if rand.IntN(4) == 0 {
-						outcome = "select graphile_worker.fail_job($1, $2, 'test', $3, retry_in => '0')"
+						outcome = "select exists (select from graphile_worker.fail_job($1, $2, 'test', $3, retry_in => '0'))"
 					}
 					if err := report(claimCtx, conn, r.isolation, outcome, worker, job.ID, job.Lease); err != nil {
 						return err
@@ -277,9 +277,9 @@ func TestReplacedAndRemovedRunningJobsStayDead(t *testing.T) {
 		"select graphile_worker.remove_job('key')",
 	} {
 		for _, outcome := range []string{
-			"select graphile_worker.return_job('worker', $1, $2)",
+			"select exists (select from graphile_worker.return_job('worker', $1, $2))",
 			"select exists (select from graphile_worker.return_job_batch('worker', array[$1::bigint], array[$2::bigint]))",
-			"select graphile_worker.fail_job('worker', $1, 'test', $2, retry_in => '0')",
+			"select exists (select from graphile_worker.fail_job('worker', $1, 'test', $2, retry_in => '0'))",
 			"select graphile_worker.force_unlock_workers(array['worker']) is not null and $1::bigint <> $2::bigint",
 			// Node's refund.
 			"with j as (update graphile_worker._private_jobs set attempts = greatest(0, attempts - 1), locked_at = null, locked_by = null where id = $1 and $2::bigint is not null returning id) select exists (select from j)",

@@ -34,9 +34,9 @@ func TestLateOutcomesAreRefused(t *testing.T) {
 		{"complete_job", "select graphile_worker.complete_job($1, $2, $3)"},
 		{"complete_job_batch", "select exists (select from graphile_worker.complete_job_batch($1, array[$2::bigint], array[$3::bigint]))"},
 		{"_gw_complete_claim", "select coalesce(cardinality(graphile_worker._gw_complete_claim($1, array[$2::bigint], $3)), 1) > 0"},
-		{"fail_job", "select graphile_worker.fail_job($1, $2, 'late', $3)"},
+		{"fail_job", "select exists (select from graphile_worker.fail_job($1, $2, 'late', $3))"},
 		{"fail_job_batch", "select exists (select from graphile_worker.fail_job_batch($1, json_build_array(json_build_object('id', $2::bigint, 'lease', $3::bigint))))"},
-		{"return_job", "select graphile_worker.return_job($1, $2, $3)"},
+		{"return_job", "select exists (select from graphile_worker.return_job($1, $2, $3))"},
 		{"return_job_batch", "select exists (select from graphile_worker.return_job_batch($1, array[$2::bigint], array[$3::bigint]))"},
 	}
 	db := newDatabase(t)

@@ -1,4 +1,4 @@
--- fail_job and fail_job_batch: arrays with one place for each job. Returns the ids it acted on.
+-- fail_job and fail_job_batch: arrays with one place for each job. Returns what has become of the jobs it acted on.
 -- A replacement payload larger than the setting max_payload is not stored. To run the job again with the payload it has
 -- would repeat what is done, and to refuse the outcome would do so after the next restart: the job has failed for good.
 create or replace function {{.schema}}._gw_fail_jobs(
@@ -10,7 +10,7 @@ create or replace function {{.schema}}._gw_fail_jobs(
   payloads     json[],
   permanent    boolean[]
 )
-  returns bigint[]
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
@@ -18,7 +18,11 @@ create or replace function {{.schema}}._gw_fail_jobs(
   set enable_bitmapscan = off
 as $$
 declare
-  failed    bigint[];
+  ids       bigint[];
+  states    text[];
+  run_ats   timestamptz[];
+  tried     smallint[];
+  maxima    smallint[];
   queue_ids integer[];
   retries   bigint;
   ready     bigint;
@@ -48,11 +52,14 @@ begin
      where j.id = o.id
        and j.locked_by = worker_id
        and {{.schema}}._gw_is_held(j.locked_at, o.lease)
-    returning j.id, j.job_queue_id, j.is_available, j.is_available and j.run_at <= now() as is_ready
+    returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
+              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available,
+              j.is_available and j.run_at <= now() as is_ready
   )
-  select coalesce(array_agg(f.id), '{}'), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),
+  select array_agg(f.id), array_agg(f.state), array_agg(f.run_at), array_agg(f.attempts), array_agg(f.max_attempts),
+         array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),
          count(*) filter (where f.is_available), count(*) filter (where f.is_ready)
-    into failed, queue_ids, retries, ready
+    into ids, states, run_ats, tried, maxima, queue_ids, retries, ready
     from failures as f;
   if queue_ids is not null then
     perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
@@ -60,7 +67,9 @@ begin
   if retries > 0 then
     perform {{.schema}}._gw_wake(ready);
   end if;
-  return failed;
+  return query
+  select o.id, o.state, o.run_at, o.attempts, o.max_attempts
+    from unnest(ids, states, run_ats, tried, maxima) as o (id, state, run_at, attempts, max_attempts);
 end;
 $$;
 

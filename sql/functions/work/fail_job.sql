@@ -1,8 +1,9 @@
 -- Reports a job as failed. It runs again at retry_at, or retry_in from now, or by default after a back-off that grows
 -- with its attempts; when they are used up, or with permanent, it stays as permanently failed until an admin acts.
 -- replacement_payload: what is left to do, for a job of which a part is done.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
--- did.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim. Returns what has become
+-- of the job, with its state in the words of job_state: ready or scheduled if it runs again, failed if it does not. No row
+-- says that the worker did not hold it.
 -- Locks: the job row, then its queue row.
 -- Raises GWWRT when both retry_at and retry_in are given, GWWOB when job_id is null.
 create or replace function {{.schema}}.fail_job(
@@ -15,7 +16,7 @@ create or replace function {{.schema}}.fail_job(
   retry_in            interval    default null,
   permanent           boolean     default false
 )
-  returns boolean
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
@@ -24,11 +25,13 @@ begin
     raise exception 'Give retry_at or retry_in, not both.' using errcode = 'GWWRT';
   end if;
   perform {{.schema}}._gw_check_outcomes(array[job_id], null);
-  return {{.schema}}._gw_fail_jobs(
-    worker_id, array[job_id], array[lease], array[error_message], array[coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in))],
-    array[replacement_payload], array[permanent]) <> '{}';
+  return query
+  select f.id, f.state, f.run_at, f.attempts, f.max_attempts
+    from {{.schema}}._gw_fail_jobs(
+           worker_id, array[job_id], array[lease], array[error_message],
+           array[coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in))], array[replacement_payload], array[permanent]) as f;
 end;
 $$;
 
 comment on function {{.schema}}.fail_job(text, bigint, text, bigint, timestamptz, json, interval, boolean) is
-  'Reports a job as failed. retry_at, retry_in: when to try again, instead of the usual back-off. replacement_payload: replaces the payload. permanent: do not try again. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';
+  'Reports a job as failed. retry_at, retry_in: when to try again, instead of the usual back-off. replacement_payload: replaces the payload. permanent: do not try again. Acts only while the worker holds the job (by this lease, if one is given). Returns what has become of it: id, state (ready, scheduled or failed), run_at, attempts and max_attempts; no row if the worker did not hold it.';

@@ -1,7 +1,7 @@
 -- Reports jobs as failed, each as fail_job does. failures: an array of objects
 --   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
--- of which only id is required; retry_in in seconds, or retry_at. Returns the ids it acted on; those that are missing
--- were no longer held by this worker, by the lease beside them if there is one.
+-- of which only id is required; retry_in in seconds, or retry_at. Returns what has become of each job it acted on, as
+-- fail_job does; those that are missing were no longer held by this worker, by the lease beside them if there is one.
 -- Escapes in a message that stand for no text, \u0000 and half a surrogate pair, become U+FFFD; in a payload they stay.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, or NaN, and what the
@@ -10,7 +10,7 @@ create or replace function {{.schema}}.fail_job_batch(
   worker_id text,
   failures  json
 )
-  returns setof bigint
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
@@ -76,9 +76,10 @@ begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
 
   return query
-  select unnest({{.schema}}._gw_fail_jobs(worker_id, job_ids, leases, messages, retry_ats, payloads, permanent));
+  select f.id, f.state, f.run_at, f.attempts, f.max_attempts
+    from {{.schema}}._gw_fail_jobs(worker_id, job_ids, leases, messages, retry_ats, payloads, permanent) as f;
 end;
 $$;
 
 comment on function {{.schema}}.fail_job_batch(text, json) is
-  'Reports jobs as failed. failures: an array of objects {id, lease, message, retry_at, retry_in (seconds), payload, permanent}, of which only id is required. Returns the ids it acted on: those that the worker still held.';
+  'Reports jobs as failed. failures: an array of objects {id, lease, message, retry_at, retry_in (seconds), payload, permanent}, of which only id is required. Returns what has become of each job that the worker still held: id, state (ready, scheduled or failed), run_at, attempts and max_attempts.';

@@ -1,7 +1,7 @@
 -- Hands a job back as if it had not been claimed: the attempt does not count. run_in: not before this long from now. A
 -- job whose key was taken over or removed while it was out stays dead.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
--- did.
+-- Acts only while the worker holds the job, and with a lease only while it holds it by that claim. Returns what has become
+-- of the job, as fail_job does; no row says that the worker did not hold it.
 -- Locks: the job row, then its queue row.
 -- Raises GWWOB when job_id is null.
 create or replace function {{.schema}}.return_job(
@@ -10,12 +10,13 @@ create or replace function {{.schema}}.return_job(
   lease     bigint   default null,
   run_in    interval default null
 )
-  returns boolean
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language sql
   set search_path = pg_catalog, pg_temp
 as $$
-  select exists (select from {{.schema}}.return_job_batch(worker_id, array[job_id], array[lease], run_in))
+  select r.id, r.state, r.run_at, r.attempts, r.max_attempts
+    from {{.schema}}.return_job_batch(worker_id, array[job_id], array[lease], run_in) as r
 $$;
 
 comment on function {{.schema}}.return_job(text, bigint, bigint, interval) is
-  'Hands a job back as if it had not been claimed. run_in: not before this long from now. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';
+  'Hands a job back as if it had not been claimed. run_in: not before this long from now. Acts only while the worker holds the job (by this lease, if one is given). Returns what has become of it: id, state (ready, scheduled, or failed for a job that is dead), run_at, attempts and max_attempts; no row if the worker did not hold it.';

@@ -1,5 +1,5 @@
--- Hands jobs back, each as return_job does. Returns the ids it acted on; those that are missing were no longer held by
--- this worker (by the lease beside them, where leases are given).
+-- Hands jobs back, each as return_job does. Returns what has become of each job it acted on, as fail_job does; those that
+-- are missing were no longer held by this worker (by the lease beside them, where leases are given).
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB when the arrays do not fit together.
 create or replace function {{.schema}}.return_job_batch(
@@ -8,7 +8,7 @@ create or replace function {{.schema}}.return_job_batch(
   leases    bigint[] default null,
   run_in    interval default null
 )
-  returns setof bigint
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
@@ -16,7 +16,11 @@ create or replace function {{.schema}}.return_job_batch(
   set enable_bitmapscan = off
 as $$
 declare
-  returned  bigint[];
+  ids       bigint[];
+  states    text[];
+  run_ats   timestamptz[];
+  tried     smallint[];
+  maxima    smallint[];
   queue_ids integer[];
   ready     bigint;
 begin
@@ -32,21 +36,24 @@ begin
      where j.id = o.id
        and j.locked_by = worker_id
        and {{.schema}}._gw_is_held(j.locked_at, o.lease)
-    returning j.id, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready
+    returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
+              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready
   )
-  select array_agg(b.id), array_agg(b.job_queue_id) filter (where b.job_queue_id is not null),
-         count(*) filter (where b.is_ready)
-    into returned, queue_ids, ready
+  select array_agg(b.id), array_agg(b.state), array_agg(b.run_at), array_agg(b.attempts), array_agg(b.max_attempts),
+         array_agg(b.job_queue_id) filter (where b.job_queue_id is not null), count(*) filter (where b.is_ready)
+    into ids, states, run_ats, tried, maxima, queue_ids, ready
     from back as b;
   if queue_ids is not null then
     perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
   end if;
-  if returned is not null then
+  if ids is not null then
     perform {{.schema}}._gw_wake(ready);
   end if;
-  return query select unnest(returned);
+  return query
+  select o.id, o.state, o.run_at, o.attempts, o.max_attempts
+    from unnest(ids, states, run_ats, tried, maxima) as o (id, state, run_at, attempts, max_attempts);
 end;
 $$;
 
 comment on function {{.schema}}.return_job_batch(text, bigint[], bigint[], interval) is
-  'Hands jobs back as if they had not been claimed. run_in: not before this long from now. Returns the ids it acted on: those that the worker still held, each by the lease at the same place, if leases are given.';
+  'Hands jobs back as if they had not been claimed. run_in: not before this long from now. Returns what has become of each job that the worker still held, by the lease at the same place if leases are given: id, state (ready, scheduled, or failed for a job that is dead), run_at, attempts and max_attempts.';

@@ -47,7 +47,7 @@ func (f *fuzz) work(ctx context.Context, g generator) error {
 	if err := f.touch(ctx, done, "select graphile_worker.complete_job_batch($1, $2)", worker, done); err != nil {
 		return fmt.Errorf("complete jobs: %w", err)
 	}
-	if err := f.touch(ctx, back, "select graphile_worker.return_job_batch($1, $2)", worker, back); err != nil {
+	if err := f.touch(ctx, back, "select id from graphile_worker.return_job_batch($1, $2)", worker, back); err != nil {
 		return fmt.Errorf("return jobs: %w", err)
 	}
 	return f.administer(ctx, g)
@@ -80,8 +80,8 @@ func (f *fuzz) fail(ctx context.Context, g generator, j job) error {
 		payload = textOf(g.json(2))
 	}
 	err := f.touch(ctx, []int64{j.id}, `
-		select $2::bigint
-		 where graphile_worker.fail_job($1, $2, $3, retry_at => $4::text::timestamptz, replacement_payload => $5::text::json, permanent => $6)`,
+		select f.id
+		  from graphile_worker.fail_job($1, $2, $3, retry_at => $4::text::timestamptz, replacement_payload => $5::text::json, permanent => $6) as f`,
 		worker, j.id, message, retryAt, payload, permanent)
 	j.lockedBy, j.lastError, j.runAt, j.payload = text{}, textOf(message), retryAt, orElse(payload, j.payload)
 	j.attempts = min(j.attempts, j.maxAttempts)

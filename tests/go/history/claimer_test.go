@@ -149,12 +149,12 @@ var outcomes = map[kind][2]string{
 		"select c.id from graphile_worker.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)",
 	},
 	giveBack: {
-		"select $2::bigint where graphile_worker.return_job($1::text, $2::bigint, $3::bigint, $4::interval)",
-		"select r.id from graphile_worker.return_job_batch($1::text, $2::bigint[], $3::bigint[], $4::interval) as r (id)",
+		"select r.id from graphile_worker.return_job($1::text, $2::bigint, $3::bigint, $4::interval) as r",
+		"select r.id from graphile_worker.return_job_batch($1::text, $2::bigint[], $3::bigint[], $4::interval) as r",
 	},
 	fail: {
-		"select $2::bigint where graphile_worker.fail_job($1::text, $2::bigint, 'failed', $3::bigint, retry_in => $4::interval, permanent => $5::boolean)",
-		"select f.id from graphile_worker.fail_job_batch($1::text, $2::text::json) as f (id)",
+		"select f.id from graphile_worker.fail_job($1::text, $2::bigint, 'failed', $3::bigint, retry_in => $4::interval, permanent => $5::boolean) as f",
+		"select f.id from graphile_worker.fail_job_batch($1::text, $2::text::json) as f",
 	},
 }
 

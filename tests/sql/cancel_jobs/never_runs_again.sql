@@ -9,10 +9,10 @@ create temp table claimed as select * from get_job_batch('me', batch_size => 9);
 select cancel_jobs(array(select id from claimed), 'wrong customer');
 
 select ok(complete_job('me', id, lease), 'it can be completed') from claimed where key = 'completed';
-select ok(fail_job('me', id, 'cut', lease, retry_in => interval '0'), 'it can fail') from claimed where key = 'failed';
-select ok(return_job('me', id, lease), 'it can be returned') from claimed where key = 'returned';
-select ok(return_job('me', id, lease, run_in => interval '0'), 'it can be put off') from claimed where key = 'snoozed';
-select ok(return_job('me', id, lease), 'with the most attempts there are, too') from claimed where key = 'most';
+select ok(exists (select from fail_job('me', id, 'cut', lease, retry_in => interval '0')), 'it can fail') from claimed where key = 'failed';
+select ok(exists (select from return_job('me', id, lease)), 'it can be returned') from claimed where key = 'returned';
+select ok(exists (select from return_job('me', id, lease, run_in => interval '0')), 'it can be put off') from claimed where key = 'snoozed';
+select ok(exists (select from return_job('me', id, lease)), 'with the most attempts there are, too') from claimed where key = 'most';
 update _private_jobs set locked_at = now() - interval '5 hours' where key = 'stale';
 select reset_stale_locks();
 select force_unlock_workers('{me}');

@@ -4,7 +4,7 @@ select plan(3);
 set local search_path = graphile_worker, public;
 
 select add_job('task', job_key => 'key');
-select ok(fail_job('worker', id, 'hopeless', lease, permanent => true), 'it is failed') from get_job('worker');
+select ok(exists (select from fail_job('worker', id, 'hopeless', lease, permanent => true)), 'it is failed') from get_job('worker');
 select results_eq(
   $$ select key, attempts, max_attempts, last_error, is_available from _private_jobs $$,
   $$ values ('key', 25::smallint, 25::smallint, 'hopeless', false) $$,

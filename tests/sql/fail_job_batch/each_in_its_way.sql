@@ -1,4 +1,4 @@
--- A batch fails each job in its own way and returns the ids of those that the worker still held.
+-- A batch fails each job in its own way and says what has become of those that the worker still held.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;
@@ -16,14 +16,20 @@ values ('1 plain',     jsonb_build_object('message', 'no luck')),
        ('6 lost',      jsonb_build_object('message', 'late', 'lease', 1)),
        ('7 no lease',  jsonb_build_object('lease', null, 'retry_at', null, 'retry_in', null, 'permanent', null));
 
-select set_eq(
-  $$ select key
-       from (select fail_job_batch('worker', json_agg(jsonb_build_object('id', c.id, 'lease', c.lease) || f.said)) as id
-               from failures as f
-               join claimed as c using (key)) as done
-       join claimed using (id) $$,
-  array['1 plain', '2 at', '3 in', '4 payload', '5 permanent', '7 no lease'],
-  'all but the one whose lease is lost');
+select results_eq(
+  $$ select c.key, d.state, d.run_at, d.attempts, d.max_attempts
+       from fail_job_batch('worker', (select json_agg(jsonb_build_object('id', c.id, 'lease', c.lease) || f.said)
+                                        from failures as f
+                                        join claimed as c using (key))) as d
+       join claimed as c using (id)
+      order by c.key $$,
+  $$ values ('1 plain',     'scheduled', now() + interval '2.718282 s', 1::smallint,  25::smallint),
+            ('2 at',        'scheduled', now() + interval '5 minutes',  1::smallint,  25::smallint),
+            ('3 in',        'scheduled', now() + interval '1.5 s',      1::smallint,  25::smallint),
+            ('4 payload',   'scheduled', now() + interval '2.718282 s', 1::smallint,  25::smallint),
+            ('5 permanent', 'failed',    now() + interval '2.718282 s', 25::smallint, 25::smallint),
+            ('7 no lease',  'scheduled', now() + interval '2.718282 s', 1::smallint,  25::smallint) $$,
+  'it tells of all but the one whose lease is lost');
 select results_eq(
   $$ select key, attempts, last_error, run_at, payload::jsonb, locked_by from _private_jobs order by key $$,
   $$ values ('1 plain',     1::smallint,  'no luck',  now() + interval '2.718282 s', '[1, 2]'::jsonb, null),

@@ -12,11 +12,11 @@ create temp table claimed as select * from get_job('worker');
 select is((select payload::text from claimed), '1', 'the head job comes first');
 select is_empty($$ select id from get_job('worker') $$, 'while it runs no other comes, not even to the same worker');
 
-select ok(return_job('worker', id, lease), 'returned') from claimed;
+select ok(exists (select from return_job('worker', id, lease)), 'returned') from claimed;
 create temp table again as select * from get_job('worker');
 select is((select payload::text from again), '1', 'it is the head job again');
 
-select ok(fail_job('worker', id, 'no luck', lease), 'failed') from again;
+select ok(exists (select from fail_job('worker', id, 'no luck', lease)), 'failed') from again;
 create temp table second as select * from get_job('worker');
 select is((select payload::text from second), '2', 'it waits, and the next one comes');
 

@@ -16,14 +16,14 @@ select results_eq(
   'it is the same row and the same attempt with another payload');
 
 select ok(not complete_job('worker', id, lease), 'complete_job') from first;
-select ok(not fail_job('worker', id, 'late', lease), 'fail_job') from first;
-select ok(not return_job('worker', id, lease), 'return_job') from first;
+select ok(not exists (select from fail_job('worker', id, 'late', lease)), 'fail_job') from first;
+select ok(not exists (select from return_job('worker', id, lease)), 'return_job') from first;
 select is_empty(
   $$ select complete_job_batch('worker', array[id], array[lease]) from first
       union all
-     select return_job_batch('worker', array[id], array[lease]) from first
+     select (return_job_batch('worker', array[id], array[lease])).id from first
       union all
-     select fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))
+     select (fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))).id
        from first $$,
   'and their batches');
 

@@ -12,14 +12,14 @@ create temp table held as select * from _private_jobs;
 select is((select attempts from second), (select attempts from first), 'both claims count the same attempt');
 
 select ok(not complete_job('worker', id, lease), 'complete_job') from first;
-select ok(not fail_job('worker', id, 'late', lease), 'fail_job') from first;
-select ok(not return_job('worker', id, lease), 'return_job') from first;
+select ok(not exists (select from fail_job('worker', id, 'late', lease)), 'fail_job') from first;
+select ok(not exists (select from return_job('worker', id, lease)), 'return_job') from first;
 select is_empty(
   $$ select complete_job_batch('worker', array[id], array[lease]) from first
       union all
-     select return_job_batch('worker', array[id], array[lease]) from first
+     select (return_job_batch('worker', array[id], array[lease])).id from first
       union all
-     select fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))
+     select (fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))).id
        from first $$,
   'and their batches');
 

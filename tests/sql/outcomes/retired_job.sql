@@ -1,4 +1,5 @@
--- A job that was replaced while it ran stays dead whatever its worker, or the sweep, reports; completing it removes it.
+-- A job that was replaced while it ran stays dead whatever its worker, or the sweep, reports, and that is what they are
+-- told; completing it removes it.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;
@@ -11,13 +12,16 @@ select add_job('other', job_key => key, run_at => now() + interval '1 hour') fro
 select is((select count(*) from _private_jobs), 12::bigint, 'each has a successor that waits');
 
 select ok(complete_job('worker', id, lease), 'completed') from retired where key = 'complete';
-select ok(fail_job('worker', id, 'no luck', lease, retry_in => '0'), 'failed') from retired where key = 'fail';
-select ok(fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'retry_in', 0))) = id,
+select ok((select (f.id, f.state, f.attempts, f.max_attempts) = (r.id, 'failed', 3, 3) from fail_job('worker', r.id, 'no luck', r.lease, retry_in => '0') as f), 'failed')
+  from retired as r where r.key = 'fail';
+select ok((select (f.id, f.state, f.attempts, f.max_attempts) = (r.id, 'failed', 3, 3)
+             from fail_job_batch('worker', json_build_array(json_build_object('id', r.id, 'lease', r.lease, 'retry_in', 0))) as f),
           'failed in a batch')
-  from retired where key = 'fail later';
-select ok(return_job('worker', id, lease), 'returned') from retired where key = 'return';
-select ok(return_job_batch('worker', array[id], array[lease]) = id, 'returned in a batch')
-  from retired where key = 'return later';
+  from retired as r where r.key = 'fail later';
+select ok((select (b.id, b.state, b.attempts, b.max_attempts) = (r.id, 'failed', 3, 3) from return_job('worker', r.id, r.lease) as b), 'returned')
+  from retired as r where r.key = 'return';
+select ok((select (b.id, b.state, b.attempts, b.max_attempts) = (r.id, 'failed', 3, 3) from return_job_batch('worker', array[r.id], array[r.lease]) as b), 'returned in a batch')
+  from retired as r where r.key = 'return later';
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_by is not null;
 select is(reset_stale_locks(), 1::bigint, 'reset');
 

@@ -8,9 +8,12 @@ update _private_jobs set last_error = 'no luck';
 create temp table waiting as select * from _private_jobs;
 create temp table claimed as select * from get_job('worker');
 
-select ok(return_job('worker', id, lease), 'it is returned once') from claimed;
+select results_eq(
+  $$ select r.* from claimed as c cross join return_job('worker', c.id, c.lease) as r $$,
+  $$ select id, 'ready', run_at, attempts, max_attempts from waiting $$,
+  'it is returned once, and ready');
 select results_eq($$ select j::text from _private_jobs as j $$, $$ select w::text from waiting as w $$, 'and is as before');
-select ok(not return_job('worker', id, lease), 'it is not returned twice') from claimed;
+select ok(not exists (select from return_job('worker', id, lease)), 'it is not returned twice') from claimed;
 
 select return_job('worker', id, lease, run_in => interval '10 minutes') from get_job('worker');
 select is((select run_at from _private_jobs), now() + interval '10 minutes', 'run_in puts it off');

@@ -10,11 +10,12 @@ select complete_job('worker', id) from claimed where n = 3;
 update claimed set lease = lease + 1 where n = 2;
 
 select set_eq(
-  $$ select n
-       from (select return_job_batch('worker', array_agg(id), array_agg(lease), interval '10 minutes') as id
-               from claimed) as done
-       join claimed using (id) $$,
-  array[1, 4],
+  $$ select c.n, d.state, d.run_at, d.attempts, d.max_attempts
+       from return_job_batch('worker', array(select c.id from claimed as c order by c.n),
+                             array(select c.lease from claimed as c order by c.n), interval '10 minutes') as d
+       join claimed as c using (id) $$,
+  $$ values (1, 'scheduled', now() + interval '10 minutes', 0::smallint, 25::smallint),
+            (4, 'scheduled', now() + interval '10 minutes', 0::smallint, 25::smallint) $$,
   'one was completed, for one the lease is wrong: they are missing');
 select set_eq(
   $$ select payload::text::integer, attempts, run_at, locked_by from _private_jobs $$,

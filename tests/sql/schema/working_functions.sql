@@ -12,6 +12,14 @@ as $$
    where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = function_name
 $$;
 
+-- What those return that say what has become of jobs.
+create function pg_temp.outcome()
+  returns text
+  language sql
+as $$
+  select 'TABLE(id bigint, state text, run_at timestamp with time zone, attempts smallint, max_attempts smallint)'
+$$;
+
 select results_eq(
   $$ select f.name, a.arguments
        from unnest(array['backoff', 'cleanup', 'complete_job', 'complete_job_batch', 'deregister_worker', 'fail_job',
@@ -31,8 +39,8 @@ select results_eq(
         'worker_id text, job_id bigint, error_message text, lease bigint DEFAULT NULL::bigint, '
         'retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, '
         'replacement_payload json DEFAULT NULL::json, retry_in interval DEFAULT NULL::interval, '
-        'permanent boolean DEFAULT false -> boolean'),
-       ('fail_job_batch', 'worker_id text, failures json -> SETOF bigint'),
+        'permanent boolean DEFAULT false -> ' || pg_temp.outcome()),
+       ('fail_job_batch', 'worker_id text, failures json -> ' || pg_temp.outcome()),
        ('fall_asleep',
         'worker_id text, task_identifiers text[] DEFAULT NULL::text[], lasting interval DEFAULT ''00:00:10''::interval '
         '-> TABLE(next_run_at timestamp with time zone, must_look_again boolean)'),
@@ -50,10 +58,10 @@ select results_eq(
         '-> TABLE(job_id bigint, lease bigint)'),
        ('reset_stale_locks', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint'),
        ('return_job',
-        'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint, run_in interval DEFAULT NULL::interval -> boolean'),
+        'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint, run_in interval DEFAULT NULL::interval -> ' || pg_temp.outcome()),
        ('return_job_batch',
         'worker_id text, job_ids bigint[], leases bigint[] DEFAULT NULL::bigint[], run_in interval DEFAULT NULL::interval '
-        '-> SETOF bigint'),
+        '-> ' || pg_temp.outcome()),
        ('set_setting', 'name text, value text -> text'),
        ('setting', 'name text -> text'),
        ('stale_sweep', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint'),

@@ -1,0 +1,143 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/seconds"
+)
+
+// fate is what the database says has become of a job; of one that is completed nothing.
+type fate struct {
+	state       string // in the words of the SQL function job_state
+	attempts    int
+	maxAttempts int
+	retryIn     time.Duration // until run_at, 0 if that has passed
+}
+
+// applied is what the database did of a batch of outcomes: what has become of the jobs it touched, by their ids. An id
+// that is missing belongs to a lease that was lost.
+// Nil is all of them, as of most batches of completed jobs.
+type applied map[int64]fate
+
+// to returns what has become of a job, and whether its outcome was taken.
+func (a applied) to(id int64) (became fate, taken bool) {
+	if a == nil {
+		return fate{}, true
+	}
+	became, taken = a[id]
+	return became, taken
+}
+
+func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
+	ids, leases := leasesOf(outcomes)
+	var completed []int64 // nil if all were
+	var err error
+	if isPlainClaim(outcomes) {
+		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
+	} else {
+		err = q.row(ctx, &completed, `
+			select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
+			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`, q.workerID, ids, leases)
+	}
+	if err != nil || completed == nil {
+		return nil, err
+	}
+	done := make(applied, len(completed))
+	for _, id := range completed {
+		done[id] = fate{}
+	}
+	return done, nil
+}
+
+// isPlainClaim reports whether jobs are of one claim and none is in a named queue.
+func isPlainClaim(outcomes []outcome) bool {
+	for i := range outcomes {
+		if outcomes[i].lease != outcomes[0].lease || outcomes[i].job.QueueName != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
+	ids, leases := leasesOf(outcomes)
+	delays := make([]*float64, len(outcomes))
+	for i, o := range outcomes {
+		delays[i] = inSeconds(o.delay)
+	}
+	return q.apply(ctx, `
+		  from (select array_agg(o.id) as ids, array_agg(o.lease) as leases, o.delay
+		          from unnest($2::bigint[], $3::bigint[], $4::float8[]) as o (id, lease, delay)
+		         group by o.delay) as o
+		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases, o.delay * interval '1 second') as j`,
+		q.workerID, ids, leases, delays)
+}
+
+func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
+	type failure struct {
+		ID        int64           `json:"id"`
+		Lease     int64           `json:"lease"`
+		Message   string          `json:"message"`
+		RetryIn   *float64        `json:"retry_in,omitempty"` // seconds
+		Payload   json.RawMessage `json:"payload,omitempty"`
+		Permanent bool            `json:"permanent,omitempty"`
+	}
+	failures := make([]failure, len(outcomes))
+	for i, o := range outcomes {
+		failures[i] = failure{
+			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload, Permanent: o.permanent,
+		}
+	}
+	list, err := encodePayload(failures) // leaves the payloads' text as it is
+	if err != nil {
+		return nil, fmt.Errorf("encode failures: %w", err)
+	}
+	return q.apply(ctx, `from S.fail_job_batch($1::text, $2::json) as j`, q.workerID, *list)
+}
+
+// apply calls a function that says what has become of jobs, which sql names j. Infinity minus a time is an error before
+// PostgreSQL 17.
+func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		done = make(applied)
+		rows, err := conn.Query(ctx, q.text(`
+			select j.id, j.state, j.attempts::integer, j.max_attempts::integer,
+			       case when j.run_at < 'infinity' then extract(epoch from greatest(j.run_at, now()) - now()) else 'infinity' end::float8
+			`+sql), args...)
+		if err != nil {
+			return err
+		}
+		var id int64
+		var became fate
+		var delay float64
+		_, err = pgx.ForEachRow(rows, []any{&id, &became.state, &became.attempts, &became.maxAttempts, &delay}, func() error {
+			became.retryIn = seconds.Duration(delay)
+			done[id] = became
+			return nil
+		})
+		return err
+	})
+	return done, err
+}
+
+func leasesOf(outcomes []outcome) (ids, leases []int64) {
+	ids = make([]int64, len(outcomes))
+	leases = make([]int64, len(outcomes))
+	for i, o := range outcomes {
+		ids[i], leases[i] = o.job.ID, o.lease
+	}
+	return ids, leases
+}
+
+// inSeconds returns a delay as the database takes it, null for none.
+func inSeconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Seconds())
+}
