@@ -17,6 +17,7 @@
 {{ template "fleet/workers.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_cancels.sql" . }}
+{{ template "shared/_gw_drop_spent.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
@@ -79,6 +80,7 @@
 {{ template "cron/cron_next.sql" . }}
 {{ template "cron/cron_between.sql" . }}
 {{ template "cron/_gw_cron_items.sql" . }}
+{{ template "cron/_gw_remember_patterns.sql" . }}
 {{ template "cron/_gw_check_crons.sql" . }}
 {{ template "cron/_gw_due_crons.sql" . }}
 {{ template "cron/_gw_lock_crons.sql" . }}

@@ -111,8 +111,8 @@ create table {{.schema}}._gw_grants (
   constraint _gw_grants_pkey primary key (role, kind)
 );
 
--- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. Bit n of a field stands for
--- its value n; see _gw_cron_parse.
+-- A pattern is parsed once: a thousand of them would take longer than the rest of a tick. No more than 10 000 are kept;
+-- see _gw_remember_patterns. Bit n of a field stands for its value n; see _gw_cron_parse.
 create table {{.schema}}._gw_cron_patterns (
   pattern  text    not null constraint _gw_cron_patterns_pkey primary key,
   minutes  bigint  not null,
@@ -220,7 +220,7 @@ comment on column {{.schema}}._gw_grants.role is 'The role.';
 comment on column {{.schema}}._gw_grants.kind is 'What it is: producer, worker, scheduler, monitor or admin.';
 comment on column {{.schema}}._gw_grants.tasks is 'Of a producer, the tasks that it may enqueue; none: all.';
 
-comment on table {{.schema}}._gw_cron_patterns is 'Cron patterns as they are matched, from when each was first met.';
+comment on table {{.schema}}._gw_cron_patterns is 'Cron patterns as they are matched, 10 000 at most of those that were met.';
 comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';
 comment on column {{.schema}}._gw_cron_patterns.minutes is 'Bits 0 to 59: the minutes of the hour.';
 comment on column {{.schema}}._gw_cron_patterns.hours is 'Bits 0 to 23: the hours of the day.';

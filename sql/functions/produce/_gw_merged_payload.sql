@@ -31,7 +31,7 @@ begin
               hint = 'Let the job run first, take another key, or raise the setting max_payload.';
     end if;
   end if;
-  return joined;
+  return joined::json;
 end;
 $$;
 

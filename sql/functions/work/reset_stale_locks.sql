@@ -1,6 +1,7 @@
 -- Frees jobs and queues whose owner has held them for longer than expiry, and returns how many jobs. They may run again
 -- at once; the attempt counts. A job that dies so in its last attempt keeps the reason in last_error.
--- Owners that are not registered, such as Node workers, keep four hours whatever expiry is.
+-- Owners that are not registered, such as Node workers, keep four hours whatever expiry is. A registered one that was seen
+-- within setting dead_after lives, and keeps what it holds for as long as it likes.
 -- Locks: job rows by id, then queue rows by id; passes by what somebody else has locked.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.reset_stale_locks(
@@ -11,7 +12,8 @@ create or replace function {{.schema}}.reset_stale_locks(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  freed bigint;
+  dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  freed      bigint;
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
 
@@ -19,7 +21,8 @@ begin
     select j.id
       from {{.schema}}._private_jobs as j
       left join {{.schema}}._gw_workers as w on w.id = j.locked_by
-     where j.locked_at < now() - case when w.id is null then interval '4 hours' else expiry end
+     where j.locked_at < now() - case when w.id is null then interval '4 hours' else greatest(expiry, dead_after) end
+       and (w.id is null or w.last_seen_at < clock_timestamp() - dead_after)
      order by j.id
        for update of j skip locked
   ), reset as (
@@ -41,7 +44,8 @@ begin
     select q.id
       from {{.schema}}._private_job_queues as q
       left join {{.schema}}._gw_workers as w on w.id = q.locked_by
-     where q.locked_at < now() - case when w.id is null then interval '4 hours' else expiry end
+     where q.locked_at < now() - case when w.id is null then interval '4 hours' else greatest(expiry, dead_after) end
+       and (w.id is null or w.last_seen_at < clock_timestamp() - dead_after)
      order by q.id
        for no key update of q skip locked
   )
@@ -58,4 +62,4 @@ end;
 $$;
 
 comment on function {{.schema}}.reset_stale_locks(interval) is
-  'Frees jobs and queues locked for longer than expiry and returns how many jobs; owners that are not registered keep four hours.';
+  'Frees jobs and queues locked for longer than expiry and returns how many jobs. Owners that are not registered keep four hours; registered ones that were seen within the setting dead_after keep what they hold.';

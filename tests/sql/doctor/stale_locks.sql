@@ -1,7 +1,7 @@
 -- Locks that are older than four hours, or of a registered worker that was not seen for twice dead_after, are told for each
 -- worker; the remedy frees them.
 begin;
-select plan(9);
+select plan(10);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.apply_remedies(kind text)
@@ -66,6 +66,13 @@ update _private_jobs set locked_at = '-infinity', locked_by = 'odd' where key = 
 select matches(
   (select detail from doctor()), 'It holds jobs: 1, queues: 0; since ever\.',
   'a lock without a beginning is told as well');
+
+
+update _private_jobs set locked_at = now() - interval '5 hours', locked_by = 'live' where key = 'live';
+select matches(
+  (select detail || ' ' || remedy from doctor()),
+  'It lives, and has not renewed them for four hours: perhaps it does not know of them\. .* Restart the worker;',
+  'a worker that lives keeps what it holds, and nobody frees it');
 
 select * from finish();
 rollback;

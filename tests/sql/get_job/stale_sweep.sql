@@ -4,6 +4,7 @@ select plan(6);
 set local search_path = graphile_worker, public;
 
 select register_worker('registered');
+update _gw_workers set last_seen_at = now() - interval '1 hour';
 select add_job('task', '1', 'queue'), add_job('task', '2');
 select get_job_batch('registered', batch_size => 2);
 update _private_jobs set locked_at = now() - interval '11 minutes';

@@ -23,6 +23,7 @@ select ok((select (b.id, b.state, b.attempts, b.max_attempts) = (r.id, 'failed',
 select ok((select (b.id, b.state, b.attempts, b.max_attempts) = (r.id, 'failed', 3, 3) from return_job_batch('worker', array[r.id], array[r.lease]) as b), 'returned in a batch')
   from retired as r where r.key = 'return later';
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_by is not null;
+update _gw_workers set last_seen_at = now() - interval '5 hours';
 select is(reset_stale_locks(), 1::bigint, 'reset');
 
 select is_empty($$ select id from get_job_batch('worker', '{task}', 9) $$, 'none of them can be claimed again');

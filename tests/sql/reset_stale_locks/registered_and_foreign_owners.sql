@@ -6,6 +6,7 @@ set local search_path = graphile_worker, public;
 select add_job('task', queue_name => k, job_key => k)
   from unnest(array['ours, old', 'ours, new', 'foreign, old', 'foreign, very old']) as k;
 select register_worker('ours');
+update _gw_workers set last_seen_at = now() - interval '31 seconds';
 select get_job_batch('worker', batch_size => 9);
 create temp table held (queue_name text, locked_by text, locked_at timestamptz);
 insert into held

@@ -2,6 +2,7 @@
 --   DELETE_PERMAFAILED_JOBS  jobs that failed for good
 --   GC_TASK_IDENTIFIERS      task names that no job uses, but for keep_task_identifiers
 --   GC_JOB_QUEUES            queue names that no job uses
+-- Whatever is asked for, our side tables lose what is not needed any more, as in stale_sweep.
 -- Names that a transaction in flight may be using are left for the next time; producers never wait longer than this
 -- call's transaction lasts, and only those that use a collected name (or share its lock, see _gw_names).
 -- Node workers cache the ids of task names. So while a worker that is not registered holds a lock, task names are only
@@ -30,6 +31,7 @@ begin
     raise exception 'cleanup() must run at READ COMMITTED, not %.', upper(current_setting('transaction_isolation'))
       using errcode = 'GWCIS';
   end if;
+  perform {{.schema}}._gw_drop_spent();
 
   if 'DELETE_PERMAFAILED_JOBS' = any (tasks) then
     task := 'DELETE_PERMAFAILED_JOBS';
@@ -69,4 +71,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cleanup(text[], text[], boolean) is
-  'Removes what piles up: DELETE_PERMAFAILED_JOBS, GC_TASK_IDENTIFIERS (but for keep_task_identifiers), GC_JOB_QUEUES. Returns how many rows went for each. force: collect task names although workers that are not registered hold jobs.';
+  'Removes what piles up: DELETE_PERMAFAILED_JOBS, GC_TASK_IDENTIFIERS (but for keep_task_identifiers), GC_JOB_QUEUES. Returns how many rows went for each. Whatever is asked for, what workers left in the tables beside the jobs goes, too. force: collect task names although workers that are not registered hold jobs.';

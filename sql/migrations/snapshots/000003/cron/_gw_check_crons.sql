@@ -1,4 +1,4 @@
--- Raises what is wrong with recurring jobs, and otherwise sees to it that their patterns are in _gw_cron_patterns.
+-- Raises what is wrong with recurring jobs, and otherwise remembers their patterns.
 -- source is where a single one comes from; null for those of a list, which it is told by its number in it.
 -- Locks: new patterns, sorted.
 -- Raises GWRIT, GWRPT, GWRTZ, what add_job would raise for the jobs, and 22P05 or 22P02 for a payload with escapes that
@@ -56,16 +56,7 @@ begin
      from unnest(entries) as e
     where e.payload is not null and (source is not null or pg_column_size(e.payload) > 2000);
 
-  insert into {{.schema}}._gw_cron_patterns (pattern, minutes, hours, dates, months, dows, by_clock)
-  select p.pattern, p.minutes, p.hours, p.dates, p.months, p.dows, p.by_clock
-    from (select e.pattern, min(e.ordinality) as number
-            from unnest(entries) with ordinality as e
-           where not exists (select from {{.schema}}._gw_cron_patterns as k where k.pattern = e.pattern)
-           group by e.pattern
-           order by e.pattern) as m
-   cross join lateral {{.schema}}._gw_cron_parse(
-     m.pattern, coalesce(source, 'item ' || m.number || ' of run_cron call')) as p
-      on conflict (pattern) do nothing;
+  perform {{.schema}}._gw_remember_patterns(entries, source);
 end;
 $$;
 

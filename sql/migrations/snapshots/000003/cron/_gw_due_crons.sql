@@ -14,9 +14,12 @@ as $$
 begin
   -- Bounds are exclusive; a microsecond before a time includes it.
   return query
-  select e.ordinality, r.run
+  select e.ordinality, d.run
     from unnest(entries) with ordinality as e
-    join {{.schema}}._gw_cron_patterns as p on p.pattern = e.pattern
+    left join {{.schema}}._gw_cron_patterns as r on r.pattern = e.pattern
+   cross join lateral (
+           select case when r.pattern is not null then r
+                       else {{.schema}}._gw_cron_parse(e.pattern, e.identifier) end as parsed) as p
     left join {{.schema}}._private_known_crontabs as k on k.identifier = e.identifier
    cross join lateral (
            select greatest(
@@ -30,11 +33,11 @@ begin
            -- Most often it is about one minute.
            select handled as run
             where w.since between handled - interval '1 minute' and handled - interval '1 microsecond'
-              and {{.schema}}._gw_cron_is_due(p, handled, e.time_zone)
+              and {{.schema}}._gw_cron_is_due(p.parsed, handled, e.time_zone)
            union all
            select m.run
-             from {{.schema}}._gw_cron_runs(p, w.since, handled, e.time_zone) as m (run)
-            where w.since < handled - interval '1 minute') as r;
+             from {{.schema}}._gw_cron_runs(p.parsed, w.since, handled, e.time_zone) as m (run)
+            where w.since < handled - interval '1 minute') as d;
 end;
 $$;
 

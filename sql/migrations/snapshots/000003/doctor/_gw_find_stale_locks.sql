@@ -24,7 +24,8 @@ begin
      where q.locked_at is not null
   ), stale as (
     select h.owner, h.locked_at, h.job, w.last_seen_at, w.host, w.pid,
-           coalesce(w.last_seen_at < silent_since, false) as silent
+           coalesce(w.last_seen_at < silent_since, false) as silent,
+           coalesce(w.last_seen_at >= now() - {{.schema}}.setting('dead_after')::interval, false) as lives
       from held as h
       left join {{.schema}}._gw_workers as w on w.id = h.owner
      where h.locked_at < now() - interval '4 hours' or w.last_seen_at < silent_since
@@ -39,15 +40,17 @@ begin
                 case when s.silent
                      then format('It was last seen %s ago (host %s, pid %s).', {{.schema}}._gw_age(max(s.last_seen_at)),
                                  coalesce(max(s.host), 'unknown'), coalesce(max(s.pid)::text, 'unknown'))
+                     when s.lives then 'It lives, and has not renewed them for four hours: perhaps it does not know of them.'
                      else 'Locks expire after four hours; nobody has looked for such since.'
                 end),
-         case when s.silent and s.owner is not null
+         case when s.lives then 'Restart the worker; while it lives, what it holds is its own.'
+              when s.silent and s.owner is not null
               then format('If the worker is dead, free what it holds with: select %s.force_unlock_workers(array[%L]);',
                           {{.schema}}._gw_namespace(), s.owner)
               else format('Free them with: select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
          end
     from stale as s
-   group by s.owner, s.silent
+   group by s.owner, s.silent, s.lives
    order by min(s.locked_at)
    limit 10;
 end;

@@ -51,4 +51,4 @@ end;
 $$;
 
 comment on function {{.schema}}.get_job(text, text[], interval, text[], timestamptz) is
-  'Claims one due job for a worker. job_expiry: when there is nothing to claim, locks older than this are freed, at most once a minute; owners that are not registered keep four hours. The other arguments and the columns are those of get_job_batch.';
+  'Claims one due job for a worker. job_expiry: when there is nothing to claim, locks older than this are freed, at most once a minute; owners that are not registered keep four hours, registered ones that live keep all. The other arguments and the columns are those of get_job_batch.';

@@ -1,7 +1,6 @@
 -- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet,
--- and forgets workers that were not seen for setting forget_worker_after, marks of sleepers that are over, and contexts
--- of jobs that are gone. Returns how many jobs it freed, 0 out of turn.
--- Locks: its turn, passing by if somebody else has it; then what reset_stale_locks locks.
+-- and takes from the side tables what is not needed any more. Returns how many jobs it freed, 0 out of turn.
+-- Locks: its turn, passing by if somebody else has it; then what _gw_drop_spent and reset_stale_locks lock.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.stale_sweep(
   expiry interval default '4 hours'
@@ -21,8 +20,7 @@ begin
   end if;
   update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'stale_sweep';
 
-  delete from {{.schema}}._gw_workers as w
-   where w.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval;
+  perform {{.schema}}._gw_drop_spent();
   -- A worker that was taken for dead, came back, claimed and died before it could beat: once more, then.
   update {{.schema}}._gw_workers as w
      set recovered_at = null
@@ -30,12 +28,6 @@ begin
      and w.id in (select j.locked_by
                     from {{.schema}}._private_jobs as j
                    where j.locked_at < now() - {{.schema}}.setting('dead_after')::interval);
-  delete from {{.schema}}._gw_sleepers as s
-   where s.worker_id in (select l.worker_id
-                           from {{.schema}}._gw_sleepers as l
-                          where l.until < now()
-                            for update skip locked);
-  perform {{.schema}}._gw_drop_spent_contexts(10000);
   return {{.schema}}.reset_stale_locks(expiry);
 end;
 $$;
