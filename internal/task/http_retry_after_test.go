@@ -1,0 +1,60 @@
+package task_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+func TestAServerCanSayWhenToTryAgain(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	// A server whose clock is wrong by years: only the difference of its own times counts.
+	const date, later = "Mon, 02 Jan 2006 15:04:05 GMT", "Mon, 02 Jan 2006 15:05:35 GMT"
+	for name, c := range map[string]struct {
+		status  int
+		headers []string
+		want    time.Duration // -1 for the delay of any failure
+	}{
+		"seconds":            {429, []string{"Retry-After", "120"}, 2 * time.Minute},
+		"at once":            {503, []string{"Retry-After", "0"}, 0},
+		"time":               {503, []string{"Retry-After", later, "Date", date}, 90 * time.Second},
+		"time in the past":   {503, []string{"Retry-After", date, "Date", later}, 0},
+		"with any status":    {500, []string{"Retry-After", "7"}, 7 * time.Second},
+		"absurd seconds":     {429, []string{"Retry-After", "99999999999999999999999"}, 24 * time.Hour},
+		"more than a day":    {429, []string{"Retry-After", "86401"}, 24 * time.Hour},
+		"absurd time":        {429, []string{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}, 24 * time.Hour},
+		"negative":           {429, []string{"Retry-After", "-5"}, -1},
+		"fraction":           {429, []string{"Retry-After", "1.5"}, -1},
+		"neither of the two": {429, []string{"Retry-After", "soon"}, -1},
+		"empty":              {429, []string{"Retry-After", ""}, -1},
+		"missing":            {429, nil, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := post(t, task.HTTP{URL: serve(t, answer(c.status, c.headers...)).URL}, newJob())
+			got := time.Duration(-1)
+			if asked, ok := errors.AsType[*shim.RetryError](err); ok {
+				got = asked.Delay
+			}
+			if err == nil || got != c.want {
+				t.Errorf("delay %s, want %s; error %v", got, c.want, err)
+			}
+		})
+	}
+}
+
+func TestATimeWithoutADateCountsFromNow(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	for _, at := range []time.Time{time.Now().Add(time.Hour), time.Now().Add(-time.Hour)} {
+		answerAt := answer(503, "Retry-After", at.UTC().Format(http.TimeFormat), "Date", "not a date")
+		err := post(t, task.HTTP{URL: serve(t, answerAt).URL}, newJob())
+		asked, ok := errors.AsType[*shim.RetryError](err)
+		if !ok || asked.Delay > max(0, time.Until(at)+time.Minute) || asked.Delay < max(0, time.Until(at)-time.Minute) {
+			t.Errorf("error %v, want one that is tried again at %s", err, at)
+		}
+	}
+}
