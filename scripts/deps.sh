@@ -100,8 +100,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
-# The Graphile Workers that run beside ours, their Node.js and its driver. npm writes its list last, so it is newer than
-# package.json if and only if all of that is there.
+# The Graphile Workers that run beside ours, their Node.js, its driver and what examples import. npm writes its list last,
+# so it is newer than package.json if and only if all of that is there.
 if ! [ tests/node/node_modules/.package-lock.json -nt tests/node/package.json ]; then
   if ! (cd tests/node && npm install --no-package-lock --no-audit --no-fund --loglevel=error) </dev/null >&2; then
     echo "make deps: npm could not install what tests/node/package.json names" >&2

@@ -163,7 +163,7 @@ func (s *services) http(t config.Task) task.HTTP {
 	return task.HTTP{
 		URL:          t.HTTP.URL,
 		Headers:      t.HTTP.Headers,
-		Secret:       t.HTTP.Secret,
+		Secrets:      t.HTTP.Secrets,
 		Timeout:      t.Timeout,
 		Permanent4xx: t.HTTP.Permanent4xx,
 		CAFile:       t.HTTP.CAFile,

@@ -2,9 +2,6 @@
 package main
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,43 +9,37 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 func main() {
+	webhook, err := standardwebhooks.NewWebhook(os.Getenv("GW_SECRET"))
+	if err != nil {
+		log.Fatal(err)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("port", listener.Addr().(*net.TCPAddr).Port)
-	log.Fatal(http.Serve(listener, http.HandlerFunc(receive)))
+	log.Fatal(http.Serve(listener, receive(webhook)))
 }
 
-func isSigned(secret string, body []byte, signature string) bool {
-	at, code, _ := strings.Cut(strings.TrimPrefix(signature, "t="), ",v1=")
-	given, err := hex.DecodeString(code)
-	seconds, atErr := strconv.ParseInt(at, 10, 64)
-	if err != nil || atErr != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
-		return false
+func receive(webhook *standardwebhooks.Webhook) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		id := r.Header.Get("webhook-id")
+		if err != nil || webhook.Verify(body, r.Header) != nil || !strings.HasSuffix(id, "/send_invoice") {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		var invoice struct{ Order int64 }
+		if err := json.Unmarshal(body, &invoice); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		fmt.Println("invoice", invoice.Order, id)
 	}
-	expected := hmac.New(sha256.New, []byte(secret))
-	expected.Write([]byte(at + "."))
-	expected.Write(body)
-	return hmac.Equal(given, expected.Sum(nil))
-}
-
-func receive(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil || !isSigned(os.Getenv("GW_SECRET"), body, r.Header.Get("Gw-Signature")) {
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
-	var invoice struct{ Order int64 }
-	if err := json.Unmarshal(body, &invoice); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	fmt.Println("invoice", invoice.Order, r.Header.Get("Idempotency-Key"))
 }

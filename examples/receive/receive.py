@@ -1,22 +1,24 @@
-import hashlib, hmac, json, os, time
+import base64, hashlib, hmac, json, os, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-secret = os.environ["GW_SECRET"].encode()
+key = base64.b64decode(os.environ["GW_SECRET"].removeprefix("whsec_"))
 
-def is_signed(body, signature):
-    fields = dict(field.partition("=")[::2] for field in signature.split(","))
-    at, code = fields.get("t", ""), fields.get("v1", "")
-    expected = hmac.new(secret, at.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected.encode(), code.encode()) and abs(time.time() - int(at)) < 300
+def is_signed(body, headers):
+    id, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    code = hmac.digest(key, f"{id}.{at}.".encode() + body, hashlib.sha256)
+    expected = b"v1," + base64.b64encode(code)
+    given = headers.get("webhook-signature", "").encode().split()
+    return any(hmac.compare_digest(expected, g) for g in given) and abs(time.time() - int(at)) < 300
 
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # keeps the connection for the next job
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        good = is_signed(body, self.headers.get("Gw-Signature", ""))
+        id = self.headers.get("webhook-id", "")
+        good = is_signed(body, self.headers) and id.endswith("/send_invoice")
         if good:
-            print("invoice", json.loads(body)["order"], self.headers["Idempotency-Key"], flush=True)
+            print("invoice", json.loads(body)["order"], id, flush=True)
         self.send_response(200 if good else 401)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/webhook"
 )
 
-// parse parses the text of a file dir/gw.yaml. The environment has one variable.
+const signingSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
+
+// parse parses the text of a file dir/gw.yaml. The environment has two variables.
 func parse(dir, text string) (*config.File, error) {
 	return config.Parse(filepath.Join(dir, "gw.yaml"), text, func(name string) string {
-		return map[string]string{"SECRET": "s3$cret ${HOME}"}[name]
+		return map[string]string{"SECRET": "s3$cret ${HOME}", "SIGNING": signingSecret}[name]
 	})
 }
 
@@ -60,7 +63,7 @@ tasks:
   post:
     http: https://example.com/{task}?n=1
     headers: {Authorization: "Bearer ${SECRET}"}
-    secret: ${SECRET}
+    secret: ["${SIGNING}", whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI0]
     permanent_4xx: true
     ca_file: file.pem
     backoff: 5s
@@ -113,7 +116,7 @@ tasks:
 			HTTP: config.Post{
 				URL:          "https://example.com/{task}?n=1",
 				Headers:      map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
-				Secret:       "s3$cret ${HOME}",
+				Secrets:      []webhook.Secret{parseSecret(t, signingSecret), parseSecret(t, "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI0")},
 				Permanent4xx: true,
 				CAFile:       filepath.Join(dir, "file.pem"),
 			},
@@ -133,6 +136,15 @@ tasks:
 	if len(want) > 0 {
 		t.Errorf("tasks are missing: %v", want)
 	}
+}
+
+func parseSecret(t *testing.T, text string) webhook.Secret {
+	t.Helper()
+	secret, err := webhook.ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }
 
 func TestAFileMayBeEmpty(t *testing.T) {
@@ -215,6 +227,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"no such folder":     {"tasks:\n  a: {exec: ./program, directory: program}\n", []string{"2:35: directory: there is no folder DIR/program"}},
 		"no such file":       {"tasks:\n  a: {http: http://h, ca_file: sub}\n", []string{"2:32: ca_file: there is no file DIR/sub"}},
 		"no URL":             {"tasks:\n  a: {http: example.com/x}\n", []string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
+		"no secret":          {"tasks:\n  a: {http: http://h, secret: top}\n", []string{"2:31: secret must be whsec_ followed by 24 to 64 random bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)"}},
+		"one secret of two":  {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n", []string{"2:46: secret must be whsec_"}},
 		"batch too large":    {"tasks:\n  a: {sql: f, batch: 65}\n", []string{"2:22: batch is 65, must be at most 64"}},
 		"no anchor":          {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
 		"merges itself":      {"tasks:\n  a: &a {<<: *a}\n", []string{"this merges itself"}},

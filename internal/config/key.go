@@ -15,6 +15,7 @@ type Type string
 // What keys take.
 const (
 	Text    Type = "text"
+	Secrets Type = "secret, or list of secrets"
 	Number  Type = "whole number"
 	Time    Type = "time"
 	YesNo   Type = "true or false"
@@ -108,7 +109,7 @@ func OfKind(kind Kind) []Key {
 	case HTTP:
 		return []Key{
 			{"headers", Texts, "none", "Headers to send along.", ""},
-			{"secret", Text, "none", "The key of the signature in the header Gw-Signature.", ""},
+			{"secret", Secrets, "none", "The key that [signs requests](handlers.md#signature), `whsec_...`; a list of them while it changes.", ""},
 			{"permanent_4xx", YesNo, "false", "Whether a job has failed for good when the answer is 4xx, other than 408, 425 and 429.", ""},
 			{"ca_file", Path, "those of the system", "The certificates of the authorities to trust, as PEM.", ""},
 		}

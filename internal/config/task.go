@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gwsql/gw/internal/webhook"
 )
 
 // Task is how a task is served.
@@ -42,7 +44,7 @@ type Program struct {
 type Post struct {
 	URL          string
 	Headers      map[string]string
-	Secret       string
+	Secrets      []webhook.Secret
 	Permanent4xx bool
 	CAFile       string
 }
@@ -151,7 +153,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "headers":
 		task.HTTP.Headers = r.texts(e)
 	case "secret":
-		task.HTTP.Secret = r.text(e)
+		task.HTTP.Secrets = r.secrets(e)
 	case "permanent_4xx":
 		task.HTTP.Permanent4xx = r.yes(e)
 	case "ca_file":
@@ -231,4 +233,21 @@ func (r *reader) url(e entry) string {
 		r.refuse(r.valueAt(e), "%s takes a URL that begins with http:// or https:// and a host", e.name)
 	}
 	return text
+}
+
+// secrets returns one or several keys of signatures. A mistake does not show them.
+func (r *reader) secrets(e entry) []webhook.Secret {
+	var secrets []webhook.Secret
+	for _, element := range r.list(e) {
+		text, ok := r.scalar(element)
+		if !ok {
+			continue
+		}
+		secret, err := webhook.ParseSecret(text)
+		if err != nil {
+			r.refuse(r.valueAt(element), "%s %s", e.name, err)
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets
 }

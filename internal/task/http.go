@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gwsql/gw/internal/webhook"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -24,8 +25,9 @@ type HTTP struct {
 	// Headers are sent along with each job. Those that this package sets itself cannot be among them, but for
 	// Content-Type, Accept and User-Agent. Default: none.
 	Headers map[string]string
-	// Secret is the key of the signature. Default: none, and no signature.
-	Secret string
+	// Secrets are the keys of the signatures. A new one stands beside the old one until the server knows it. Default: none,
+	// and no signature.
+	Secrets []webhook.Secret
 	// Timeout is how long one job may take, up to the end of the answer. Default 1 minute.
 	Timeout time.Duration
 	// Permanent4xx fails a job for good that is answered with a status from 400 to 499, other than 408, 425 and 429.
@@ -35,7 +37,7 @@ type HTTP struct {
 	// CAFile is a file of certificates in PEM form, of the authorities that may vouch for the server. Default: those that
 	// the system trusts.
 	CAFile string
-	// Schema is where the queue is, as it stands in Idempotency-Key. Default "graphile_worker".
+	// Schema is where the queue is, as it stands in the id of a request. Default "graphile_worker".
 	Schema string
 	// Concurrency is how many jobs of the worker run at once, and how many connections are kept for them. Default 1.
 	Concurrency int
@@ -97,10 +99,10 @@ func (p *poster) run(ctx context.Context, job *shim.Job) error {
 
 // request returns the request for a job. Its body can be sent again, as after a redirect.
 func (p *poster) request(ctx context.Context, target *url.URL, job *shim.Job) *http.Request {
-	header := p.header.Clone()
-	p.describe(header, job)
-	if p.Secret != "" {
-		header.Set("Gw-Signature", sign(p.Secret, time.Now(), job.Payload))
+	header, id := p.header.Clone(), p.requestID(job)
+	describeJob(header, id, job)
+	if len(p.Secrets) > 0 {
+		webhook.Sign(header, p.Secrets, id, time.Now(), job.Payload)
 	}
 	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(job.Payload)), nil }
 	first, _ := body() // never fails

@@ -34,7 +34,7 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 		switch {
 		case !headerName.MatchString(name):
 			problems = append(problems, fmt.Errorf("header %q: this is no name of a header", name))
-		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"):
+		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"), strings.HasPrefix(canonical, "Webhook-"):
 			problems = append(problems, fmt.Errorf("header %s cannot be set, it is sent with every job or by HTTP itself", name))
 		case strings.ContainsFunc(value, isControl):
 			problems = append(problems, fmt.Errorf("header %s: its value contains a control character", name))
@@ -50,29 +50,36 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 // isControl reports whether no header can carry a character. Of control characters the tab is allowed there.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }
 
-// describe sets the headers that tell of a job.
-func (p *poster) describe(header http.Header, job *shim.Job) {
-	id := strconv.FormatInt(job.ID, 10)
-	header["Gw-Task"] = []string{headerText(job.TaskIdentifier)}
-	header["Gw-Job-Id"] = []string{id}
+// requestID returns what the requests for all attempts of a job have in common, and no others: the schema, the job's id,
+// the revision, which rises when the job is replaced under its key, and the task. Slashes are between them only, and there
+// is no dot.
+func (p *poster) requestID(job *shim.Job) string {
+	return encoded(p.Schema, "/.") + "/" + strconv.FormatInt(job.ID, 10) + "/" + strconv.Itoa(job.Revision) + "/" +
+		encoded(job.TaskIdentifier, "/.")
+}
+
+// describeJob sets the headers that tell of a job, id being that of its request.
+func describeJob(header http.Header, id string, job *shim.Job) {
+	header["Gw-Task"] = []string{encoded(job.TaskIdentifier, "")}
+	header["Gw-Job-Id"] = []string{strconv.FormatInt(job.ID, 10)}
 	header["Gw-Attempt"] = []string{strconv.Itoa(job.Attempts)}
 	header["Gw-Max-Attempts"] = []string{strconv.Itoa(job.MaxAttempts)}
-	header["Idempotency-Key"] = []string{headerText(p.Schema) + "/" + id + "/" + strconv.Itoa(job.Revision)}
+	header["Idempotency-Key"] = []string{id}
 	if job.Key != "" {
-		header["Gw-Key"] = []string{headerText(job.Key)}
+		header["Gw-Key"] = []string{encoded(job.Key, "")}
 	}
 	if !job.RunAt.IsZero() {
 		header["Gw-Run-At"] = []string{job.RunAt.UTC().Format(runAtFormat)}
 	}
 }
 
-// headerText encodes a text that may hold anything: visible ASCII characters but % stand for themselves, everything else
-// is percent-encoded byte by byte, as in a URL.
-func headerText(s string) string {
+// encoded makes a text that may hold anything one that a header can carry: visible ASCII characters stand for themselves,
+// except % and those in reserved; everything else is percent-encoded byte by byte, as in a URL.
+func encoded(s, reserved string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for _, c := range []byte(s) {
-		if c > ' ' && c < 0x7F && c != '%' {
+		if c > ' ' && c < 0x7F && c != '%' && strings.IndexByte(reserved, c) < 0 {
 			b.WriteByte(c)
 			continue
 		}

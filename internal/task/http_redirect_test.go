@@ -38,7 +38,7 @@ func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
 			})
 			job := newJob()
 			job.Payload = json.RawMessage(`{"some":"payload"}`)
-			err := post(t, task.HTTP{URL: server.URL + "/", Secret: "s"}, job)
+			err := post(t, task.HTTP{URL: server.URL + "/", Secrets: secrets(t, "s")}, job)
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error %v, want one with %q", err, c.want)
@@ -57,7 +57,7 @@ func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
 			first, second := server.requests[0], server.requests[1]
 			want(t, "method", second.Method, "POST")
 			want(t, "body", second.body, string(job.Payload))
-			for _, name := range []string{"Idempotency-Key", "Gw-Signature", "Gw-Job-Id", "Content-Type"} {
+			for _, name := range []string{"Idempotency-Key", "Webhook-Signature", "Gw-Job-Id", "Content-Type"} {
 				want(t, name, second.Header.Get(name), first.Header.Get(name))
 			}
 		})

@@ -50,13 +50,13 @@ func TestAJobIsPostedWithItsPayloadAsItIsAndWithWhatIsKnownAboutIt(t *testing.T)
 		"Gw-Max-Attempts": "25",
 		"Gw-Key":          "the-key",
 		"Gw-Run-At":       "2026-11-20T09:04:05.006Z",
-		"Idempotency-Key": "jobs/42/3",
+		"Idempotency-Key": "jobs/42/3/mail%2Fsend",
 		"Authorization":   "Bearer x",
 		"User-Agent":      "me",
 	} {
 		want(t, name, got.Header.Get(name), value)
 	}
-	for _, name := range []string{"Gw-Signature", "Accept-Encoding"} {
+	for _, name := range []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Accept-Encoding"} {
 		want(t, name, strings.Join(got.Header[name], ","), "")
 	}
 }
@@ -71,7 +71,7 @@ func TestWhatAJobDoesNotHaveHasNoHeader(t *testing.T) {
 	if header.Values("Gw-Key") != nil || header.Values("Gw-Run-At") != nil {
 		t.Errorf("headers of a job without a key that is due since ever: %v", header)
 	}
-	want(t, "key in the schema that is there without a word", header.Get("Idempotency-Key"), "graphile_worker/7/0")
+	want(t, "key in the schema that is there without a word", header.Get("Idempotency-Key"), "graphile_worker/7/0/a")
 }
 
 func TestAnyTextOfAJobArrivesPercentEncoded(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAnyTextOfAJobArrivesPercentEncoded(t *testing.T) {
 	want(t, "key on the wire", header.Get("Gw-Key"),
 		"a%20b%0D%0AX-Evil:%201%00%7F%20%C3%BC%25%20%E2%82%AC%20%F0%9F%98%80/%C3%A9=+\"")
 	want(t, "task", header.Get("Gw-Task"), "%20spaced%20")
-	want(t, "idempotency key", header.Get("Idempotency-Key"), "a/b%20%C3%BC/7/0")
+	want(t, "idempotency key", header.Get("Idempotency-Key"), "a%2Fb%20%C3%BC/7/0/%20spaced%20")
 	want(t, "injected header", header.Get("X-Evil"), "")
 }
 

@@ -32,11 +32,13 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 				URL: "a", CAFile: empty, Timeout: -1,
 				Headers: map[string]string{
 					"gw-task": "x", "content-length": "1", "a b": "x", "X": "a\nb", "idempotency-key": "x",
+					"webhook-id": "x",
 				},
 			},
 			[]string{
 				"must begin with", "holds no certificate", "timeout is -1ns", "header gw-task cannot", "header content-length cannot",
 				`header "a b"`, "header X: its value", "header idempotency-key cannot",
+				"header webhook-id cannot",
 			},
 		},
 	} {

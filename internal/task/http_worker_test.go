@@ -87,13 +87,13 @@ func TestEveryAttemptOfOnePayloadHasTheSameIdempotencyKey(t *testing.T) {
 	id := add(`{"n":1}`)
 	pgtest.Exec(t, pool, `update graphile_worker._private_jobs set attempts = 1`) // an attempt of some other worker
 	workOnce(t, pool, handle)
-	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/0", id), 2)
+	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/0/a", id), 2)
 
 	// A failure for good is not replaced: the same key makes a new job.
 	next := add(`{"n":2}`)
 	add(`{"n":3}`) // replaces it before it runs
 	workOnce(t, pool, handle)
-	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/1", next), 3)
+	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/1/a", next), 3)
 }
 
 // wantKeys expects that n attempts had an idempotency key.

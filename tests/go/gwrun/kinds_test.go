@@ -21,7 +21,7 @@ tasks:
   web/hook:
     http: ${SERVER}/{task}?n={job_id}
     headers: {X-From: gw}
-    secret: top
+    secret: whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz
     permanent_4xx: true
   tally: {sql: app.tally, timeout: 5s, batch: 8}
 `, map[string]string{"a": "exit 0"})
@@ -29,7 +29,7 @@ tasks:
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // what is missing is seen
 		posts <- r.URL.Path + " " + r.Header.Get("X-From") + " " + string(body)
-		if !strings.HasPrefix(r.Header.Get("Gw-Signature"), "t=") || string(body) == `{"n":2}` {
+		if !strings.HasPrefix(r.Header.Get("webhook-signature"), "v1,") || string(body) == `{"n":2}` {
 			w.WriteHeader(http.StatusGone)
 		}
 	}))
