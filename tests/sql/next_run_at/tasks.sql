@@ -1,6 +1,6 @@
 -- Of jobs of other tasks in front, however many, the answer may be too early, but never later than the first of ours.
 begin;
-select plan(6);
+select plan(8);
 set local search_path = graphile_worker, public;
 
 select add_job('ours', run_at => now() + interval '2 hours');
@@ -18,6 +18,14 @@ select count(*) from add_jobs(array(select row('other', null, null, now() + n * 
 select ok(next_run_at('{ours}') > now(), 'with many in front it is after now');
 select ok(next_run_at('{ours}') <= now() + interval '2 hours', 'and not too late');
 select isnt(next_run_at('{unknown}'), now(), 'even for a task without a job it is never now');
+
+-- A worker that is woken for each 50 jobs of another task would ask 2000 times during this second.
+select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '10 microseconds', null, null,
+                                          n % 3, null)::job_spec
+                                      from generate_series(1, 30000) as n));
+select ok(next_run_at('{unknown}') >= now() + interval '0.1 seconds', 'where they are close together it looks further');
+select add_job('ours', run_at => now() + interval '0.2 seconds', priority => 7);
+select is(next_run_at('{ours}') , least(next_run_at('{unknown}'), now() + interval '0.2 seconds'), 'and not past ours');
 
 select * from finish();
 rollback;

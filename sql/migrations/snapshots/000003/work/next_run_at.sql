@@ -1,6 +1,7 @@
 -- When to look again: the earliest run_at after now() of a job that could then be claimed; null if there is none. It may
 -- be too early, never too late: it does not matter whether a named queue is free, and past jobs of other tasks it looks
--- only so far as one page of the index shows. A few index probes for each distinct priority. A run_at of infinity does not
+-- only so far as 50 entries of the index show, or 5000 where those end within a second: else many jobs of other tasks
+-- would wake a worker for each 50 of them. A few index probes for each distinct priority. A run_at of infinity does not
 -- count, so that the time is finite.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
@@ -9,16 +10,18 @@ create or replace function {{.schema}}.next_run_at(
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan -- for the limit
   set enable_seqscan = off
   set enable_bitmapscan = off
 as $$
 declare
   task_ids integer[];
+  first    record;
 begin
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
-  return (
+  for entries in 50 .. 5000 by 4950 loop
     with recursive priorities (priority) as (
       select least((select j.priority
                      from {{.schema}}._private_jobs as j
@@ -44,26 +47,33 @@ begin
         from priorities as p
        where p.priority is not null
     )
-    select min(s.run_at)
+    select coalesce(s.ours, s.ending) as run_at, s.ours is not null as is_ours
+      into first
       from priorities as p
      cross join lateral (
-            -- The first of our tasks, else where the page ended.
-            select coalesce(min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false),
-                            case when count(*) = 50 then max(j.run_at) end) as run_at
+            -- The first of our tasks, else where the look ended.
+            select min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false) as ours,
+                   case when count(*) = entries then max(j.run_at) end as ending
               from ((select false as queued, j.run_at, j.task_id
                          from {{.schema}}._private_jobs as j
                         where j.is_available and j.job_queue_id is null
                           and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                         order by j.run_at
-                        limit 50)
+                        limit entries)
                     union all
                     (select true as queued, j.run_at, j.task_id
                          from {{.schema}}._private_jobs as j
                         where j.is_available and j.job_queue_id is not null
                           and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                         order by j.run_at
-                        limit 50)) as j
-             group by j.queued) as s);
+                        limit entries)) as j
+             group by j.queued) as s
+     where coalesce(s.ours, s.ending) is not null
+     order by 1
+     limit 1;
+    exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
+  end loop;
+  return first.run_at;
 end;
 $$;
 
