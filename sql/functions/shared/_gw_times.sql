@@ -10,9 +10,9 @@ create or replace function {{.schema}}._gw_after(
   language sql
   stable
 as $$
-  select case when delay > interval '290000 years' then timestamptz 'infinity'
-              when delay < interval '-5000 years' then timestamptz '-infinity'
-              else at + delay end
+  select case when delay operator(pg_catalog.>) interval '290000 years' then pg_catalog.timestamptz 'infinity'
+              when delay operator(pg_catalog.<) interval '-5000 years' then pg_catalog.timestamptz '-infinity'
+              else at operator(pg_catalog.+) delay end
 $$;
 
 comment on function {{.schema}}._gw_after(timestamptz, interval) is
@@ -27,9 +27,9 @@ create or replace function {{.schema}}._gw_before(
   language sql
   stable
 as $$
-  select case when age > interval '5000 years' then timestamptz '-infinity'
-              when age < interval '-290000 years' then timestamptz 'infinity'
-              else at - age end
+  select case when age operator(pg_catalog.>) interval '5000 years' then pg_catalog.timestamptz '-infinity'
+              when age operator(pg_catalog.<) interval '-290000 years' then pg_catalog.timestamptz 'infinity'
+              else at operator(pg_catalog.-) age end
 $$;
 
 comment on function {{.schema}}._gw_before(timestamptz, interval) is
@@ -44,9 +44,9 @@ create or replace function {{.schema}}._gw_after_seconds(
   language sql
   stable
 as $$
-  select case when seconds > 9e12::double precision then timestamptz 'infinity'
-              when seconds < -1.5e11::double precision then timestamptz '-infinity'
-              else at + seconds * interval '1 second' end
+  select case when seconds operator(pg_catalog.>) 9e12::double precision then pg_catalog.timestamptz 'infinity'
+              when seconds operator(pg_catalog.<) (-1.5e11)::double precision then pg_catalog.timestamptz '-infinity'
+              else at operator(pg_catalog.+) (seconds operator(pg_catalog.*) interval '1 second') end
 $$;
 
 comment on function {{.schema}}._gw_after_seconds(timestamptz, double precision) is

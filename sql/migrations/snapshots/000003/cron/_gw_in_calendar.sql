@@ -7,7 +7,7 @@ create or replace function {{.schema}}._gw_in_calendar(
   language sql
   immutable
 as $$
-  select at >= timestamptz '0001-01-01 00:00:00Z' and at < timestamptz '200000-01-01 00:00:00Z'
+  select at operator(pg_catalog.>=) pg_catalog.timestamptz '0001-01-01 00:00:00Z' and at operator(pg_catalog.<) pg_catalog.timestamptz '200000-01-01 00:00:00Z'
 $$;
 
 comment on function {{.schema}}._gw_in_calendar(timestamptz) is
