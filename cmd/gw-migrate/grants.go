@@ -82,7 +82,7 @@ func (g *grants) run(cmd *cobra.Command, roles []string) error {
 		done, err = migrator.Grant(cmd.Context(), w)
 	}
 	if err != nil {
-		return failed(err)
+		return refused(err)
 	}
 	for _, granted := range done.Granted {
 		if _, err := fmt.Fprintln(g.stdout, granted); err != nil {
@@ -108,7 +108,7 @@ func (g *grants) printSQL(cmd *cobra.Command, migrator *migrate.Migrator, roles 
 		text, err = migrator.GrantSQL(cmd.Context(), g.wanted)
 	}
 	if err != nil {
-		return failed(err)
+		return refused(err)
 	}
 	if _, err := fmt.Fprint(g.stdout, text); err != nil {
 		return failed(fmt.Errorf("print SQL: %w", err))

@@ -32,6 +32,7 @@ func TestGrantsAreGivenListedPrintedAndRevoked(t *testing.T) {
 }
 
 func TestMistakesInGrantsAreTold(t *testing.T) {
+	app := newRole(t)
 	database := pgtest.Database(t)
 	vars := map[string]string{"DATABASE_URL": database}
 	for _, c := range []struct {
@@ -44,6 +45,8 @@ func TestMistakesInGrantsAreTold(t *testing.T) {
 		{[]string{"--revoke", "--worker", "jobs"}, exitUsage, "--revoke takes roles as arguments"},
 		{[]string{"--worker", "no such role"}, exitFailed, "There is no role 'no such role'"},
 		{[]string{"--worker", "no such role", "--print"}, exitFailed, "There is no role 'no such role'"},
+		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60)}, exitUsage, "must have at most 63 bytes"},
+		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60), "--print"}, exitUsage, "must have at most 63 bytes"},
 		{[]string{"--schema", "elsewhere"}, exitFailed, `there is no queue of ours in schema "elsewhere"`},
 	} {
 		gwMigrate(t, vars, append([]string{"grants"}, c.args...)...).expect(t, c.code, "", c.stderr)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -64,4 +65,12 @@ func failed(err error) error {
 		return &exitError{exitNewer, err}
 	}
 	return &exitError{exitFailed, err}
+}
+
+// refused is failed for what the database was asked to do: it may say that the arguments are wrong.
+func refused(err error) error {
+	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.Usage {
+		return &exitError{exitUsage, err}
+	}
+	return failed(err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -124,7 +125,7 @@ func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 		c.complain(crontab.Problem{Line: item.Line, Column: 1, Message: refusal.Message})
 		return nil
 	}
-	if refusal != nil && (refusal.Code == "3F000" || refusal.Code == "42883") { // there is no such schema, or function
+	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotFound {
 		return fmt.Errorf("ask for the next runs: %w; gw-migrate installs and upgrades the queue", err)
 	}
 	if err != nil {

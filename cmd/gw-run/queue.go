@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // queue is the connection of a command that looks at the queue or acts on it, by the SQL functions that are there for
@@ -96,12 +98,17 @@ func explain(err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	switch refusal.Code {
-	case "3F000", "42883", "42P01": // there is no such schema, function or table
+	isOurs, text := sqlstate.IsOurs(refusal.Code), refusal.Message
+	if isOurs && refusal.Hint != "" {
+		text += " " + refusal.Hint
+	}
+	switch class := sqlstate.ClassOf(refusal.Code); {
+	case class == sqlstate.Usage:
+		return usageError{errors.New(text)}
+	case class == sqlstate.NotFound:
 		return fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
-	case "22007", "22008", "22P02", "22003", "GWIST", "GWCTN", // a time, an interval, JSON or number; a word
-		"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBKM", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBFL", "GWBAR": // what a job may be
-		return usageError{errors.New(refusal.Message)}
+	case isOurs:
+		return errors.New(text)
 	}
 	return err
 }

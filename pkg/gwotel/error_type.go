@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // errorType is the attribute error.type, which has few values: the SQLSTATE of an error of the database, else the type of
 // the innermost error.
 func errorType(err error) attribute.KeyValue {
-	var refusal interface{ SQLState() string }
-	if errors.As(err, &refusal) {
-		return attribute.String("error.type", refusal.SQLState())
+	if code := sqlstate.Of(err); code != "" {
+		return attribute.String("error.type", code)
 	}
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

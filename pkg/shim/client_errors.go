@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 var (
@@ -33,18 +35,14 @@ func (e *UnsupportedKeyModeError) Error() string {
 
 // explained says more about errors whose text does not say what to do. What errors.As finds stays.
 func (c *Client) explained(err error) error {
-	var refusal interface{ SQLState() string } // of pgx, and of lib/pq
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	state := refusal.SQLState()
+	state := sqlstate.Of(err)
 	if strings.HasSuffix(c.cfg.Schema, rolesSuffix) && slices.Contains([]string{"42501", "42883", "42P01"}, state) {
 		return fmt.Errorf("%w to this role by gw-migrate grants: %w", ErrNotGranted, err)
 	}
-	switch state {
-	case "3F000", "42P01", "42883", "42704":
+	switch sqlstate.ClassOf(state) {
+	case sqlstate.NotFound:
 		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate does it", err, c.cfg.Schema)
-	case "42501":
+	case sqlstate.NotGranted:
 		return fmt.Errorf("%w: only the role that installed the queue may use it", err)
 	}
 	return err

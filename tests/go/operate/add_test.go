@@ -3,6 +3,7 @@ package operate
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
@@ -77,6 +78,12 @@ func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
 		"Job priority must be":                           {"t", "--priority", "40000"},
 	} {
 		b.wantPart(b.run(append([]string{"add"}, args...)...), 2, "", want)
+	}
+	b.exec(`select .set_setting('max_payload', '1048576')`)
+	large := b.pipe(`"`+strings.Repeat("x", 1<<20)+`"`, "add", "t", "-")
+	b.wantPart(large, 2, "", "or raise the setting max_payload")
+	if strings.Contains(large.stderr, "SQLSTATE") {
+		t.Errorf("stderr: %s", large.stderr)
 	}
 	if !b.is("select count(*) = 0 from .jobs") {
 		t.Error("a job was added")

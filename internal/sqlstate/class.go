@@ -1,0 +1,76 @@
+// Package sqlstate says what the error codes mean that the database answers with: the queue's own, which docs/errors.md
+// lists, and those of PostgreSQL's that a caller of the queue can meet.
+package sqlstate
+
+import "errors"
+
+// Class is what an error code means to whoever made the call.
+type Class string
+
+const (
+	// Unknown is a code that says nothing about the call: an error of the server or of the connection.
+	Unknown Class = ""
+	// Usage is a wrong argument: the same call fails again.
+	Usage Class = "usage"
+	// NotFound is something that the call names and that does not exist.
+	NotFound Class = "not found"
+	// Conflict is a call that goes against what is stored: it can succeed when that has changed.
+	Conflict Class = "conflict"
+	// Retry is a call that was in the way of others: the same call can succeed at once.
+	Retry Class = "retry"
+	// NotGranted is a call that the role may not make.
+	NotGranted Class = "not granted"
+)
+
+var classes = map[string]Class{
+	// Jobs.
+	"GWBNI": Usage, "GWBID": Usage, "GWBQN": Usage, "GWBJK": Usage, "GWBKM": Usage, "GWBMA": Usage, "GWBMR": Usage,
+	"GWBPR": Usage, "GWBAR": Usage, "GWBNF": Usage, "GWBFL": Usage, "GWBPL": Usage,
+	"GWBKC": Retry, "GWBKT": Conflict,
+	// Workers.
+	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,
+	"GWWLL": Conflict,
+	// Settings and administration.
+	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage,
+	"GWCFW": Conflict,
+	// Recurring jobs.
+	"GWRPT": Usage, "GWRTZ": Usage, "GWRBT": Usage, "GWRIT": Usage,
+	"GWRID": Conflict,
+
+	// PostgreSQL's.
+	"23514": Usage,    // a CHECK constraint
+	"42622": Usage,    // a name that is too long
+	"3F000": NotFound, // a schema
+	"42P01": NotFound, // a table
+	"42883": NotFound, // a function
+	"42704": NotFound, // a role, type or constraint
+	"42P06": Conflict, // a schema of this name exists
+	"42P07": Conflict, // likewise a table
+	"40001": Retry,    // a snapshot that is too old
+	"40P01": Retry,    // a deadlock
+	"55P03": Retry,    // a lock that was not free
+	"42501": NotGranted,
+}
+
+// ClassOf returns what a code means.
+func ClassOf(code string) Class {
+	if class, ok := classes[code]; ok {
+		return class
+	}
+	if len(code) == 5 && code[:2] == "22" { // a value that is not of its kind
+		return Usage
+	}
+	return Unknown
+}
+
+// IsOurs reports whether a code is one of the queue's own.
+func IsOurs(code string) bool { return len(code) == 5 && code[:2] == "GW" }
+
+// Of returns the code of an error, empty if it has none: of pgx's, and of any other driver's that tells it so.
+func Of(err error) string {
+	var refusal interface{ SQLState() string }
+	if errors.As(err, &refusal) {
+		return refusal.SQLState()
+	}
+	return ""
+}
