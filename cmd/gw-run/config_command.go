@@ -6,7 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -100,25 +100,27 @@ func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// placeholders puts back the braces that a URL escapes.
-var placeholders = strings.NewReplacer("%7B", "{", "%7D", "}")
-
-// served tells people how a task is served.
+// served tells people how a task is served, without the values of variables.
 func served(t config.Task) (kind, by string) {
 	switch t.Kind {
 	case config.HTTP:
-		u, err := url.Parse(t.HTTP.URL)
-		if err != nil {
-			return "http", "" // told before
-		}
-		if u.RawQuery != "" {
-			u.RawQuery = "..." // may hold a secret
-		}
-		return "http", placeholders.Replace(u.Redacted())
+		return "http", shownURL(t.HTTP.URL)
 	case config.SQL:
-		return "sql", t.SQL.Function
+		return "sql", t.SQL.Function.Written
 	case config.Folder:
 		return "file", t.Program.Command[0]
 	}
-	return string(t.Kind), strings.Join(t.Program.Command, " ")
+	return string(t.Kind), t.Program.Shown
+}
+
+// password is that of a URL, with what is before it as a group.
+var password = regexp.MustCompile(`^([^/?]*//[^/?:]*:)[^/?]*@`)
+
+// shownURL returns as much of a URL as people may see: as it is written, without password and query.
+func shownURL(u config.Expanded) string {
+	shown, _, hasQuery := strings.Cut(u.Written, "?")
+	if hasQuery {
+		shown += "?..."
+	}
+	return password.ReplaceAllString(shown, "${1}xxxxx@")
 }

@@ -76,10 +76,23 @@ func (o *options) connectionFrom(flag, given string, getenv func(string) string)
 		return cli.FindConnString(given, "--"+flag, getenv)
 	}
 	connection, err := cli.FindConnString(given, setting.Key.Name, getenv)
-	if err != nil {
-		err = config.Problem{Position: setting.Position, Message: err.Error()}
+	if err == nil {
+		return connection, nil
 	}
-	return connection, err
+	message := err.Error()
+	if setting.Text.IsExpanded() { // the message has parts of the text
+		message = setting.Key.Name + " with the values of its variables is neither a URL (postgres://user@host:port/database) nor a " +
+			"list of key=value nor a database name"
+	}
+	return connection, config.Problem{Position: setting.Position, Message: message}
+}
+
+// shown returns the value of a setting as it may be shown: as the config file has it if it is from there.
+func (o *options) shown(flag, value string) string {
+	if setting, ok := o.fromFile[flag]; ok {
+		return setting.Text.Written
+	}
+	return value
 }
 
 // wrong returns an error that tells what is wrong with a setting, where it comes from.

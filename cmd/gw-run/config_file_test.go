@@ -161,9 +161,16 @@ tasks:
   d: {sql: app.d}
   c: {http: "https://u:${SECRET}@example.com/{task}?key=${SECRET}"}
   f: {persistent: sh, forbidden_flags: {query: nobody asks this}}
+  g: {exec: [sh, --token, "${SECRET}", "-${SECRET}-", "$${SECRET}"], env: {TOKEN: "${SECRET}"}}
+  h: {exec: "${SHELL}"}
+  i: {http: "https://u:p@example.com:80/${SECRET}/{task}", headers: {Authorization: "${SECRET}"}, secret: "${SIGNING}"}
+  j: {http: "${SERVER}/{task}"}
+  k: {sql: "app.${SECRET}"}
 `, "a", "b", "e.sh")
 	dir := filepath.Dir(path)
-	env := map[string]string{"SECRET": "s3cret"}
+	env := map[string]string{
+		"SECRET": "s3cret", "SHELL": "sh", "SERVER": "http://s3cret", "SIGNING": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz",
+	}
 	code, stdout, stderr := command(t, env, "config", "check", path, "--tasks", filepath.Join(dir, "tasks"))
 	want := [][]string{
 		{"TASK", "KIND", "SERVED BY"},
@@ -173,10 +180,15 @@ tasks:
 		{"d", "sql", "app.d"},
 		{"e", "file", dir + "/tasks/e.sh"},
 		{"f", "persistent", "SH"},
-		{path + " is right: 6 tasks, 0 recurring jobs."},
+		{"g", "exec", "SH --token ${SECRET} -${SECRET}- $${SECRET}"},
+		{"h", "exec", "${SHELL}"},
+		{"i", "http", "https://u:xxxxx@example.com:80/${SECRET}/{task}"},
+		{"j", "http", "${SERVER}/{task}"},
+		{"k", "sql", "app.${SECRET}"},
+		{path + " is right: 11 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if code != exitOK || stderr != "" || len(lines) != len(want) {
+	if code != exitOK || stderr != "" || len(lines) != len(want) || strings.Contains(stdout, "s3cret") {
 		t.Fatalf("exit code %d, stdout\n%s, stderr %s", code, stdout, stderr)
 	}
 	for i, line := range lines {
@@ -184,6 +196,28 @@ tasks:
 			if !strings.Contains(line, strings.TrimPrefix(cell, "SH")) {
 				t.Errorf("line %d has no %q: %s", i+1, cell, line)
 			}
+		}
+	}
+}
+
+func TestNothingThatConfigCheckSaysShowsTheValueOfAVariable(t *testing.T) {
+	env := map[string]string{"SECRET": "s3cret", "URL": "http://h/{s3cret}", "PORT": "http://u:s3cret/p@h/", "NUMBER": "1", "CRLF": "s3cret\n"}
+	for text, want := range map[string]string{
+		"log_format: ${SECRET}\n":                                    `log_format is "${SECRET}", must be text or json`,
+		"log_level: ${SECRET}\n":                                     `log_level is "${SECRET}", must be`,
+		"max_pool_size: ${NUMBER}\n":                                 "max_pool_size is ${NUMBER}, must be at least 2",
+		"connection: http://${SECRET}\n":                             "connection with the values of its variables is neither a URL",
+		"connection: app\nlisten_url: http://${SECRET}\n":            "listen_url with the values of its variables is neither a URL",
+		"jobs: ${SECRET}\n":                                          `jobs takes a whole number, not "${SECRET}"`,
+		"tasks:\n  a: {http: '${URL}'}\n":                            "a name in braces stands for nothing",
+		"tasks:\n  a: {http: '${PORT}'}\n":                           "http takes a URL",
+		"tasks:\n  a: {http: 'http://h/%${SECRET}'}\n":               "http takes a URL",
+		"tasks:\n  a: {http: 'http://h', headers: {X: '${CRLF}'}}\n": "header X: its value contains a control character",
+	} {
+		path := tasksBeside(t, text, "a")
+		code, stdout, stderr := command(t, env, "config", "check", path, "--tasks", filepath.Join(filepath.Dir(path), "tasks"))
+		if code != exitFailure || !strings.Contains(stderr, want) || strings.Contains(stdout+stderr, "s3cret") || strings.Contains(stderr, "is 1,") {
+			t.Errorf("exit code %d, want %d and %q; it says\n%s%s", code, exitFailure, want, stdout, stderr)
 		}
 	}
 }

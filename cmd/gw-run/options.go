@@ -143,16 +143,16 @@ func (o *options) check(getenv func(string) string) error {
 		refuse("jobs", "is %d, must be at least 1", o.jobs)
 	}
 	if o.poolSize < 2 {
-		refuse("max-pool-size", "is %d, must be at least 2", o.poolSize)
+		refuse("max-pool-size", "is %s, must be at least 2", o.shown("max-pool-size", strconv.Itoa(o.poolSize)))
 	}
 	if o.grace < 0 {
 		refuse("grace", "is %s, must not be negative", o.grace)
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
-		refuse("log-format", "is %q, must be text or json", o.logFormat)
+		refuse("log-format", "is %q, must be text or json", o.shown("log-format", o.logFormat))
 	}
 	if err := o.level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		refuse("log-level", "is %q, must be debug, info, warn or error", o.logLevel)
+		refuse("log-level", "is %q, must be debug, info, warn or error", o.shown("log-level", o.logLevel))
 	}
 	if o.database.schema == "" {
 		refuse("schema", "is empty")

@@ -96,7 +96,7 @@ func (s *services) make(ctx context.Context, t config.Task) (*service, error) {
 	case config.HTTP:
 		made.task.Handler, err = s.http(t).Handler()
 	case config.SQL:
-		call := task.SQL{Function: t.SQL.Function, Timeout: t.Timeout, Batch: t.SQL.Batch}
+		call := task.SQL{Function: t.SQL.Function.Value, Timeout: t.Timeout, Batch: t.SQL.Batch}
 		made.task, err = call.Task(ctx, s.db, t.Name)
 	}
 	made.task.Options = taskOptions(limit, t.Backoff)
@@ -160,8 +160,13 @@ func (s *services) persistent(t config.Task, children int) *task.Persistent {
 }
 
 func (s *services) http(t config.Task) task.HTTP {
+	shown := "" // as task.HTTP has it
+	if t.HTTP.URL.IsExpanded() {
+		shown = shownURL(t.HTTP.URL)
+	}
 	return task.HTTP{
-		URL:          t.HTTP.URL,
+		URL:          t.HTTP.URL.Value,
+		Shown:        shown,
 		Headers:      t.HTTP.Headers,
 		Secrets:      t.HTTP.Secrets,
 		Timeout:      t.Timeout,

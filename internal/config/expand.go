@@ -10,6 +10,23 @@ var reference = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
 
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
+// Expanded is a text of a file.
+type Expanded struct {
+	Value   string // with the values of environment variables in it
+	Written string // as the file has it: this may be shown
+}
+
+// IsExpanded reports whether the text has something in it that the file does not have.
+func (t Expanded) IsExpanded() bool { return t.Value != t.Written }
+
+// shown returns how a mistake names the text: as it was made use of, unless variables are in it.
+func (t Expanded) shown(used string) string {
+	if t.IsExpanded() {
+		return t.Written
+	}
+	return used
+}
+
 // expand puts the values of environment variables in the place of each ${NAME}. $${ is ${.
 func expand(text string, getenv func(string) string) (expanded string, problems []string) {
 	expanded = reference.ReplaceAllStringFunc(text, func(found string) string {

@@ -26,6 +26,7 @@ type File struct {
 type Setting struct {
 	Key      Key
 	Value    string // as the flag takes it; paths are absolute
+	Text     Expanded
 	Position Position
 }
 
@@ -94,12 +95,13 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 	case YesNo:
 		value = fmt.Sprint(r.yes(e))
 	case Path:
-		value = within(dir, r.text(e))
+		value = within(dir, r.text(e).Value)
 	default:
-		value = r.text(e)
+		value = r.text(e).Value
 	}
 	if len(r.problems) == before {
-		file.Settings = append(file.Settings, Setting{key, value, r.valueAt(e)})
+		text, _ := r.scalar(e) // it was read just now
+		file.Settings = append(file.Settings, Setting{key, value, text, r.valueAt(e)})
 	}
 }
 
@@ -116,7 +118,7 @@ func (r *reader) forbiddenFlags(e entry) ForbiddenFlags {
 	if isMapping(e.value) {
 		for _, inner := range r.entries(e.value, r.valueAt(e), e.name) {
 			if inner.name == "query" {
-				flags.Query = r.text(inner)
+				flags.Query = r.text(inner).Value
 			} else {
 				r.unknown(inner, " in forbidden_flags", []string{"query"})
 			}
@@ -124,7 +126,7 @@ func (r *reader) forbiddenFlags(e entry) ForbiddenFlags {
 		return flags
 	}
 	for _, element := range r.list(e) {
-		flags.List = append(flags.List, r.text(element))
+		flags.List = append(flags.List, r.text(element).Value)
 	}
 	return flags
 }

@@ -103,25 +103,26 @@ tasks:
 			},
 			Program: config.Program{
 				Command:   []string{program, "-v", "${HOME} $1"},
+				Shown:     program + " -v $${HOME} $1",
 				Directory: filepath.Join(dir, "sub"),
 				Env:       map[string]string{"MODE": "fast", "N": "1"},
 			},
 		},
 		"many": {
 			Kind:    config.Persistent,
-			Program: config.Program{Command: []string{program}, Directory: dir, Children: 3},
+			Program: config.Program{Command: []string{program}, Shown: program, Directory: dir, Children: 3},
 		},
 		"post": {
 			Kind: config.HTTP, Backoff: []time.Duration{5 * time.Second},
 			HTTP: config.Post{
-				URL:          "https://example.com/{task}?n=1",
+				URL:          asWritten("https://example.com/{task}?n=1"),
 				Headers:      map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
 				Secrets:      []webhook.Secret{parseSecret(t, signingSecret), parseSecret(t, "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI0")},
 				Permanent4xx: true,
 				CAFile:       filepath.Join(dir, "file.pem"),
 			},
 		},
-		"call": {Kind: config.SQL, SQL: config.Call{Function: "app.tally", Batch: 64}},
+		"call": {Kind: config.SQL, SQL: config.Call{Function: asWritten("app.tally"), Batch: 64}},
 	}
 	for name, task := range file.Tasks {
 		if task.Position.Line == 0 || task.Name != name {
@@ -137,6 +138,8 @@ tasks:
 		t.Errorf("tasks are missing: %v", want)
 	}
 }
+
+func asWritten(text string) config.Expanded { return config.Expanded{Value: text, Written: text} }
 
 func parseSecret(t *testing.T, text string) webhook.Secret {
 	t.Helper()
@@ -251,6 +254,37 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestNoMistakeShowsTheValueOfAVariable(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"jobs: ${SECRET}\n", `jobs takes a whole number, not "${SECRET}"`},
+		{"jobs: ${NUMBER}\n", "jobs is ${NUMBER}, must be at least 1"},
+		{"tasks:\n  a: {sql: f, batch: '${LARGE}'}\n", "batch is ${LARGE}, must be at most 64"},
+		{"quiet: ${SECRET}\n", `quiet takes true or false, not "${SECRET}"`},
+		{"grace: ${SECRET}\n", `not "${SECRET}"`},
+		{"poll_interval: ${NUMBER}s\n", "poll_interval is ${NUMBER}s, must be more than nothing"},
+		{"tasks:\n  a: {exec: '${SECRET}'}\n", "no program ${SECRET} in $PATH; a program beside this file is ./${SECRET}"},
+		{"tasks:\n  a: {exec: './${SECRET}'}\n", "there is no file ./${SECRET}; arguments"},
+		{"tasks:\n  a: {exec: './${LARGE}'}\n", "there is no file ./${LARGE}"},
+		{"tasks:\n  a: {exec: './${FILE}'}\n", "./${FILE} is not executable"},
+		{"tasks:\n  a: {exec: ./program, directory: '${SECRET}'}\n", "there is no folder ${SECRET}"},
+		{"tasks:\n  a: {http: http://h, ca_file: '${SECRET}'}\n", "there is no file ${SECRET}"},
+		{"tasks:\n  a: {http: '${SECRET}'}\n", "http takes a URL"},
+		{"tasks:\n  a: {http: http://h, secret: '${SECRET}'}\n", "secret must be whsec_"},
+	} {
+		env := map[string]string{"SECRET": "s3cret token", "NUMBER": "-4711", "LARGE": "815", "FILE": "file.pem"}
+		_, err := config.Parse(filepath.Join(folder(t), "gw.yaml"), c.text, func(name string) string { return env[name] })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got the error\n%v, want\n%s", err, c.want)
+			continue
+		}
+		for _, value := range env {
+			if _, message, _ := strings.Cut(err.Error(), ": "); strings.Contains(message, value) {
+				t.Errorf("the error shows %q: %v", value, err)
+			}
+		}
 	}
 }
 

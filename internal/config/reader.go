@@ -190,32 +190,33 @@ func (r *reader) merged(pair *ast.MappingValueNode, what string) []entry {
 }
 
 // scalar returns the text of a single value.
-func (r *reader) scalar(e entry) (text string, ok bool) {
+func (r *reader) scalar(e entry) (text Expanded, ok bool) {
 	switch n := e.value.(type) {
 	case nil:
 		r.refuse(e.at, "%s has no value; give it one, or take it out", e.name)
-		return "", false
+		return text, false
 	case *ast.LiteralNode:
-		text = n.Value.Value
+		text.Written = n.Value.Value
 	case *ast.StringNode:
-		text = n.Value
+		text.Written = n.Value
 	case ast.ScalarNode:
-		text = n.GetToken().Value
+		text.Written = n.GetToken().Value
 	default:
 		r.refuse(r.valueAt(e), "%s takes a single value", e.name)
-		return "", false
+		return text, false
 	}
-	expanded, problems := expand(text, r.getenv)
+	var problems []string
+	text.Value, problems = expand(text.Written, r.getenv)
 	for _, problem := range problems {
 		r.refuse(r.valueAt(e), "%s: %s", e.name, problem)
 	}
-	return expanded, len(problems) == 0
+	return text, len(problems) == 0
 }
 
 // text returns a text that is not empty; a mistake makes it empty.
-func (r *reader) text(e entry) string {
+func (r *reader) text(e entry) Expanded {
 	text, ok := r.scalar(e)
-	if ok && strings.TrimSpace(text) == "" {
+	if ok && strings.TrimSpace(text.Value) == "" {
 		r.refuse(r.valueAt(e), "%s is empty; give it a value, or take it out", e.name)
 	}
 	return text
@@ -227,14 +228,14 @@ func (r *reader) number(e entry, least, most int) int {
 	if !ok {
 		return 0
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(text.Value)
 	switch {
 	case err != nil:
-		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text)
+		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text.Written)
 	case n < least:
-		r.refuse(r.valueAt(e), "%s is %d, must be at least %d", e.name, n, least)
+		r.refuse(r.valueAt(e), "%s is %s, must be at least %d", e.name, text.Written, least)
 	case most > 0 && n > most:
-		r.refuse(r.valueAt(e), "%s is %d, must be at most %d", e.name, n, most)
+		r.refuse(r.valueAt(e), "%s is %s, must be at most %d", e.name, text.Written, most)
 	default:
 		return n
 	}
@@ -244,10 +245,10 @@ func (r *reader) number(e entry, least, most int) int {
 // yes returns whether a value is true.
 func (r *reader) yes(e entry) bool {
 	text, ok := r.scalar(e)
-	if ok && text != "true" && text != "false" {
-		r.refuse(r.valueAt(e), "%s takes true or false, not %q", e.name, text)
+	if ok && text.Value != "true" && text.Value != "false" {
+		r.refuse(r.valueAt(e), "%s takes true or false, not %q", e.name, text.Written)
 	}
-	return text == "true"
+	return text.Value == "true"
 }
 
 // time returns a time above 0; 0 after a mistake.
@@ -256,12 +257,12 @@ func (r *reader) time(e entry) time.Duration {
 	if !ok {
 		return 0
 	}
-	d, err := time.ParseDuration(text)
+	d, err := time.ParseDuration(text.Value)
 	switch {
 	case err != nil:
-		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text)
+		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
 	case d <= 0:
-		r.refuse(r.valueAt(e), "%s is %s, must be more than nothing", e.name, text)
+		r.refuse(r.valueAt(e), "%s is %s, must be more than nothing", e.name, text.Written)
 	default:
 		return d
 	}
@@ -294,7 +295,8 @@ func (r *reader) texts(e entry) map[string]string {
 	}
 	texts := make(map[string]string, len(pairs))
 	for _, pair := range pairs {
-		texts[pair.name], _ = r.scalar(pair)
+		text, _ := r.scalar(pair)
+		texts[pair.name] = text.Value
 	}
 	return texts
 }

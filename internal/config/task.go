@@ -34,6 +34,7 @@ type Task struct {
 // Program is a program that serves a task.
 type Program struct {
 	Command   []string // an absolute path, and arguments; nil for a file in the folder of tasks
+	Shown     string   // the same for people, with ${NAME} for the values of variables
 	Directory string   // absolute
 	Env       map[string]string
 	KillDelay time.Duration // 0 for the default
@@ -42,7 +43,7 @@ type Program struct {
 
 // Post is where the jobs of a task are posted to.
 type Post struct {
-	URL          string
+	URL          Expanded
 	Headers      map[string]string
 	Secrets      []webhook.Secret
 	Permanent4xx bool
@@ -51,8 +52,8 @@ type Post struct {
 
 // Call is the function or procedure that serves a task.
 type Call struct {
-	Function string // as the file has it
-	Batch    int    // 0 for the default
+	Function Expanded
+	Batch    int // 0 for the default
 }
 
 // maxBatch is how many jobs one transaction may run.
@@ -139,7 +140,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "forbidden_flags":
 		task.ForbiddenFlags = r.forbiddenFlags(e)
 	case "exec", "persistent":
-		task.Program.Command = r.command(e, dir)
+		task.Program.Command, task.Program.Shown = r.command(e, dir)
 	case "directory":
 		task.Program.Directory = r.folder(e, dir)
 	case "env":
@@ -165,70 +166,76 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	}
 }
 
-// command returns a program with its arguments. A bare name is looked for as a shell would; a path begins in dir.
-func (r *reader) command(e entry, dir string) []string {
-	var command []string
+// command returns a program with its arguments, and the same for people. A bare name is looked for as a shell would; a path
+// begins in dir.
+func (r *reader) command(e entry, dir string) (command []string, shown string) {
+	var words []string
 	for i, element := range r.list(e) {
 		text, ok := r.scalar(element)
 		if !ok {
-			return nil
+			return nil, ""
 		}
 		if i == 0 {
 			text = r.program(element, text, dir)
 		}
-		command = append(command, text)
+		command = append(command, text.Value)
+		words = append(words, text.Written)
 	}
-	return command
+	return command, strings.Join(words, " ")
 }
 
-func (r *reader) program(e entry, name, dir string) string {
-	path := name
-	if strings.ContainsRune(name, filepath.Separator) {
-		path = within(dir, name)
+// program finds a program. As it is written, it has a path, too, unless there are variables in it.
+func (r *reader) program(e entry, name Expanded, dir string) Expanded {
+	path := name.Value
+	if strings.ContainsRune(path, filepath.Separator) {
+		path = within(dir, path)
 	}
 	found, err := exec.LookPath(path)
+	shown := name.shown(path)
 	switch {
 	case err == nil:
-		return found
-	case name == "":
+		return Expanded{Value: found, Written: name.shown(found)}
+	case name.Value == "":
 		r.refuse(r.valueAt(e), "%s is empty; name a program", e.name)
 	case errors.Is(err, fs.ErrPermission):
-		r.refuse(r.valueAt(e), "%s: %s is not executable, see chmod +x", e.name, path)
+		r.refuse(r.valueAt(e), "%s: %s is not executable, see chmod +x", e.name, shown)
 	case errors.Is(err, exec.ErrNotFound):
-		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name, name)
-	case strings.Contains(name, " "):
-		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, as in [./program, argument]", e.name, path)
+		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name.Written, name.Written)
+	case strings.Contains(name.Value, " "):
+		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, as in [./program, argument]", e.name, shown)
 	default:
-		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, path)
+		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, shown)
 	}
-	return ""
+	return name
 }
 
 // folder returns the absolute path of a folder that exists.
 func (r *reader) folder(e entry, dir string) string {
-	path := within(dir, r.text(e))
+	text := r.text(e)
+	path := within(dir, text.Value)
 	if info, err := os.Stat(path); path != "" && (err != nil || !info.IsDir()) {
-		r.refuse(r.valueAt(e), "%s: there is no folder %s", e.name, path)
+		r.refuse(r.valueAt(e), "%s: there is no folder %s", e.name, text.shown(path))
 	}
 	return path
 }
 
 // file returns the absolute path of a file that exists.
 func (r *reader) file(e entry, dir string) string {
-	path := within(dir, r.text(e))
+	text := r.text(e)
+	path := within(dir, text.Value)
 	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir()) {
-		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, path)
+		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, text.shown(path))
 	}
 	return path
 }
 
 // url returns the URL of a task, whose placeholders in braces are left as they are.
-func (r *reader) url(e entry) string {
+func (r *reader) url(e entry) Expanded {
 	text := r.text(e)
-	if text == "" {
-		return ""
+	if text.Value == "" {
+		return text
 	}
-	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(text))
+	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(text.Value))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		r.refuse(r.valueAt(e), "%s takes a URL that begins with http:// or https:// and a host", e.name)
 	}
@@ -243,7 +250,7 @@ func (r *reader) secrets(e entry) []webhook.Secret {
 		if !ok {
 			continue
 		}
-		secret, err := webhook.ParseSecret(text)
+		secret, err := webhook.ParseSecret(text.Value)
 		if err != nil {
 			r.refuse(r.valueAt(element), "%s %s", e.name, err)
 		}

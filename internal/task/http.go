@@ -22,6 +22,9 @@ type HTTP struct {
 	// URL is where jobs are sent, http or https. In its path and query {task} stands for the task identifier and {job_id}
 	// for the job's id, escaped as needed there; the slashes of a task identifier stay slashes in the path.
 	URL string
+	// Shown is how errors call the URL. Default: the URL of the job, without user, password and query. Set it if no more of
+	// the URL may be stored and logged.
+	Shown string
 	// Headers are sent along with each job. Those that this package sets itself cannot be among them, but for
 	// Content-Type, Accept and User-Agent. Default: none.
 	Headers map[string]string
@@ -53,7 +56,7 @@ func (h HTTP) Handler() (shim.Handler, error) {
 	if h.Schema == "" {
 		h.Schema = "graphile_worker"
 	}
-	target, urlErr := parseURLTemplate(h.URL)
+	target, urlErr := parseURLTemplate(h.URL, h.Shown != "")
 	header, host, headerErr := fixedHeader(h.Headers)
 	transport, transportErr := newTransport(h.CAFile, max(h.Concurrency, 1))
 	var timeoutErr error
@@ -129,7 +132,7 @@ func (p *poster) broken(ctx context.Context, target *url.URL, err error) error {
 	case errors.Is(err, io.EOF):
 		err = errors.New("the server closed the connection before it answered")
 	}
-	return fmt.Errorf("POST %s: %w", shown(target), err)
+	return fmt.Errorf("POST %s: %w", p.shown(target), err)
 }
 
 // ended says why a context has ended.

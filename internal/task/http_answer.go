@@ -24,11 +24,11 @@ const (
 // judge turns an answer into what becomes of the job.
 func (p *poster) judge(ctx context.Context, response *http.Response) error {
 	start, err := readAnswer(response.Body)
-	message := "POST " + shown(response.Request.URL) + ": answered " + status(response.StatusCode)
+	message := "POST " + p.shown(response.Request.URL) + ": answered " + status(response.StatusCode)
 	if response.StatusCode/100 == 2 {
 		return p.confirm(ctx, message, err)
 	}
-	for _, text := range []string{redirected(response), answerText(start)} {
+	for _, text := range []string{p.redirected(response), answerText(start)} {
 		if text != "" {
 			message += "\n" + text
 		}

@@ -59,6 +59,30 @@ func TestOfWhatTheServerSaysToAFailureTheBeginningIsKept(t *testing.T) {
 	}
 }
 
+func TestAnErrorCallsTheURLAsItIsToldTo(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"failure":  {answer(500), "POST ${SERVER}/${TOKEN}: answered 500 Internal Server Error"},
+		"redirect": {answer(302, "Location", "/top-secret/"), "The redirect to http://HOST/... was not followed"},
+		"nobody":   {nil, "POST ${SERVER}/${TOKEN}: dial tcp HOST: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := serve(t, c.answer)
+			if c.answer == nil {
+				server.Close()
+			}
+			err := post(t, task.HTTP{URL: server.URL + "/top-secret", Shown: "${SERVER}/${TOKEN}"}, newJob())
+			want := strings.Replace(c.want, "HOST", strings.TrimPrefix(server.URL, "http://"), 1)
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "top-secret") {
+				t.Errorf("error %v, want %s", err, want)
+			}
+		})
+	}
+}
+
 func TestA4xxCanBeToldToFailAJobForGood(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for status, permanent := range map[int]bool{

@@ -34,7 +34,7 @@ func port(u *url.URL) string {
 }
 
 // redirected says where an answer points to and why nobody went there; empty if it points nowhere.
-func redirected(response *http.Response) string {
+func (p *poster) redirected(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil || response.StatusCode/100 != 3 {
 		return ""
@@ -46,5 +46,9 @@ func redirected(response *http.Response) string {
 	case !sameOrigin(to, response.Request.URL):
 		why = "it leads to another scheme, host or port"
 	}
-	return fmt.Sprintf("The redirect to %s was not followed: %s.", shown(to), why)
+	where := shown(to)
+	if p.Shown != "" {
+		where = to.Scheme + "://" + to.Host + "/..."
+	}
+	return fmt.Sprintf("The redirect to %s was not followed: %s.", where, why)
 }

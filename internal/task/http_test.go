@@ -25,7 +25,7 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 		"placeholder":        {task.HTTP{URL: "http://a/{Task}"}, []string{"{Task} stands for nothing"}},
 		"fragment":           {task.HTTP{URL: "http://a/#b"}, []string{"fragment"}},
 		"not a URL":          {task.HTTP{URL: "http://user:secret@a:b/"}, []string{"invalid port"}},
-		"CA file missing":    {task.HTTP{URL: "https://a", CAFile: empty + "x"}, []string{empty + "x"}},
+		"CA file missing":    {task.HTTP{URL: "https://a", CAFile: empty + "x"}, []string{"read CA file: no such file"}},
 		"CA file empty":      {task.HTTP{URL: "https://a", CAFile: empty}, []string{"holds no certificate"}},
 		"several": {
 			task.HTTP{

@@ -3,7 +3,9 @@ package task
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"time"
@@ -29,12 +31,15 @@ func newTransport(caFile string, concurrency int) (*http.Transport, error) {
 		return transport, nil
 	}
 	certificates, err := os.ReadFile(caFile)
+	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
+		err = wrapped.Err // without the path: who reads this knows it, and others need not
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read CA file: %w", err)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(certificates) {
-		return nil, fmt.Errorf("read CA file: %s holds no certificate in PEM form", caFile)
+		return nil, errors.New("read CA file: it holds no certificate in PEM form")
 	}
 	transport.TLSClientConfig = &tls.Config{RootCAs: authorities}
 	return transport, nil

@@ -20,8 +20,9 @@ type urlTemplate struct {
 	fixed *url.URL // without placeholders, the URL
 }
 
-// parseURLTemplate reads the URL of a task. What a job says cannot change the server it is sent to.
-func parseURLTemplate(text string) (urlTemplate, error) {
+// parseURLTemplate reads the URL of a task. What a job says cannot change the server it is sent to. An error of one that
+// holds a secret shows no part of it.
+func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 	t := urlTemplate{path: text}
 	if i := strings.IndexByte(text, '?'); i >= 0 {
 		t.path, t.query = text[:i], text[i:]
@@ -30,13 +31,19 @@ func parseURLTemplate(text string) (urlTemplate, error) {
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf("url: "+format, args...)) }
 	for _, name := range placeholder.FindAllString(text, -1) {
 		if name != "{task}" && name != "{job_id}" {
+			if holdsSecret {
+				name = "a name in braces"
+			}
 			refuse("%s stands for nothing, only {task} and {job_id} do", name)
 		}
 	}
 	here, err := t.fill("here", "1")
 	there, otherErr := t.fill("there", "2")
 	if err := errors.Join(err, otherErr); err != nil {
-		refuse("%w", reason(err))
+		if err = reason(err); holdsSecret {
+			err = errors.New("is no URL")
+		}
+		refuse("%w", err)
 		return t, errors.Join(problems...)
 	}
 	switch {
@@ -85,6 +92,14 @@ func reason(err error) error {
 		return wrapped.Err
 	}
 	return err
+}
+
+// shown returns what errors call the URL of a job.
+func (p *poster) shown(u *url.URL) string {
+	if p.Shown != "" {
+		return p.Shown
+	}
+	return shown(u)
 }
 
 // shown returns as much of a URL as may be stored: no user, no password and no query.
