@@ -123,6 +123,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	if err != nil {
 		return false, err
 	}
+	forbidden.beyond = f.load.beyond()
 	sent, lasting := time.Now(), f.sleep.lasting
 	if !ask.whole {
 		lasting = 0 // it is no reason to fall asleep that there are none

@@ -30,6 +30,7 @@ func (f *fetcher) flood(stop context.Context) error {
 		if !ebbs && underWay < claimsAtOnce && f.room(underWay*maxClaim) >= maxClaim {
 			forbidden, err := f.askForbidden(stop, set, set.names)
 			if err == nil {
+				forbidden.beyond = f.load.beyond()
 				underWay++
 				go f.claimBeside(stop, set.names, forbidden, answers)
 				continue

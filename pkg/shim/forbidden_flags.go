@@ -64,6 +64,7 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 type forbidden struct {
 	flags   []string // of all tasks
 	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
+	beyond  *int64   // jobs behind those that have so many bytes together; nil for the database's own limit
 }
 
 // ask returns what a claim of these tasks of a set has to leave, where the worker itself forbids flags.
@@ -96,12 +97,16 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 	return asked, nil
 }
 
-// argument returns how to go on in the call of a claim that has these arguments, and the arguments with what is forbidden
-// for single tasks. Without such flags nothing is added: to think of them has its price.
+// argument returns how to go on in the call of a claim that has these arguments, and the arguments with what is left
+// beside the flags of all tasks. Without that nothing is added: to think of it has its price.
 func (f forbidden) argument(args ...any) (sql string, _ []any) {
-	if f.ofTasks == nil {
-		return "", args
+	if f.ofTasks != nil {
+		args = append(args, *f.ofTasks)
+		sql = fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args))
 	}
-	args = append(args, *f.ofTasks)
-	return fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args)), args
+	if f.beyond != nil {
+		args = append(args, *f.beyond)
+		sql += fmt.Sprintf(", max_bytes => $%d::integer", len(args))
+	}
+	return sql, args
 }

@@ -3,7 +3,7 @@ package shim
 import "time"
 
 const (
-	// maxClaimBytes bounds what a claim brings, unless one job alone is larger.
+	// maxClaimBytes bounds what a claim brings, unless one job alone is larger. It is the default of get_job_batch.
 	maxClaimBytes = 8 << 20
 	// mostHalvings is how often that may be halved: down to 64 kB.
 	mostHalvings = 7
@@ -21,6 +21,14 @@ type load struct {
 
 // limit returns how many bytes a claim may ask for.
 func (l *load) limit() int64 { return maxClaimBytes >> l.halved }
+
+// beyond returns the limit for a claim to name, nil if it is the database's own.
+func (l *load) beyond() *int64 {
+	if l.halved == 0 {
+		return nil
+	}
+	return new(l.limit())
+}
 
 // arrived tells of a claim whose last row came after took. A larger mean counts at once, a smaller one by and by: to ask
 // for too few jobs costs a claim, to ask for too many costs memory.

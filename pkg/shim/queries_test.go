@@ -143,6 +143,18 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 					t.Errorf("of a job with another flag than %s there was claimed %+v", c.flag, answer)
 				}
 			}
+
+			check(q.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
+			short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
+			beside, err := q.claimBeside(ctx, []string{"d"}, 10, short)
+			check(err)
+			if len(beside) != 2 || beside[0].hold.bytes != 1000 {
+				t.Errorf("of jobs of 1000 bytes there were claimed %d", len(beside))
+			}
+			check(q.unlock(ctx))
+			if answer, err = q.claim(ctx, []string{"d"}, 10, 0, short); err != nil || len(answer.jobs) != 2 {
+				t.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
+			}
 			check(q.deregister(ctx))
 		})
 	}
