@@ -37,6 +37,15 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	if err != nil {
 		return err
 	}
+	if f.aside.singly > 0 {
+		jobs, err := f.takeSingly(stop, set.names, forbidden, f.queries.claimUnreadAlone)
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		f.look, f.runsAlone = true, true
+		f.accept(stop, jobs, maxClaim, 0)
+		return nil
+	}
 	started := time.Now()
 	emit(f.events, ClaimStarted{Limit: 1})
 	jobs, err := f.queries.claimAlone(context.WithoutCancel(stop), set.names, forbidden)
@@ -53,6 +62,7 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 		f.alone = noneWaits
 		return nil
 	}
+	f.aside.worked(len(jobs))
 	f.runsAlone = true
 	f.accept(stop, jobs, maxClaim, time.Since(started))
 	return nil

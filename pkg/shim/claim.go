@@ -3,6 +3,7 @@ package shim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,6 +57,48 @@ func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, fo
 func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
 	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[]`+more+`) as j`, args...)
+	return answer.jobs, err
+}
+
+// claimUnread claims one job without reading what may be large or damaged: what is returned has no payload, flags, key nor
+// last error. There may be none.
+func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
+	forbidden.beyond = nil // of one job there is no limit
+	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
+	return q.readUnread(ctx, `S.get_job_batch($1::text, $2::text[], 1, $3::text[]`+more+`) as j`, args...)
+}
+
+// claimUnreadAlone is claimUnread for a job that has to run alone.
+func (q *queries) claimUnreadAlone(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
+	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
+	return q.readUnread(ctx, `S.get_job_alone($1::text, $2::text[], $3::text[]`+more+`) as j`, args...)
+}
+
+func (q *queries) readUnread(ctx context.Context, from string, args ...any) (job *Job, err error) {
+	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		read := &Job{worker: q.worker, hold: &hold{}}
+		var task, queue zeronull.Text
+		err := conn.QueryRow(ctx, q.text(`
+			select j.id, j.task_identifier, j.queue_name, j.attempts, j.max_attempts, j.lease from `+from), args...).
+			Scan(&read.ID, &task, &queue, &read.Attempts, &read.MaxAttempts, &read.Lease)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		read.TaskIdentifier, read.QueueName = string(task), string(queue)
+		read.hold.lease.Store(read.Lease)
+		job = read
+		return nil
+	})
+	return job, err
+}
+
+// readHeld reads a job that claimUnread has claimed; none if it is not held any more.
+func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
+	answer, err := q.readClaim(ctx, []string{job.TaskIdentifier},
+		onlyJobs+`S._gw_held_job($1::text, $2::bigint, $3::bigint) as j`, q.workerID, job.ID, job.Lease)
 	return answer.jobs, err
 }
 
@@ -166,7 +209,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	if r.flags != nil {
 		var err error
 		if held.job.Flags, err = flagNames(r.flags); err != nil {
-			return fmt.Errorf("read flags of job %d: %w", r.id, err)
+			held.hold.unreadable = fmt.Errorf("flags that are no object: %w", err)
 		}
 	}
 	answer.jobs = append(answer.jobs, &held.job)

@@ -42,6 +42,7 @@ type fetcher struct {
 
 	sleep     *sleep
 	load      load
+	aside     aside
 	held      held // jobs claimed whose outcomes are not settled
 	alone     alone
 	runsAlone bool // what is held has to run alone
@@ -58,7 +59,10 @@ type fetcher struct {
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
 // the backlog.
 func (f *fetcher) run(stop context.Context) {
-	defer func() { f.giveBack(f.backlog.close()) }()
+	defer func() {
+		f.giveBack(f.backlog.close())
+		f.giveBack(f.aside.jobs)
+	}()
 
 	f.look = true
 	f.poll = time.NewTimer(f.pollInterval)
@@ -78,6 +82,8 @@ func (f *fetcher) run(stop context.Context) {
 			continue
 		case f.unsure.now:
 			err = f.returnUnknown(stop)
+		case f.aside.now:
+			err = f.readAside(stop)
 		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
@@ -85,6 +91,10 @@ func (f *fetcher) run(stop context.Context) {
 				return
 			}
 		case f.look && limit > 0 && f.alone != makeRoom && !f.runsAlone:
+			if f.aside.singly > 0 {
+				err = f.claimSingly(stop)
+				break
+			}
 			var floods bool
 			if floods, err = f.claim(stop, limit); floods {
 				err = f.flood(stop)
@@ -96,13 +106,14 @@ func (f *fetcher) run(stop context.Context) {
 		switch {
 		case err == nil:
 			retry.reset()
-		case isMistake(err) || isRefusal(err):
+		case isMistake(err) || inClass(err, "GW"): // what we have asked for cannot be
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
 			if !isReadOnly(err) {
 				f.logger.Warn("cannot claim jobs, will try again", "error", err)
 			}
+			f.aside.failed(err, max(limit, 1))
 			f.paused = time.After(retry.next())
 		}
 	}
@@ -136,6 +147,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 		return false, err
 	}
 	f.load.arrived(answer.jobs, time.Since(sent))
+	f.aside.worked(len(answer.jobs))
 	f.learn(ask, answer.jobs, set)
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
@@ -193,8 +205,12 @@ func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []strin
 func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
 	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
 	f.queries.readCarried(context.WithoutCancel(stop), jobs)
+	filled := len(jobs) == limit
+	if jobs = f.readable(jobs); len(jobs) == 0 {
+		return
+	}
 	f.held.add(jobs)
-	f.backlog.add(jobs, len(jobs) == limit)
+	f.backlog.add(jobs, filled)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)
@@ -223,6 +239,9 @@ func (f *fetcher) wait(stop context.Context) {
 			f.unsure.lost()
 		}
 		f.paused = nil // the database is there again
+	case <-f.aside.again:
+		f.look, f.aside.claim = true, true
+		f.aside.again = time.After(readAgain)
 	case <-f.poll.C:
 		f.look = true
 	case <-f.paused:

@@ -78,6 +78,7 @@ func (f *fetcher) take(stop context.Context, a besideAnswer) {
 		emit(f.events, ClaimEmpty{Duration: a.duration})
 	default:
 		f.load.arrived(a.jobs, a.duration)
+		f.aside.worked(len(a.jobs))
 		f.accept(stop, a.jobs, maxClaim, a.duration)
 	}
 }

@@ -13,6 +13,8 @@ import (
 type hold struct {
 	claimed time.Time // when the last row of the claim had arrived
 	bytes   int64     // how large the row was when it was sent, but for what is small in every row
+	// unreadable is why the job cannot run although it has arrived.
+	unreadable error
 	// before and after are the jobs beside this one in what the fetcher holds.
 	before, after *Job
 	// task counts the jobs of the same task in the backlog.

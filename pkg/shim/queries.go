@@ -199,6 +199,12 @@ func sqlState(err error) string {
 // schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them.
 func isMistake(err error) bool { return inClass(err, "42", "3F", "0A", "26") }
 
+// isAboutRow reports whether an error may be that of a single row, which the server cannot read, convert or send: a value
+// that cannot be (22), too little memory (53, but not a full disk or what connections run into), a limit (54), or damage (XX).
+func isAboutRow(err error) bool {
+	return inClass(err, "22", "53", "54", "XX") && !slices.Contains([]string{"53100", "53300", "53400"}, sqlState(err))
+}
+
 // isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
 func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }
 

@@ -42,6 +42,7 @@ begin
     '_gw_find_stale_locks',
     '_gw_find_orphaned_queues',
     '_gw_find_unknown_tasks',
+    '_gw_find_unreadable_jobs',
     '_gw_find_failed_jobs',
     '_gw_find_spare_indexes',
     '_gw_find_unseen_rows'

@@ -53,6 +53,7 @@
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_complete_claim.sql" . }}
+{{ template "work/_gw_held_job.sql" . }}
 {{ template "work/_gw_mark_escapes.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/fail_job.sql" . }}
@@ -122,6 +123,7 @@
 {{ template "doctor/_gw_find_stale_locks.sql" . }}
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
+{{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "doctor/_gw_find_failed_jobs.sql" . }}
 {{ template "doctor/_gw_find_spare_indexes.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}

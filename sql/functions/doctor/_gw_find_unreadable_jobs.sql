@@ -1,0 +1,61 @@
+-- Jobs that cannot be read: of those at the front of the queue, which keep get_job from returning anything, and of those
+-- that workers have made out and failed.
+-- Whatever else is wrong with a row, what is asked of it here reads its id only, unless a block of its own is ready for it.
+create or replace function {{.schema}}._gw_find_unreadable_jobs(
+  pages bigint default 10000
+)
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  front     bigint;
+  is_bad    boolean;
+  problem   text;
+begin
+  for front in
+    select j.id from {{.schema}}._private_jobs as j where j.is_available order by j.priority, j.run_at, j.id limit 10
+  loop
+    begin
+      select octet_length(j.payload::text)::bigint + coalesce(octet_length(j.last_error), 0) > 1073740000
+             or jsonb_typeof(j.flags) <> 'object'
+        into is_bad
+        from {{.schema}}._private_jobs as j
+       where j.id = front;
+      problem := case when is_bad then 'its payload is too large to be sent, or its flags are no object' end;
+    exception when others then
+      problem := sqlerrm;
+    end;
+    if problem is not null then
+      return query values (
+        'critical', 'unreadable job', 'job ' || front,
+        format('It is among the first, and cannot be read: %s. get_job and get_job_batch fail as long as it waits; '
+               'workers of pkg/shim and gw-run find it, fail it and go on.', problem),
+        format('Fail it, and have only its id returned, with: select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
+               {{.schema}}._gw_namespace(), front));
+    end if;
+  end loop;
+
+  return query
+  with failed as (
+    select array_agg(j.id order by j.id) as ids
+      from {{.schema}}._private_jobs as j tablesample system (jobs_seen)
+     where not j.is_available and j.locked_at is null and left(j.last_error, 22) = 'The job cannot be read'
+  )
+  select 'warning', 'unreadable job', 'table _private_jobs',
+         format('Jobs that failed as they could not be read: %s, first job %s; last_error in %s.jobs says why. '
+                'If it speaks of missing or invalid data, the storage is damaged, and there may be more.',
+                {{.schema}}._gw_estimate(cardinality(f.ids), jobs_seen), f.ids[1], {{.schema}}._gw_namespace()),
+         format('Delete those that are not to be repaired, and have only the ids returned, with: '
+                'select id from %s.complete_jobs(array[%s]);',
+                {{.schema}}._gw_namespace(), array_to_string(f.ids[1 : 100], ', '))
+    from failed as f
+   where f.ids is not null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_find_unreadable_jobs(bigint) is
+  'Internal, for doctor(): jobs that cannot be read, of the first ones and of those that failed for it, by so many pages of the jobs.';
