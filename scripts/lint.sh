@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the Go code without running it, and every function in a migrated database on the server that
-# GW_TEST_DATABASE_URL names.
+# Checks the Go code and the statements in it without running them, and every function in a migrated database on the server
+# that GW_TEST_DATABASE_URL names.
 set -euo pipefail
 
 unformatted=$(gofmt -l .)
@@ -12,4 +12,6 @@ for module in . bench examples/receive; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
 
+# pkg/migrate pins the path of its connections, which no pooler in transaction mode shares.
+go run ./scripts/checkstatements cmd internal/{cli,health,rows,statement,task} pkg/{gwotel,gwprom,shim,shimtest}
 scripts/with-database.sh scripts/check-functions.sh

@@ -123,13 +123,14 @@ func (a *add) call(ctx context.Context, q *queue, task string, payload any) (ans
 	}
 	return q.ask(ctx, `
 		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
-		       case when a.revision = 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
-		       case when a.revision = 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
+		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
+		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
 		       a.key, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error, a.created_at, a.updated_at, a.locked_at,
 		       a.locked_by, a.revision, a.flags
-		  from S.add_job($1::text, $2::text::json, $3::text, coalesce($4::text::timestamptz, now() + $5::text::interval),
+		  from S.add_job($1::text, $2::text::json, $3::text,
+		                 coalesce($4::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $5::text::interval),
 		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
-		  left join S.jobs as k on k.id = a.id and $10::text = 'unsafe_dedupe'`,
+		  left join S.jobs as k on k.id operator(pg_catalog.=) a.id and $10::text operator(pg_catalog.=) 'unsafe_dedupe'`,
 		task, payload, orNull(a.queue), orNull(a.runAt), orNull(a.in), int64(a.maxAttempts), orNull(a.key),
 		int64(a.priority), flags, orNull(a.keyMode))
 }

@@ -199,7 +199,7 @@ type outcome struct {
 
 // step changes some jobs. Those that were chosen by conditions must still fit; what does not has gone its way.
 func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64) error {
-	wanted, args := `select w.id from unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.args...)
+	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.args...)
 	if !c.selection.isEmpty() {
 		wanted = `select m.id from S.matching_job_ids(` + conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null) as m (id)`
 		args = append(args, c.arguments()...)
@@ -210,7 +210,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 		     changed as materialized (select j.id from `+call+` as j)
 		select w.id, c.id is not null as is_done
 		  from (select distinct w.id from wanted as w) as w
-		  left join changed as c on c.id = w.id
+		  left join changed as c on c.id operator(pg_catalog.=) w.id
 		 order by w.id`, args...)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -140,22 +141,25 @@ func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 
 // nextRuns returns the next five times that an item runs, as text.
 func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, error) {
-	next := pgx.Identifier{c.schema, "cron_next"}.Sanitize()
 	zone := item.TimeZone
 	if zone == "" {
 		zone = "UTC"
 	}
-	rows, err := c.db.Query(ctx, `
+	rows, err := c.db.Query(ctx, statement.In(pgx.Identifier{c.schema}.Sanitize(), `
 		with recursive runs (number, run) as (
-		  select 1, `+next+`($1::text, now(), $2::text)
+		  select 1, S.cron_next($1::text, pg_catalog.now(), $2::text)
 		  union all
-		  select r.number + 1, `+next+`($1::text, r.run, $2::text) from runs as r where r.run is not null and r.number < 5
+		  select r.number operator(pg_catalog.+) 1, S.cron_next($1::text, r.run, $2::text)
+		    from runs as r
+		   where r.run is not null and r.number operator(pg_catalog.<) 5
 		)
-		select to_char(r.run at time zone 'UTC', $3::text) || ' UTC'
-		       || case when $2::text <> 'UTC' then ', ' || to_char(r.run at time zone $2::text, $3::text) || ' ' || $2::text else '' end
+		select pg_catalog.concat(
+		         pg_catalog.to_char(r.run at time zone 'UTC', $3::text), ' UTC',
+		         case when $2::text operator(pg_catalog.<>) 'UTC'
+		              then pg_catalog.concat(', ', pg_catalog.to_char(r.run at time zone $2::text, $3::text), ' ', $2::text) end)
 		  from runs as r
 		 where r.run is not null
-		 order by r.number`, item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI")
+		 order by r.number`), item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI")
 	if err != nil {
 		return nil, err
 	}

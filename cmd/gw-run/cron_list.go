@@ -87,7 +87,7 @@ func newCronListCommand(getenv func(string) string, stops *shutdown) *cobra.Comm
 					select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
 					       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
 					  from S.recurring_jobs as r
-					  left join S.cron_schedules as s on s.identifier = r.identifier
+					  left join S.cron_schedules as s on s.identifier operator(pg_catalog.=) r.identifier
 					 order by r.identifier`)
 				if err != nil {
 					return fmt.Errorf("list recurring jobs: %w", err)

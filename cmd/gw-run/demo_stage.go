@@ -74,8 +74,8 @@ func (s *demoStage) invite(ctx context.Context, name string) error {
 
 // add adds a job that is due at the time that an SQL expression gives.
 func (s *demoStage) add(ctx context.Context, name, due string) error {
-	err := s.exec(ctx, `select from {{add_job}}('hello', json_build_object('name', $1::text),
-		job_key => '`+demoKeyPrefix+`' || $1::text, run_at => `+due+`)`, name)
+	err := s.exec(ctx, `select from {{add_job}}('hello', pg_catalog.json_build_object('name', $1::pg_catalog.text),
+		job_key => '`+demoKeyPrefix+`' operator(pg_catalog.||) $1::pg_catalog.text, run_at => `+due+`)`, name)
 	if err != nil {
 		return fmt.Errorf("add a job: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *demoStage) clear(ctx context.Context) error {
 	if err := s.exec(ctx, "drop schema gw_demo cascade"); err != nil {
 		return fmt.Errorf("drop the demo's table: %w", err)
 	}
-	err := s.exec(ctx, `select {{remove_job}}(j.key) from {{jobs}} as j where j.key like '`+demoKeyPrefix+`%'`)
+	err := s.exec(ctx, `select {{remove_job}}(j.key) from {{jobs}} as j where j.key operator(pg_catalog.~~) '`+demoKeyPrefix+`%'`)
 	if err != nil {
 		return fmt.Errorf("remove the demo's jobs: %w", err)
 	}

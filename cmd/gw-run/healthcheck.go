@@ -147,7 +147,7 @@ func (h *healthcheck) schemaVersion(ctx context.Context, q *queue) (string, erro
 
 // critical returns an error if there is something that cannot wait.
 func (h *healthcheck) critical(ctx context.Context, q *queue) (string, error) {
-	found, err := q.ask(ctx, `select d.* from S.doctor() as d where d.severity = 'critical'`)
+	found, err := q.ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`)
 	if err != nil {
 		return "", err
 	}

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // queue is the connection of a command that looks at the queue or acts on it, by the SQL functions that are there for
@@ -64,7 +64,7 @@ func (q *queue) ask(ctx context.Context, query string, args ...any) (answer, err
 		}
 	}
 	var found answer
-	rows, err := q.db.Query(ctx, q.sql("select row_to_json(r)::text, now() from ("+query+") as r"), args...)
+	rows, err := q.db.Query(ctx, q.sql("select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
 	if err != nil {
 		return answer{}, explain(err)
 	}
@@ -76,9 +76,9 @@ func (q *queue) ask(ctx context.Context, query string, args ...any) (answer, err
 	return found, explain(err)
 }
 
-// sql returns a statement with the schema's name in place of each S.
-func (q *queue) sql(statement string) string {
-	return strings.ReplaceAll(statement, "S.", pgx.Identifier{q.schema}.Sanitize()+".")
+// sql completes a statement, in which S stands for the schema.
+func (q *queue) sql(text string) string {
+	return statement.In(pgx.Identifier{q.schema}.Sanitize(), text)
 }
 
 // decode returns the rows as values.

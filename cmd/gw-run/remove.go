@@ -22,7 +22,7 @@ func newRemoveCommand(getenv func(string) string, stops *shutdown) *cobra.Comman
 	}
 	c.prepare = func() (string, []any, error) {
 		if c.selection == (selection{key: c.key}) && c.key != "" {
-			return `S.remove_job(case when cardinality(IDS) > 0 then $2::text end)`, []any{c.key}, nil
+			return `S.remove_job(case when pg_catalog.cardinality(IDS) operator(pg_catalog.>) 0 then $2::text end)`, []any{c.key}, nil
 		}
 		return `S.complete_jobs(IDS)`, nil, nil
 	}

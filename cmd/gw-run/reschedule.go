@@ -44,7 +44,7 @@ func newRescheduleCommand(getenv func(string) string, stops *shutdown) *cobra.Co
 		case runAt == "" && in == "" && !flags.Changed("priority") && !flags.Changed("attempts") && !flags.Changed("max-attempts"):
 			return "", nil, usageError{errors.New("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")}
 		}
-		call := `S.reschedule_jobs(IDS, coalesce($2::text::timestamptz, now() + $3::text::interval), $4::bigint::integer,
+		call := `S.reschedule_jobs(IDS, coalesce($2::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $3::text::interval), $4::bigint::integer,
 		                           $5::bigint::integer, $6::bigint::integer)`
 		return call, []any{orNull(runAt), orNull(in), given("priority", priority), given("attempts", attempts),
 			given("max-attempts", maxAttempts)}, nil

@@ -46,8 +46,8 @@ func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error
 	var isThere bool
 	err = conn.QueryRow(ctx, `
 		select exists (select from pg_catalog.pg_proc as p
-		                 join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
-		                where n.nspname = $1::text and p.proname = 'get_job_batch')`, pgx.QueryExecModeExec, schema).Scan(&isThere)
+		                 join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+		                where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) 'get_job_batch')`, pgx.QueryExecModeExec, schema).Scan(&isThere)
 	if err != nil {
 		return fmt.Errorf("look for the queue: %w", err)
 	}

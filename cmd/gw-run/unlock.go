@@ -108,7 +108,8 @@ func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err
 
 // held is what each of the workers $1 holds.
 const held = `
-	select w.worker_id, w.jobs, w.queues, w.last_seen_at, w.is_registered or w.jobs > 0 or w.queues > 0 as is_known
+	select w.worker_id, w.jobs, w.queues, w.last_seen_at,
+	       w.is_registered or w.jobs operator(pg_catalog.>) 0 or w.queues operator(pg_catalog.>) 0 as is_known
 	  from S.held_by_workers($1::text[]) as w`
 
 // held returns what each of the workers holds.

@@ -31,25 +31,29 @@ type candidate struct {
 // findFunction looks a function up that can be called with a payload. Of several, that for json goes before that for jsonb.
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function, error) {
 	var parts []string
-	if err := db.QueryRow(ctx, `select parse_ident($1::text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
+	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
 		if err != nil && sqlState(err) == "" {
 			return function{}, fmt.Errorf("look for function %s: %w", name, err)
 		}
 		return function{}, fmt.Errorf("function %q: must be a schema and a name, as in app.send_mail", name)
 	}
 	rows, _ := db.Query(ctx, `
-		select format('%I.%I', n.nspname, p.proname) as name,
-		       p.oid::regprocedure::text as signature,
-		       p.prokind::text as kind,
-		       case p.proargtypes[0] when 'json'::regtype then 'json' when 'jsonb'::regtype then 'jsonb' else '' end as payload,
-		       p.pronargs > 0 and p.pronargs - p.pronargdefaults <= 1 and p.provariadic = 0
-		         and not (p.prokind = 'p' and 'o' = any (coalesce(p.proargmodes, '{}'))) as fits,
-		       has_function_privilege(p.oid, 'execute') as executable,
-		       has_schema_privilege(n.oid, 'usage') as usable,
-		       current_user::text as role
+		select pg_catalog.format('%I.%I', n.nspname, p.proname) as name,
+		       p.oid::pg_catalog.regprocedure::pg_catalog.text as signature,
+		       p.prokind::pg_catalog.text as kind,
+		       case when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.json'::pg_catalog.regtype then 'json'
+		            when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.jsonb'::pg_catalog.regtype then 'jsonb'
+		            else '' end as payload,
+		       p.pronargs operator(pg_catalog.>) 0
+		         and (p.pronargs operator(pg_catalog.-) p.pronargdefaults) operator(pg_catalog.<=) 1
+		         and p.provariadic operator(pg_catalog.=) 0
+		         and not (p.prokind operator(pg_catalog.=) 'p' and 'o' operator(pg_catalog.=) any (coalesce(p.proargmodes, '{}'))) as fits,
+		       pg_catalog.has_function_privilege(p.oid, 'execute') as executable,
+		       pg_catalog.has_schema_privilege(n.oid, 'usage') as usable,
+		       current_user::pg_catalog.text as role
 		  from pg_catalog.pg_proc as p
-		  join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
-		 where n.nspname = $1::text and p.proname = $2::text
+		  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+		 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
 		 order by p.pronargs, payload desc, p.oid`, parts[0], parts[1]) // the error comes again
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[candidate])
 	if err != nil {
@@ -100,10 +104,10 @@ func (c *candidate) function() (function, error) {
 		problems = append(problems, fmt.Errorf("role %s may not execute %s: grant execute on %s %s",
 			c.Role, c.Signature, map[string]string{"f": "function", "p": "procedure"}[c.Kind], c.Signature))
 	}
-	f := function{name: c.Name, call: "call " + c.Name + "($1::" + c.Payload + ")"}
+	f := function{name: c.Name, call: "call " + c.Name + "($1::pg_catalog." + c.Payload + ")"}
 	if c.Kind == "f" {
 		// Nobody wants the result: it may be large, and it may get another type while the statement is prepared.
-		f.call = "select " + c.Name + "($1::" + c.Payload + ") is null"
+		f.call = "select " + c.Name + "($1::pg_catalog." + c.Payload + ") is null"
 	}
 	return f, errors.Join(problems...)
 }

@@ -29,13 +29,13 @@ type claimed struct {
 // Outcomes are not part of the exchange. On two connections claim and completion keep two cores of the server busy, where
 // in one exchange their times would add up; and an outcome refused would undo the claim.
 func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
-	more, args := forbidden.argument(q.workerID, tasks, limit, lasting.Seconds(), forbidden.flags)
+	more, args := forbidden.argument(q.workerID, tasks, limit, orNull(lasting.Seconds()), forbidden.flags)
 	// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the jobs
 	// stay in the order in which the function returns them.
 	return q.readClaim(ctx, tasks, `
 			with asleep as materialized (
-			  select extract(epoch from f.next_run_at - clock_timestamp())::float8 as due_in, f.must_look_again
-			    from S.fall_asleep($1::text, $2::text[], nullif($4::float8, 0) * interval '1 second') as f
+			  select extract(epoch from f.next_run_at operator(pg_catalog.-) pg_catalog.clock_timestamp())::double precision as due_in, f.must_look_again
+			    from S.fall_asleep($1::text, $2::text[], $4::double precision operator(pg_catalog.*) interval '1 second') as f
 			)
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
@@ -105,7 +105,7 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 // onlyJobs selects what a claim returns, without anything to say of an empty one.
 const onlyJobs = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::float8, null::boolean
+	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean
 	  from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {

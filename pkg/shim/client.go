@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // Client adds jobs and looks after them. It works none, so a program that only adds jobs needs no [Worker].
@@ -95,5 +97,5 @@ func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) erro
 	if c.db == nil {
 		return errNoDatabase
 	}
-	return c.explained(c.db.each(ctx, fn, inSchema(sql, c.schema), args...))
+	return c.explained(c.db.each(ctx, fn, statement.In(c.schema, sql), args...))
 }

@@ -115,7 +115,8 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	job, err := c.one(ctx, `
 		select `+names+`, `+jobColumns+`
 		  from `+addedBy(`S.add_job(
-		         $1::text, $2::json, $3::text, coalesce($4::timestamptz, now() + $5::bigint * interval '1 microsecond'),
+		         $1::text, $2::json, $3::text,
+		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($5::bigint operator(pg_catalog.*) interval '1 microsecond')),
 		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, carried, "$11"), args...)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
@@ -128,8 +129,8 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 const (
 	addedNames   = `$1::text, $3::text`
 	dedupedNames = `
-		case when r.revision = 0 then $1::text else (select n.task_identifier from S.jobs as n where n.id = r.id) end,
-		case when r.revision = 0 then $3::text else (select n.queue_name from S.jobs as n where n.id = r.id) end`
+		case when r.revision operator(pg_catalog.=) 0 then $1::text else (select n.task_identifier from S.jobs as n where n.id operator(pg_catalog.=) r.id) end,
+		case when r.revision operator(pg_catalog.=) 0 then $3::text else (select n.queue_name from S.jobs as n where n.id operator(pg_catalog.=) r.id) end`
 )
 
 // timing is a run_at: a time, or how many microseconds from the database's now, or neither.

@@ -72,15 +72,16 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		select null, null, `+jobColumns+`
 		  from `+addedBy(`
 		       (select c.number, j.*
-		          from rows from (json_to_recordset($1::json) as (specs json, preserve_run_at boolean))
+		          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
 		                 with ordinality as c (specs, preserve_run_at, number)
 		         cross join lateral S.add_jobs(
 		                 array(select row(s.task, s.payload::json, s.queue_name,
-		                                  coalesce(s.run_at, now() + s.run_in * interval '1 microsecond'), s.max_attempts,
-		                                  s.job_key, s.priority, s.flags)::S.job_spec
-		                         from json_to_recordset(c.specs)
-		                           as s (task text, payload text, queue_name text, run_at timestamptz, run_in bigint,
-		                                 max_attempts integer, job_key text, priority integer, flags text[])),
+		                                  coalesce(s.run_at, pg_catalog.now() operator(pg_catalog.+) (s.run_in operator(pg_catalog.*) interval '1 microsecond')),
+		                                  s.max_attempts, s.job_key, s.priority, s.flags)::S.job_spec
+		                         from pg_catalog.json_to_recordset(c.specs)
+		                           as s (task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text,
+		                                 run_at pg_catalog.timestamptz, run_in bigint, max_attempts integer,
+		                                 job_key pg_catalog.text, priority integer, flags pg_catalog.text[])),
 		                 c.preserve_run_at) with ordinality as j)`, carried, "$2")+`
 		 order by r.number, r.ordinality`,
 		args...)

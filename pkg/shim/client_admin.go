@@ -8,7 +8,7 @@ import (
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
 func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
-	job, err := c.look(ctx, `S.jobs as r where r.id = $1::bigint`, `S.list_jobs(job_ids => array[$1::bigint]) as r`, id)
+	job, err := c.look(ctx, `S.jobs as r where r.id operator(pg_catalog.=) $1::bigint`, `S.list_jobs(job_ids => array[$1::bigint]) as r`, id)
 	if err != nil {
 		return nil, fmt.Errorf("look up job %d: %w", id, err)
 	}
@@ -17,7 +17,7 @@ func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
 
 // JobByKey returns the job under a key, or an error matching [ErrJobNotFound].
 func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
-	job, err := c.look(ctx, `S.jobs as r where r.key = $1::text`, `S.list_jobs(job_key => $1::text) as r`, key)
+	job, err := c.look(ctx, `S.jobs as r where r.key operator(pg_catalog.=) $1::text`, `S.list_jobs(job_key => $1::text) as r`, key)
 	if err != nil {
 		return nil, fmt.Errorf("look up job with key %q: %w", key, err)
 	}
@@ -107,8 +107,8 @@ func (c *Client) reschedule(ctx context.Context, opts RescheduleOptions, ids []i
 	}
 	return c.all(ctx, named(`
 		S.reschedule_jobs(
-		  $1::bigint[], coalesce($2::timestamptz, now() + $3::bigint * interval '1 microsecond'), $4::integer, $5::integer,
-		  $6::integer)`),
+		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($3::bigint operator(pg_catalog.*) interval '1 microsecond')),
+		  $4::integer, $5::integer, $6::integer)`),
 		idArray(ids), orNil(timing.at), orNil(timing.in), orNil(opts.Priority), orNil(opts.Attempts), orNil(opts.MaxAttempts))
 }
 
@@ -181,7 +181,7 @@ func named(call string) string {
 	return `
 		select n.task_identifier, n.queue_name, ` + jobColumns + `
 		  from ` + call + ` as r
-		  left join S.jobs as n on n.id = r.id
+		  left join S.jobs as n on n.id operator(pg_catalog.=) r.id
 		 where r.id is not null
 		 order by r.id`
 }

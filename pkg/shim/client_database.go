@@ -53,9 +53,6 @@ func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 	return rows.Each(found, fn)
 }
 
-// inSchema puts the quoted schema where sql says S.
-func inSchema(sql, schema string) string { return strings.ReplaceAll(sql, "S.", schema+".") }
-
 // orNull passes a zero value as null, for which the database has a default.
 func orNull[T comparable](v T) any {
 	var zero T

@@ -62,11 +62,11 @@ func (c *Client) askCalls(ctx context.Context) ([]string, error) {
 		calls = append(calls, name)
 		return nil
 	}, `
-		select p.proname::text
+		select p.proname::pg_catalog.text
 		  from pg_catalog.pg_proc as p
-		  join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
-		 where n.nspname = $1::text
-		   and (p.proname in ('add_job', 'enqueue') or p.proname like 'enqueue\_%')
+		  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+		 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text
+		   and (p.proname operator(pg_catalog.=) any (array['add_job', 'enqueue']) or pg_catalog.starts_with(p.proname::pg_catalog.text, 'enqueue_'))
 		   and pg_catalog.has_schema_privilege(n.oid, 'usage')
 		   and pg_catalog.has_function_privilege(p.oid, 'execute')
 		 order by 1`, c.cfg.Schema)
@@ -177,20 +177,22 @@ func (c *Client) enqueueOne(ctx context.Context, task string, payload *string, o
 // anything.
 func (c *Client) enqueueStatement(calls []string) string {
 	var b strings.Builder
-	b.WriteString("select case s.call")
+	b.WriteString("select case")
 	for i, name := range calls {
 		task := ""
 		if name == "enqueue" {
 			task = "s.task, "
 		}
-		fmt.Fprintf(&b, ` when %d then %s.%s(%ss.payload::json, s.queue_name,
-			coalesce(s.run_at, now() + s.run_in * interval '1 microsecond'), s.max_attempts, s.job_key, s.priority, s.flags, s.mode)`,
+		fmt.Fprintf(&b, ` when s.call operator(pg_catalog.=) %d then %s.%s(%ss.payload::pg_catalog.json, s.queue_name,
+			coalesce(s.run_at, pg_catalog.now() operator(pg_catalog.+) (s.run_in operator(pg_catalog.*) interval '1 microsecond')),
+			s.max_attempts, s.job_key, s.priority, s.flags, s.mode)`,
 			i, c.schema, pgx.Identifier{name}.Sanitize(), task)
 	}
 	b.WriteString(` end
-		from rows from (json_to_recordset($1::json) as (
-		       call integer, task text, payload text, queue_name text, run_at timestamptz, run_in bigint, max_attempts integer,
-		       job_key text, priority integer, flags text[], mode text)) with ordinality as s
+		from rows from (pg_catalog.json_to_recordset($1::pg_catalog.json) as (
+		       call integer, task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text,
+		       run_at pg_catalog.timestamptz, run_in bigint, max_attempts integer, job_key pg_catalog.text, priority integer,
+		       flags pg_catalog.text[], mode pg_catalog.text)) with ordinality as s
 		order by s.ordinality`)
 	return b.String()
 }

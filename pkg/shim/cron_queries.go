@@ -39,8 +39,8 @@ func (q *queries) runCron(
 	var scheduled, problems []byte
 	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, q.text(`
-			select r.handled, extract(epoch from r.delay)::float8, r.scheduled::text, r.problems::text
-			  from S.run_cron($1::json, $2::timestamptz, coalesce($3::timestamptz, now()), $4::text) as r`),
+			select r.handled, extract(epoch from r.delay)::double precision, r.scheduled::text, r.problems::text
+			  from S.run_cron($1::json, $2::timestamptz, coalesce($3::timestamptz, pg_catalog.now()), $4::text) as r`),
 			*list, since, now, q.workerID).Scan(&done.handled, &delay, &scheduled, &problems)
 	})
 	if err != nil {

@@ -30,9 +30,9 @@ type JobInfo struct {
 // jobColumns are what scanInfo reads after the names of the task and the queue, from r, a row of the table or of the
 // view jobs. No time.Time can hold an infinite time.
 const jobColumns = `
-	r.id, r.priority, case when isfinite(r.run_at) then r.run_at end, r.attempts, r.max_attempts, r.last_error,
-	case when isfinite(r.created_at) then r.created_at end, case when isfinite(r.updated_at) then r.updated_at end, r.key,
-	case when isfinite(r.locked_at) then r.locked_at end, r.locked_by, r.revision, r.flags::text`
+	r.id, r.priority, case when pg_catalog.isfinite(r.run_at) then r.run_at end, r.attempts, r.max_attempts, r.last_error,
+	case when pg_catalog.isfinite(r.created_at) then r.created_at end, case when pg_catalog.isfinite(r.updated_at) then r.updated_at end, r.key,
+	case when pg_catalog.isfinite(r.locked_at) then r.locked_at end, r.locked_by, r.revision, r.flags::text`
 
 func scanInfo(scan func(...any) error) (*JobInfo, error) {
 	var (

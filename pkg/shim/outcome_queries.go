@@ -41,7 +41,8 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
 	} else {
 		err = q.row(ctx, &completed, `
-			select case when count(*) < cardinality($2::bigint[]) then coalesce(array_agg(c.id), '{}') end
+			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
+			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
 			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`, q.workerID, ids, leases)
 	}
 	if err != nil || completed == nil {
@@ -71,10 +72,12 @@ func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, er
 		delays[i] = inSeconds(o.delay)
 	}
 	return q.apply(ctx, `
-		  from (select array_agg(o.id) as ids, array_agg(o.lease) as leases, o.delay
-		          from unnest($2::bigint[], $3::bigint[], $4::float8[]) as o (id, lease, delay)
+		  from (select pg_catalog.array_agg(o.id) as ids, pg_catalog.array_agg(o.lease) as leases, o.delay
+		          from rows from (pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::bigint[]),
+		                          pg_catalog.unnest($4::double precision[])) as o (id, lease, delay)
 		         group by o.delay) as o
-		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases, o.delay * interval '1 second') as j`,
+		 cross join lateral S.return_job_batch($1::text, o.ids, o.leases,
+		                                              o.delay operator(pg_catalog.*) interval '1 second') as j`,
 		q.workerID, ids, leases, delays)
 }
 
@@ -107,7 +110,9 @@ func (q *queries) apply(ctx context.Context, sql string, args ...any) (done appl
 		done = make(applied)
 		rows, err := conn.Query(ctx, q.text(`
 			select j.id, j.state, j.attempts::integer, j.max_attempts::integer,
-			       case when j.run_at < 'infinity' then extract(epoch from greatest(j.run_at, now()) - now()) else 'infinity' end::float8
+			       case when j.run_at operator(pg_catalog.<) 'infinity'
+			            then extract(epoch from greatest(j.run_at, pg_catalog.now()) operator(pg_catalog.-) pg_catalog.now())
+			            else 'infinity' end::double precision
 			`+sql), args...)
 		if err != nil {
 			return err

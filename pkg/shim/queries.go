@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // callTimeout bounds every call of the database but ticks of cron, the wait for a connection included. A claim it bounds
@@ -81,7 +82,7 @@ func (q *queries) exec(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-func (q *queries) text(sql string) string { return inSchema(sql, q.schema) }
+func (q *queries) text(sql string) string { return statement.In(q.schema, sql) }
 
 // breakingRevision returns the newest breaking revision the schema went through, 0 if none.
 func (q *queries) breakingRevision(ctx context.Context) (revision int, err error) {
@@ -127,7 +128,7 @@ func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*
 		var canceled []int64
 		var reasons []string
 		err := conn.QueryRow(ctx, q.text(`
-			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::float8, b.alone_waits, b.make_room,
+			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits, b.make_room,
 			       b.died, b.freed, b.canceled_ids, b.reasons
 			  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
 			q.workerID, ids, held, reconnected).

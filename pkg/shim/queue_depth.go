@@ -33,7 +33,7 @@ func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 		return scan(&depth.Ready, &depth.Scheduled, &depth.Running, &depth.Failed, &oldest, &depth.IsEstimate)
 	}, `
 		select d.ready, d.scheduled, d.running, d.failed,
-		       coalesce(extract(epoch from d.oldest_ready), 0)::float8, d.is_estimate
+		       coalesce(extract(epoch from d.oldest_ready), 0)::double precision, d.is_estimate
 		  from S.queue_depth() as d`)
 	if err != nil {
 		return QueueDepth{}, fmt.Errorf("count jobs: %w", err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/statement"
 )
 
 var (
@@ -79,8 +81,8 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 	w := &Worker{
 		pool: pool,
 		cfg:  cfg,
-		completeAll: inSchema(`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[])`,
-			pgx.Identifier{cfg.Schema}.Sanitize()),
+		completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
+			`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[])`),
 		stopping:     make(chan struct{}),
 		killing:      make(chan struct{}),
 		tasksChanged: newSignal(),

@@ -171,9 +171,10 @@ func addedBy(ctx context.Context, db reader, schema string) ([]added, error) {
 		payloads[id] = payload
 		return nil
 	}, fmt.Sprintf(`
-		select j.id, j.payload::text
+		select j.id, j.payload::pg_catalog.text
 		  from %s._private_jobs as j
-		 where j.created_at = now() or j.revision > 0 and j.updated_at = now()
+		 where j.created_at operator(pg_catalog.=) pg_catalog.now()
+		    or j.revision operator(pg_catalog.>) 0 and j.updated_at operator(pg_catalog.=) pg_catalog.now()
 		 order by j.id`, pgx.Identifier{schema}.Sanitize()))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,77 @@
+// Checkstatements reads the Go files of folders, but for tests, and fails if the text of a statement has a name that the
+// caller's search_path decides about: a function, an operator or a type that is not qualified, or a word of SQL such as IN
+// that stands for an operator.
+//
+//	go run ./scripts/checkstatements FOLDER...
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	found, err := checkFolders(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, slip := range found {
+		fmt.Fprintln(os.Stderr, slip)
+	}
+	if len(found) > 0 {
+		fmt.Fprintln(os.Stderr, "qualify these names in statements: pg_catalog.now(), operator(pg_catalog.=), ::pg_catalog.text")
+		os.Exit(1)
+	}
+}
+
+func checkFolders(folders []string) (found []string, err error) {
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			slips, err := checkFile(path)
+			found = append(found, slips...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// isStatement tells a statement or a part of one from other texts: by its first word, a call in the schema S, or a cast.
+var isStatement = regexp.MustCompile(`^\s*\(?(with|select|insert|update|delete|from|where|when|case|join|left join|cross join|array\(select) |[^A-Za-z]S\.[a-z_]|^S\.[a-z_]|::[a-z]`)
+
+func checkFile(path string) (found []string, err error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		literal, ok := node.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			return true
+		}
+		text, err := strconv.Unquote(literal.Value)
+		if err != nil || !isStatement.MatchString(text) {
+			return true
+		}
+		for _, slip := range slips(text) {
+			found = append(found, fmt.Sprintf("%s: %s", files.Position(literal.Pos()), slip))
+		}
+		return true
+	})
+	return found, nil
+}
