@@ -1,0 +1,52 @@
+// Package adversary lets hostile callers loose on a queue, one of each kind of role that gw-migrate grants knows. Each
+// calls every function that it may call, which the catalogue tells, with generated arguments, while three workers go on
+// with the jobs of others. What must hold all the time is in watch_test.go, honest_test.go and answer_test.go.
+//
+//	go test ./tests/go/adversary -adversary.for=10m -adversary.seed=7 -v
+package adversary
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+var (
+	forFlag  = flag.Duration("adversary.for", 30*time.Second, "how `long` the hostile callers call")
+	seedFlag = flag.Uint64("adversary.seed", 1, "the `seed` of what they call; 0 draws one")
+)
+
+func TestMain(m *testing.M) {
+	build := exec.Command("go", "build", "-o", program("gw-run"), "github.com/gwsql/gw/cmd/gw-run")
+	if output, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
+		os.Exit(1)
+	}
+	pgtest.Main(m)
+}
+
+// program returns the path of a program that TestMain has built, beside the test's own binary.
+func program(name string) string { return filepath.Join(filepath.Dir(os.Args[0]), name) }
+
+func TestHostileCallersDisturbNobody(t *testing.T) {
+	seed, lasting := *seedFlag, *forFlag
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	if testing.Short() {
+		lasting = min(lasting, 10*time.Second)
+	}
+	fmt.Printf("hostile calls of seed %d (-adversary.seed=%d) for %s\n", seed, seed, lasting)
+	tr := newTrial(t, seed)
+	if v := tr.run(lasting, nil); v != nil {
+		t.Error(tr.describe(v))
+	}
+	t.Log(tr.summary())
+}

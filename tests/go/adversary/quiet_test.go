@@ -1,0 +1,125 @@
+package adversary
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	drainTime = 15 * time.Second
+	quietTime = 4 * time.Second
+	// A worker looks at least each poll, beats and ticks.
+	pollEvery = 2 * time.Second
+	beatEvery = 5 * time.Second
+	// perJob is how many statements a job may cost that comes alone, and perRound how many a look for jobs.
+	perJob, perRound = 8, 3
+)
+
+// served says which jobs the workers can run.
+const served = `
+	  from graphile_worker._private_jobs as j
+	  join graphile_worker._private_tasks as t on t.id = j.task_id
+	  left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+	 where t.identifier in ('honest-shim', 'honest-run', 'honest-sql', 'hostile-shim', 'hostile-run', 'hostile-sql')
+	   and j.locked_at is null and q.locked_at is null and j.attempts < j.max_attempts`
+
+// beQuiet holds up everybody who calls, waits until what can be run has run, and counts what idle workers ask.
+func (tr *trial) beQuiet() error {
+	tr.gate.Lock()
+	defer tr.gate.Unlock()
+	for began := time.Now(); ; sleep(tr.ctx, 20*time.Millisecond) {
+		var left, soon int
+		err := tr.owner.QueryRow(tr.ctx, `
+			select count(*) filter (where j.run_at <= now()), count(*) filter (where j.run_at < now() + $1::float8 * interval '1 second')`+served,
+			(2*quietTime).Seconds()).Scan(&left, &soon)
+		if err != nil {
+			return fmt.Errorf("count what is left: %w", err)
+		}
+		lasted := time.Since(began)
+		if left == 0 && (soon == 0 || lasted > quietTime) {
+			break
+		}
+		if lasted-tr.control.worst(began, time.Now()) > drainTime {
+			tr.violate(backlogIsWorked, "%d jobs were not run in %s", left, lasted)
+			return nil
+		}
+	}
+	if err := tr.peel(); err != nil {
+		return err
+	}
+	sleep(tr.ctx, time.Second) // what ends a job and falls asleep
+	return tr.countStatements()
+}
+
+// peel removes hostile jobs that are due before some other one, so that each time that is far away comes to be the next one.
+func (tr *trial) peel() error {
+	_, err := tr.owner.Exec(tr.ctx, `
+		delete from graphile_worker._private_jobs as d
+		 where d.id in (select j.id `+served+` and j.run_at > now() and t.identifier like 'hostile%')
+		   and d.run_at < (select c.run_at
+		                     from (select distinct j.run_at `+served+` and j.run_at > now()) as c
+		                    order by md5(c.run_at::text || $1::text)
+		                    limit 1)`, fmt.Sprint(tr.seed, tr.quietMoments))
+	if err != nil {
+		return fmt.Errorf("remove jobs: %w", err)
+	}
+	return nil
+}
+
+// countStatements samples which statement each session of the workers has made last. It may miss some, and makes none up.
+func (tr *trial) countStatements() error {
+	seen := make(map[string]map[string]bool)
+	before, due, err := tr.comingJobs()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	for time.Since(began) < quietTime && tr.ctx.Err() == nil {
+		rows, _ := tr.server.Query(tr.ctx, `
+			select a.application_name, a.pid || ' ' || a.query_start::text
+			  from pg_stat_activity as a
+			 where a.datname = current_database() and a.application_name in ('shim worker', 'gw-run worker') and a.query_start is not null`) // the error comes again
+		var worker, statement string
+		_, err := pgx.ForEachRow(rows, []any{&worker, &statement}, func() error {
+			if seen[worker] == nil {
+				seen[worker] = make(map[string]bool)
+			}
+			seen[worker][statement] = true
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("look at sessions: %w", err)
+		}
+		sleep(tr.ctx, 10*time.Millisecond)
+	}
+	after, _, err := tr.comingJobs()
+	if err != nil {
+		return err
+	}
+	lasted := time.Since(began)
+	jobs := due + int(after-before)
+	rounds := int(lasted/pollEvery) + int(lasted/beatEvery) + 3
+	for _, worker := range []string{"shim worker", "gw-run worker"} {
+		switch asked := len(seen[worker]); {
+		case asked == 0 && tr.ctx.Err() == nil:
+			return fmt.Errorf("%s has no session", worker)
+		case asked > rounds*perRound+jobs*perJob:
+			tr.violate(idleIsQuiet, "%s: %d statements in %s, with %d jobs", worker, asked, lasted, jobs)
+		}
+	}
+	tr.quietMoments++
+	return nil
+}
+
+// comingJobs returns how many ids there have been, and how many jobs are due until the quiet moment is over.
+func (tr *trial) comingJobs() (ids int64, due int, err error) {
+	err = tr.owner.QueryRow(tr.ctx, `
+		select pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), (select count(*)`+served+`
+		   and j.run_at < now() + $1::float8 * interval '1 second')`, (quietTime+time.Second).Seconds()).Scan(&ids, &due)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the jobs that come: %w", err)
+	}
+	return ids, due, nil
+}

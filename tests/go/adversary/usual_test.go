@@ -1,0 +1,120 @@
+package adversary
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Hostile roles do not name the honest tasks: a producer has the right to enqueue jobs that come before those of others.
+// The hostile tasks are served by the honest workers, so that these claim hostile jobs; the wild ones by the hostile worker.
+var (
+	honestTasks  = []string{"honest-shim", "honest-run", "honest-sql"}
+	hostileTasks = []string{"hostile-shim", "hostile-run", "hostile-sql"}
+	wildTasks    = []string{"wild", "Wild \"one\" it's", "wild\n"}
+	honestQueues = []string{"honest 1", "honest 2"}
+)
+
+// claim is a job that a hostile role got or made, and the lease of it, if it has one.
+type claim struct{ id, lease int64 }
+
+// knowledge is what hostile roles tell each other.
+type knowledge struct {
+	mu     sync.Mutex
+	claims []claim
+}
+
+func (k *knowledge) learn(c claim) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.claims = append(k.claims, c); len(k.claims) > 200 {
+		k.claims = k.claims[100:]
+	}
+}
+
+func (k *knowledge) recall(g generator) claim {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.claims) == 0 {
+		return claim{id: -1}
+	}
+	return pick(g, k.claims)
+}
+
+// words are what texts of a name mostly are.
+var words = map[string][]string{
+	"worker_id":    {"hostile 1", "hostile 2", "hostile 3"},
+	"time_zone":    {"UTC", "Europe/Berlin", "America/St_Johns", "posixrules", "EST5EDT", "<+25>-25", "../../etc/passwd"},
+	"pattern":      {"* * * * *", "*/5 * * * *", "0 0 29 2 *", "0 0 31 2 *", "59 23 31 12 *", "0-59/7,1,2,3 * * * 1-7", "* * * * * *", "@daily"},
+	"job_key":      {"k0", "k1", "k2", "k3", "k4"},
+	"job_key_mode": {"replace", "preserve_run_at", "unsafe_dedupe"},
+	"identifier":   {"s0", "s1", "s2", "s3"},
+	"job_state":    {"ready", "scheduled", "running", "failed"},
+	"name": {"beat_every", "dead_after", "recovered_jobs", "crashes_allowed", "stale_sweep_every", "forget_worker_after", "old_snapshot_after",
+		"max_payload", "notify"},
+}
+
+// usual returns a value that an honest call could have, by the name of the argument; nothing, if there is none.
+func (p *producer) usual(f function, a argument) string {
+	g := p.generator
+	word := func(list []string) string { return literal(pick(g, list)) + "::text" }
+	c := p.known.recall(g)
+	switch a.name {
+	case "identifier":
+		if !strings.HasPrefix(f.plain, "cron_") {
+			return word(p.tasks())
+		}
+	case "task":
+		return word(p.tasks())
+	case "queue_name", "queue":
+		if p.kind == "limited" && g.odds(4) {
+			return word(honestQueues)
+		}
+		return word([]string{"q0", "q1", "q2"})
+	case "job_key":
+		if p.kind == "limited" && g.odds(3) {
+			return literal(canaryKey) + "::text"
+		}
+	case "job_id", "after_id":
+		return fmt.Sprintf("%d::bigint", c.id)
+	case "lease":
+		return fmt.Sprintf("%d::bigint", c.lease)
+	case "job_ids", "known_ids":
+		return fmt.Sprintf("array[%d]::bigint[]", c.id)
+	case "leases":
+		return fmt.Sprintf("array[%d]::bigint[]", c.lease)
+	case "worker_ids":
+		return "array[" + word(words["worker_id"]) + "]"
+	case "task_identifiers", "keep_task_identifiers":
+		return "array[" + word(wildTasks) + ", " + word(wildTasks) + "]"
+	case "tasks":
+		if f.plain == "cleanup" {
+			return pick(g, []string{"array['DELETE_PERMAFAILED_JOBS']", "array['GC_TASK_IDENTIFIERS']", "array['GC_JOB_QUEUES', 'GC_TASK_IDENTIFIERS']"})
+		}
+	case "failures":
+		return fmt.Sprintf(`json_build_array(json_build_object('id', %d, 'lease', %d, 'message', %s, 'payload', %s, 'retry_in', %d))`,
+			c.id, c.lease, g.edge("text"), g.edge("json"), g.IntN(3))
+	case "items":
+		return fmt.Sprintf(`json_build_array(json_build_object('identifier', %s, 'task', %s, 'pattern', %s, 'payload', %s, 'fill', %s))`,
+			word(words["identifier"]), word(p.tasks()), word(words["pattern"]), g.edge("json"), g.edge("interval"))
+	case "task_forbidden_flags":
+		return `'{"wild": ["a", "b"]}'::json`
+	}
+	if list, found := words[a.name]; found && a.typ == "text" {
+		return word(list)
+	}
+	return ""
+}
+
+func (p *producer) tasks() []string {
+	if p.generator.odds(4) {
+		return wildTasks
+	}
+	return hostileTasks
+}
+
+// mustBeUsual tells of arguments by which a role does harm that it has the right to do: a worker may claim jobs of any
+// task, so the hostile one always names its own.
+func (p *producer) mustBeUsual(a argument) bool {
+	return p.kind == "worker" && a.name == "task_identifiers"
+}
