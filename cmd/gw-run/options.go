@@ -142,11 +142,20 @@ func (o *options) check(getenv func(string) string) error {
 	if o.jobs < 1 {
 		refuse("jobs", "is %d, must be at least 1", o.jobs)
 	}
+	if o.jobs > config.Most {
+		refuse("jobs", "is %d, must be at most %d", o.jobs, config.Most)
+	}
+	if o.poolSize > config.Most {
+		refuse("max-pool-size", "is %d, must be at most %d", o.poolSize, config.Most)
+	}
 	if o.poolSize < 2 {
 		refuse("max-pool-size", "is %s, must be at least 2", o.shown("max-pool-size", strconv.Itoa(o.poolSize)))
 	}
 	if o.grace < 0 {
 		refuse("grace", "is %s, must not be negative", o.grace)
+	}
+	if o.grace > config.LongestTime {
+		refuse("grace", "is %s, must be at most %.0fh", o.grace, config.LongestTime.Hours())
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
 		refuse("log-format", "is %q, must be text or json", o.shown("log-format", o.logFormat))
@@ -225,8 +234,8 @@ func (p *pollInterval) Set(text string) error {
 	if milliseconds, numberErr := strconv.ParseInt(text, 10, 32); numberErr == nil {
 		interval, err = time.Duration(milliseconds)*time.Millisecond, nil
 	}
-	if err != nil || interval <= 0 {
-		return errors.New("must be a positive number of milliseconds, or a time like 2s")
+	if err != nil || interval <= 0 || interval > config.LongestTime {
+		return errors.New("must be a positive number of milliseconds, or a time like 2s, at most 100 years")
 	}
 	*p = pollInterval(interval)
 	return nil

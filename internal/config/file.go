@@ -89,7 +89,7 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 	var value string
 	switch key.Takes {
 	case Number:
-		value = fmt.Sprint(r.number(e, 1, 0))
+		value = fmt.Sprint(r.number(e, 1, Most))
 	case Time:
 		value = r.timeOrZero(e).String()
 	case YesNo:

@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Key describes something that a config file may say.
 type Key struct {
 	Name    string
@@ -25,6 +27,12 @@ const (
 	Times   Type = "time, or list of times"
 	Flags   Type = "list of flags, or query"
 	Tasks   Type = "names with settings"
+)
+
+// What numbers and times are bounded by: memory is taken for each of so many jobs, and sums of such times are times.
+const (
+	Most        = 100_000
+	LongestTime = 100 * 365 * 24 * time.Hour
 )
 
 // Settings are the keys at the top of a file that mirror flags.

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -222,19 +224,19 @@ func (r *reader) text(e entry) Expanded {
 	return text
 }
 
-// number returns a whole number, at least least and, unless that is 0, at most most; 0 after a mistake.
+// number returns a whole number from least to most; 0 after a mistake.
 func (r *reader) number(e entry, least, most int) int {
 	text, ok := r.scalar(e)
 	if !ok {
 		return 0
 	}
-	n, err := strconv.Atoi(text.Value)
+	n, err := strconv.Atoi(text.Value) // out of its range, the end of that
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, strconv.ErrRange):
 		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text.Written)
 	case n < least:
 		r.refuse(r.valueAt(e), "%s is %s, must be at least %d", e.name, text.Written, least)
-	case most > 0 && n > most:
+	case n > most:
 		r.refuse(r.valueAt(e), "%s is %s, must be at most %d", e.name, text.Written, most)
 	default:
 		return n
@@ -251,22 +253,40 @@ func (r *reader) yes(e entry) bool {
 	return text.Value == "true"
 }
 
-// time returns a time above 0; 0 after a mistake.
+// time returns a time above 0 and at most [LongestTime]; 0 after a mistake.
 func (r *reader) time(e entry) time.Duration {
 	text, ok := r.scalar(e)
 	if !ok {
 		return 0
 	}
-	d, err := time.ParseDuration(text.Value)
+	d, err := parseTime(text.Value)
 	switch {
 	case err != nil:
 		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
 	case d <= 0:
 		r.refuse(r.valueAt(e), "%s is %s, must be more than nothing", e.name, text.Written)
+	case d > LongestTime:
+		r.refuse(r.valueAt(e), "%s is %s, must be at most %.0fh, which is 100 years", e.name, text.Written, LongestTime.Hours())
 	default:
 		return d
 	}
 	return 0
+}
+
+// digits are those of the numbers in a time.
+var digits = regexp.MustCompile("[0-9]+")
+
+// parseTime returns a time, the longest that there is if its numbers are too large.
+func parseTime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err == nil {
+		return d, nil
+	}
+	sign, err := time.ParseDuration(digits.ReplaceAllString(text, "1"))
+	if sign < 0 {
+		return math.MinInt64, err
+	}
+	return math.MaxInt64, err
 }
 
 // list returns the elements of a list, and a single value as the only one.

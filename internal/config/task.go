@@ -132,7 +132,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "timeout":
 		task.Timeout = r.time(e)
 	case "concurrency":
-		task.Concurrency = r.number(e, 1, 0)
+		task.Concurrency = r.number(e, 1, Most)
 	case "backoff":
 		for _, delay := range r.list(e) {
 			task.Backoff = append(task.Backoff, r.time(delay))
@@ -148,7 +148,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "kill_delay":
 		task.Program.KillDelay = r.time(e)
 	case "children":
-		task.Program.Children = r.number(e, 1, 0)
+		task.Program.Children = r.number(e, 1, Most)
 	case "http":
 		task.HTTP.URL = r.url(e)
 	case "headers":
