@@ -37,9 +37,14 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	ids, leases := leasesOf(outcomes)
 	var completed []int64 // nil if all were
 	var err error
-	if isPlainClaim(outcomes) {
+	switch ofOneClaim, queued := classify(outcomes); {
+	case ofOneClaim && !queued:
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
-	} else {
+	case ofOneClaim && len(ids) > 1:
+		err = q.row(ctx, &completed, `
+			select case when pg_catalog.cardinality(c.ids) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[]) then c.ids end
+			  from S._gw_complete_queued($1::text, $2::bigint[], $3::bigint) as c (ids)`, q.workerID, ids, leases[0])
+	default:
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
 			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
@@ -55,14 +60,14 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	return done, nil
 }
 
-// isPlainClaim reports whether jobs are of one claim and none is in a named queue.
-func isPlainClaim(outcomes []outcome) bool {
+// classify reports whether jobs are of one claim, and whether one of them is in a named queue.
+func classify(outcomes []outcome) (ofOneClaim, queued bool) {
+	ofOneClaim = true
 	for i := range outcomes {
-		if outcomes[i].lease != outcomes[0].lease || outcomes[i].job.QueueName != "" {
-			return false
-		}
+		ofOneClaim = ofOneClaim && outcomes[i].lease == outcomes[0].lease
+		queued = queued || outcomes[i].job.QueueName != ""
 	}
-	return true
+	return ofOneClaim, queued
 }
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {

@@ -1,6 +1,7 @@
 -- _gw_complete_queued tells of the queues that it frees itself.
-create trigger _gw_queue_freed
+create constraint trigger _gw_queue_freed
   after update of locked_at on {{.schema}}._private_job_queues
+  deferrable initially deferred
   for each row
   when (new.locked_at is null and current_setting('gw.told'::text, true) is distinct from 't'::text)
   execute function {{.schema}}._gw_queue_freed();

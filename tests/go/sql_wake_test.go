@@ -147,6 +147,56 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 	}
 }
 
+// A job that comes to a queue while the transaction that frees the queue goes on is announced before anybody can take it:
+// so the commit tells of it once more.
+func TestTheCommitThatFreesAQueueTellsOfJobsThatCameMeanwhile(t *testing.T) {
+	const (
+		queued = "select graphile_worker.add_job('task', queue_name => 'queue')"
+		plain  = "select graphile_worker.add_job('task')"
+		ids    = "(select array_agg(id order by id) from graphile_worker.jobs where locked_by = 'worker')"
+		leases = "(select array_agg((extract(epoch from locked_at) * 1000000)::bigint) from graphile_worker.jobs where locked_by = 'worker')"
+	)
+	ways := []string{
+		"select graphile_worker.complete_job('worker', (" + ids + ")[1]), graphile_worker.complete_job('worker', (" + ids + ")[2])",
+		"select graphile_worker.complete_job_batch('worker', " + ids + ")",
+		"select graphile_worker._gw_complete_all('worker', " + ids + ", " + leases + ")",
+		"select graphile_worker.fail_job('worker', id, 'test', permanent => true) from graphile_worker.jobs where locked_by = 'worker'",
+		"update graphile_worker._private_job_queues set locked_at = null, locked_by = null",
+	}
+	db := newDatabase(t)
+	sleeper := db.session()
+	sleeper.exec(`listen "jobs:insert"`)
+	sleeper.exec("listen mark")
+	for _, notify := range []string{
+		"select graphile_worker.set_setting('notify', null)",
+		"select graphile_worker.set_setting('notify', 'idle'), graphile_worker.fall_asleep('sleeper', lasting => '1 hour')",
+	} {
+		for _, isolation := range []string{readCommitted, repeatableRead} {
+			for _, way := range ways {
+				t.Run(isolation+", "+way, func(t *testing.T) {
+					freeing, adding, sleeper := db.sessionAt(isolation).in(t), db.watcher.in(t), sleeper.in(t)
+					adding.exec(notify)
+					adding.exec(queued)
+					adding.exec(plain)
+					freeing.exec("select graphile_worker.get_job_batch('worker', batch_size => 2)")
+					freeing.exec("begin")
+					freeing.exec(way)
+					adding.exec(queued)
+					adding.exec("notify mark")
+					countsUntilMark(sleeper)
+					freeing.exec("commit")
+					adding.exec("notify mark")
+					if counts := countsUntilMark(sleeper); !slices.Equal(counts, []int{1}) {
+						t.Errorf("the commit told of %v, want 1", counts)
+					}
+					adding.exec("delete from graphile_worker._private_jobs")
+					adding.exec("delete from graphile_worker._private_job_queues")
+				})
+			}
+		}
+	}
+}
+
 // A snapshot as old as its transaction cannot show who fell asleep since.
 func TestWithAnOldSnapshotSleepersAreAlwaysTold(t *testing.T) {
 	db := newDatabase(t)

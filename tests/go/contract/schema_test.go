@@ -17,7 +17,7 @@ var schemaScenarios = []scenario{
 		steps: []string{`
 			select c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid)
 			  from pg_constraint as c join pg_class as r on r.oid = c.conrelid
-			 where c.connamespace = 'graphile_worker'::regnamespace and r.relname not like '\_gw\_%' and c.contype <> 'n'
+			 where c.connamespace = 'graphile_worker'::regnamespace and r.relname not like '\_gw\_%' and c.contype not in ('n', 't')
 			 order by 1::text, 2`},
 	},
 	{

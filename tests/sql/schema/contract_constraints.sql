@@ -7,7 +7,7 @@ select results_eq(
   $$ select r.relname, c.conname, pg_get_constraintdef(c.oid)
        from pg_constraint as c
        join pg_class as r on r.oid = c.conrelid
-      where c.contype <> 'n'
+      where c.contype not in ('n', 't')
         and c.conrelid in ('_private_jobs'::regclass, '_private_job_queues'::regclass, '_private_tasks'::regclass,
                            '_private_known_crontabs'::regclass, 'migrations'::regclass)
       order by 1, 2 $$,

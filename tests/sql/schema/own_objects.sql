@@ -43,7 +43,8 @@ select results_eq(
              'CREATE TRIGGER _gw_contexts_put AFTER INSERT ON graphile_worker._gw_job_context REFERENCING NEW TABLE AS put '
              'FOR EACH STATEMENT EXECUTE FUNCTION _gw_contexts_put()'),
             ('_gw_queue_freed',
-             'CREATE TRIGGER _gw_queue_freed AFTER UPDATE OF locked_at ON graphile_worker._private_job_queues FOR EACH ROW '
+             'CREATE CONSTRAINT TRIGGER _gw_queue_freed AFTER UPDATE OF locked_at ON graphile_worker._private_job_queues '
+             'DEFERRABLE INITIALLY DEFERRED FOR EACH ROW '
              'WHEN (((new.locked_at IS NULL) AND (current_setting(''gw.told''::text, true) IS DISTINCT FROM ''t''::text))) '
              'EXECUTE FUNCTION _gw_queue_freed()') $$,
   'jobs have no trigger');

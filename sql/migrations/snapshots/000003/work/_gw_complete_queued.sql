@@ -1,7 +1,8 @@
 -- Reports jobs of one claim as done where some are in queues: those that this worker still holds, by the lease if there is
 -- one. Returns the ids it acted on.
 -- Every queue that is freed would cost the call of a trigger, a third of all that a queued job costs, so that is told to
--- leave it to this function, which looks at all of them at once.
+-- leave it to this function, which looks at all of them at once. It looks now, not at the commit: so it is for workers
+-- that call it in a transaction of its own.
 -- Locks: job rows by id, then queue rows by id.
 create or replace function {{.schema}}._gw_complete_queued(
   worker_id text,
@@ -10,7 +11,10 @@ create or replace function {{.schema}}._gw_complete_queued(
 )
   returns bigint[]
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of its callers
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
 as $$
 declare
   completed bigint[];

@@ -19,7 +19,15 @@ declare
 begin
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     -- Jobs of one claim, or by whatever claim the worker holds them.
-    if cardinality(job_ids) = 1 then
+    if cardinality(job_ids) > 1 and pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
+      -- Where there was never a named queue, none is to be freed, and jobs need not be gone through for that.
+      return query
+      delete from {{.schema}}._private_jobs as j
+       where j.id = any (job_ids)
+         and j.locked_by = worker_id
+         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
+      returning j.id;
+    else
       return query
       with gone as (
         delete from {{.schema}}._private_jobs as j
@@ -34,17 +42,6 @@ begin
            and q.locked_by = worker_id
       )
       select g.id from gone as g;
-    elsif pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
-      -- Where there was never a named queue, none is to be freed, and jobs need not be gone through for that.
-      return query
-      delete from {{.schema}}._private_jobs as j
-       where j.id = any (job_ids)
-         and j.locked_by = worker_id
-         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-      returning j.id;
-    else
-      return query
-      select c.id from unnest({{.schema}}._gw_complete_queued(worker_id, job_ids, leases[1])) as c (id);
     end if;
   elsif cardinality(leases) = cardinality(job_ids) and array_position(job_ids, null) is null then
     -- Jobs of several claims: leases are found by halving, so ids must ascend.
