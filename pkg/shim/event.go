@@ -123,7 +123,7 @@ type JobReported struct {
 	Outcome  Outcome
 	Started  bool          // whether the handler was called
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it, nil if it did not
+	Err      error         // as the handler returned it, nil if it did not; a RefusedError if the database did not take that
 	RetryIn  time.Duration // until the job is tried again at the earliest, of OutcomeFailed and OutcomeSnoozed
 	Attempts int           // those that count by now, as the database says; 0 of a job that is gone or not this worker's
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 )
 
@@ -61,6 +60,7 @@ type finisher struct {
 
 	interrupted int // jobs returned that had started
 	unwritten   int // outcomes that the database never took
+	left        int // jobs of which it refuses every outcome
 
 	// Of the last flush, for their memory.
 	batch     []outcome
@@ -135,30 +135,30 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 		batch[i].lease = batch[i].job.hold.lease.Load()
 	}
 	done, tries, err := f.persist(ctx, verb, batch, call)
-	if isRefusal(err) && len(batch) > 1 {
+	switch {
+	case err == nil:
+		batch, renewed := splitRenewed(batch, done)
+		f.report(batch, done, tries)
+		f.write(ctx, verb, renewed, call)
+	case isRefusedOutcome(err) && len(batch) > 1:
 		// One outcome that the database refuses must not keep back the others.
-		for i := range batch {
-			f.write(ctx, verb, batch[i:i+1], call)
-		}
-		return
+		half := len(batch) / 2
+		f.write(ctx, verb, batch[:half], call)
+		f.write(ctx, verb, batch[half:], call)
+	case isRefusedOutcome(err):
+		f.writeRefused(ctx, verb, batch[0], err, call)
+	default:
+		f.lose(len(batch), fmt.Errorf("%s %d jobs: %w", verb, len(batch), err))
 	}
-	if isRefusal(err) {
-		// The database's encoding may lack a character of the message.
-		batch[0].message = strconv.QuoteToASCII(batch[0].message)
-		done, tries, err = f.persist(ctx, verb, batch, call)
+}
+
+// lose gives up outcomes that err keeps from being written, whatever they are.
+func (f *finisher) lose(n int, err error) {
+	f.unwritten += n
+	if isMistake(err) {
+		f.fail(err)
 	}
-	if err != nil {
-		f.unwritten += len(batch)
-		err = fmt.Errorf("%s %d jobs: %w", verb, len(batch), err)
-		if isMistake(err) {
-			f.fail(err)
-		}
-		f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
-		return
-	}
-	batch, renewed := splitRenewed(batch, done)
-	f.report(batch, done, tries)
-	f.write(ctx, verb, renewed, call)
+	f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
 }
 
 // splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
@@ -182,12 +182,12 @@ func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
 }
 
 // persist calls until the database answers, and returns how often it did. What cannot get better is not tried
-// again.
+// again, and what would have got better by now not for ever.
 func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, call writeFunc) (applied, int, error) {
 	var retry backoff
 	for tries := 1; ; tries++ {
 		done, err := call(ctx, batch)
-		if err == nil || isMistake(err) || isRefusal(err) {
+		if err == nil || isMistake(err) || isRefusedOutcome(err) && (tries >= maxDoubtfulTries || !isDoubtful(err)) {
 			return done, tries, err
 		}
 		if !isReadOnly(err) {

@@ -197,8 +197,15 @@ func sqlState(err error) string {
 }
 
 // isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
-// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them.
-func isMistake(err error) bool { return inClass(err, "42", "3F", "0A", "26") }
+// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them. What a trigger of the
+// user's lacks is none.
+func isMistake(err error) bool {
+	if !inClass(err, "42", "3F", "0A", "26") {
+		return false
+	}
+	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	return !ok || !isFromTrigger(refusal)
+}
 
 // isAboutRow reports whether an error may be that of a single row, which the server cannot read, convert or send: a value
 // that cannot be (22), too little memory (53, but not a full disk or what connections run into), a limit (54), or damage (XX).

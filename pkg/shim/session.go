@@ -180,14 +180,14 @@ func (s *session) run(ctx context.Context) error {
 	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
 		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
 	}
-	if n := finisher.unwritten; n > 0 {
+	if n := finisher.unwritten + finisher.left; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
 	}
 	if n := finisher.interrupted; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
 	}
 	err = errors.Join(errs...)
-	if finisher.unwritten > 0 || finisher.interrupted > 0 {
+	if finisher.unwritten+finisher.left+finisher.interrupted > 0 {
 		emit(s.events, ShutdownFailed{Err: err})
 	}
 	return err

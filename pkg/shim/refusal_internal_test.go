@@ -1,0 +1,70 @@
+package shim
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+func TestAnErrorIsATriggersIfOneOfTheUsersWasRunning(t *testing.T) {
+	for where, want := range map[string]bool{
+		"": false,
+		"PL/pgSQL function graphile_worker._gw_complete_claim(text,bigint[],bigint) line 5 at SQL statement": false,
+		"PL/pgSQL function graphile_worker._gw_free_queues(text,integer[]) line 3 at PERFORM\n" +
+			"SQL statement \"SELECT graphile_worker.f(now())\"\n" +
+			"PL/pgSQL function graphile_worker._gw_fail_jobs(text,bigint[]) line 9 at PERFORM": false,
+		"PL/pgSQL function graphile_worker._gw_queue_freed() line 3 at PERFORM":                                                    false,
+		"PL/pgSQL function \"Jobs of ours\"._gw_queue_freed() line 3 at PERFORM":                                                   false,
+		"PL/pgSQL function public.audit() line 1 at RAISE":                                                                         true,
+		"PL/pgSQL function \"audit jobs\"() line 1 at RAISE":                                                                       true,
+		"PL/pgSQL function graphile_worker.audit() line 1 at RAISE":                                                                true,
+		"SQL statement \"insert into x\nvalues (1)\"\nPL/pgSQL-Funktion audit() Zeile 1 bei SQL-Anweisung\nSQL-Anweisung »delete«": true,
+		"PL/pgSQL function public.helper(integer) line 1 at RETURN\nfonction PL/pgSQL audit(), ligne 1, à PERFORM":                 true,
+		"PL/Python function \"audit\"":                                                                                             true,
+	} {
+		if got := isFromTrigger(&pgconn.PgError{Where: where}); got != want {
+			t.Errorf("%q: %t", where, got)
+		}
+	}
+}
+
+// An error that passes as a rule is tried again for some seconds; one that stays is an answer, of the one job it is about.
+func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
+	for code, passes := range map[string]bool{"40001": true, "40P01": false, "XX000": false} {
+		t.Run(code, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				var permanent []int64
+				call := func(_ context.Context, batch []outcome) (applied, error) {
+					isBad := slices.ContainsFunc(batch, func(o outcome) bool { return o.job.ID == 2 && !o.permanent })
+					if tries++; isBad && !(passes && tries > 3) {
+						return nil, &pgconn.PgError{Code: code}
+					}
+					done := make(applied)
+					for _, o := range batch {
+						done[o.job.ID] = fate{state: "scheduled"}
+						if o.permanent {
+							permanent = append(permanent, o.job.ID)
+						}
+					}
+					return done, nil
+				}
+				f := &finisher{logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}
+				f.write(t.Context(), "fail", []outcome{
+					{job: newHeldJob(1), verdict: failed}, {job: newHeldJob(2), verdict: failed}, {job: newHeldJob(3), verdict: failed},
+				}, call)
+				want := []int64{2}
+				if passes {
+					want = nil
+				}
+				if !slices.Equal(permanent, want) || f.unwritten+f.left != 0 {
+					t.Errorf("failed for good are %v, %d are not written", permanent, f.unwritten+f.left)
+				}
+			})
+		})
+	}
+}
