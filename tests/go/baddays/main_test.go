@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if runAsWorker() {
+	if runAsWorker() || runAsProgram() {
 		return
 	}
 	build := exec.Command("go", "build", "-o", program("gw-run"), "github.com/gwsql/gw/cmd/gw-run")

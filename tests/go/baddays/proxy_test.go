@@ -20,6 +20,9 @@ type proxy struct {
 	mu      sync.Mutex
 	moving  sync.Cond
 	stalled bool // nothing moves, in either direction; new connections are accepted and stall, too
+	rate    int  // bytes a second, in each direction; 0 is any number
+	down    flow // to the workers
+	up      flow
 	links   map[*link]bool
 	opened  []time.Time // when there were connections
 }
@@ -29,6 +32,12 @@ type link struct {
 	client   *net.TCPConn
 	upstream net.Conn
 	lost     bool // the server's end is gone, and nobody tells the worker
+}
+
+// flow is what moves in one direction, over all links.
+type flow struct {
+	bytes int64
+	free  time.Time // when all of it has arrived
 }
 
 // newProxy starts a proxy in front of a database on a local socket, and returns it and the database's URL by way of it.
@@ -72,13 +81,13 @@ func (p *proxy) accept() {
 		p.mu.Lock()
 		p.links[l] = true
 		p.mu.Unlock()
-		p.relaying.Go(func() { p.relay(l, l.upstream, l.client) })
-		p.relaying.Go(func() { p.relay(l, l.client, l.upstream) })
+		p.relaying.Go(func() { p.relay(l, l.upstream, l.client, &p.up) })
+		p.relaying.Go(func() { p.relay(l, l.client, l.upstream, &p.down) })
 	}
 }
 
 // relay copies one direction of a link until one end closes it, unless the link is lost: then the worker is not told.
-func (p *proxy) relay(l *link, to io.Writer, from io.Reader) {
+func (p *proxy) relay(l *link, to io.Writer, from io.Reader, f *flow) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -87,7 +96,9 @@ func (p *proxy) relay(l *link, to io.Writer, from io.Reader) {
 			p.moving.Wait()
 		}
 		lost := l.lost
+		arrives := f.take(n, p.rate)
 		p.mu.Unlock()
+		time.Sleep(time.Until(arrives))
 		if lost && from == io.Reader(l.client) && err == nil {
 			continue // what the worker sends is swallowed
 		}
@@ -106,6 +117,33 @@ func (p *proxy) relay(l *link, to io.Writer, from io.Reader) {
 			return
 		}
 	}
+}
+
+// take lets bytes pass, and returns when they arrive at so many a second.
+func (f *flow) take(bytes, rate int) time.Time {
+	f.bytes += int64(bytes)
+	if rate == 0 {
+		return time.Time{}
+	}
+	if now := time.Now(); f.free.Before(now) {
+		f.free = now
+	}
+	f.free = f.free.Add(time.Duration(bytes) * time.Second / time.Duration(rate))
+	return f.free
+}
+
+// narrow bounds what moves to so many bytes a second in each direction.
+func (p *proxy) narrow(rate int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rate = rate
+}
+
+// carried returns how many bytes the server has sent to the workers.
+func (p *proxy) carried() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.down.bytes
 }
 
 // stall stops all that moves, without closing anything.
