@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -20,7 +22,7 @@ func (q *queue) suspect(task string) {
 
 func TestAJobThatHasToRunAloneRunsWithNothingBesideIt(t *testing.T) {
 	q := newQueue(t)
-	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
+	q.exec(`select graphile_worker.set_setting('beat_every', '1 second')`)
 	q.add("suspect", 5)
 	q.suspect("suspect")
 	q.add("plain", 40)
@@ -106,4 +108,87 @@ func TestALostLeaseEndsTheHandlerAtTheNextBeat(t *testing.T) {
 	if e := receive(t, lost); e.Job.ID != id {
 		t.Errorf("the event is of job %d, want %d", e.Job.ID, id)
 	}
+}
+
+// gate is a handler that notes that it has started, and waits to be opened.
+func gate(started chan<- struct{}, opened <-chan struct{}) func(context.Context, *shim.Job) error {
+	return func(ctx context.Context, _ *shim.Job) error {
+		started <- struct{}{}
+		select {
+		case <-opened:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+func TestShortJobsGoOnBesideALongJobAndALongSuspect(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`select graphile_worker.set_setting('beat_every', '200 milliseconds')`)
+	w := q.worker(shim.Config{Concurrency: 4})
+	long, suspect, opened := make(chan struct{}, 1), make(chan struct{}, 3), make(chan struct{})
+	w.Handle("long", gate(long, opened))
+	w.Handle("suspect", gate(suspect, opened))
+	w.Handle("short", func(context.Context, *shim.Job) error { return nil })
+	w.start()
+	q.add("long", 1)
+	receive(t, long)
+	q.exec(`with added as (select j.id, j.revision from generate_series(1, 2) as n
+		  cross join lateral graphile_worker.add_job('suspect', json_build_object('n', n)) as j)
+		insert into graphile_worker._gw_suspects (job_id, revision) select id, revision from added`)
+	const noShorts = `select not exists (select from graphile_worker.jobs where task_identifier = 'short')`
+	for range 2 {
+		for done := false; !done; { // while it waits
+			q.add("short", 10)
+			q.await(noShorts)
+			select {
+			case <-suspect:
+				done = true
+			default:
+			}
+		}
+	}
+	q.add("short", 100) // while they run
+	q.await(noShorts)
+	if n := value[int](q, `select count(*) from graphile_worker._gw_suspects where is_alone`); n != 0 {
+		t.Errorf("%d suspects are said to be alone beside others", n)
+	}
+	close(opened)
+	q.await(`select not exists (select from graphile_worker.jobs)`)
+	w.stop()
+}
+
+func TestAWorkerMakesNoRoomForWhatItMayNotTake(t *testing.T) {
+	q := newQueue(t)
+	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
+	q.exec(`with added as (
+		  select j.id, j.revision from graphile_worker.add_job('of all', flags => '{forbidden}') as j
+		  union all select j.id, j.revision from graphile_worker.add_job('of one', flags => '{picky}') as j
+		  union all select j.id, j.revision from graphile_worker.add_job('of others') as j)
+		insert into graphile_worker._gw_suspects (job_id, revision) select id, revision from added`)
+	calls := &counter{beats: make(chan struct{}, 1000)}
+	config := q.pool.Config()
+	config.ConnConfig.Tracer = calls
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	w := q.workerOn(pool, shim.Config{Concurrency: 2, ForbiddenFlags: []string{"forbidden"}})
+	started, opened := make(chan struct{}, 1), make(chan struct{})
+	w.Handle("long", gate(started, opened))
+	w.Handle("of all", func(context.Context, *shim.Job) error { return nil })
+	w.Handle("of one", func(context.Context, *shim.Job) error { return nil }, shim.ForbiddenFlags("picky"))
+	q.add("long", 1)
+	w.start()
+	receive(t, started)
+	for range 15 {
+		receive(t, calls.beats)
+	}
+	if n := value[int](q, `select count(*) from graphile_worker._gw_suspects where room_at is null and worker_id is null`); n != 3 {
+		t.Errorf("room was made for %d of three suspects that are not the worker's", 3-n)
+	}
+	close(opened)
+	q.await(`select count(*) = 3 from graphile_worker.jobs`)
+	w.stop()
 }

@@ -105,7 +105,7 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 		emit(h.events, WorkersRecovered{Workers: answer.died, Jobs: int(answer.freed)})
 		h.logger.Warn("recovered jobs of dead workers", "jobs", answer.freed, "workers", answer.died)
 	}
-	h.alone.tell(answer.alone)
+	h.alone.tell(answer.aloneWaits)
 	if !answer.registered {
 		h.logger.Warn("worker was not registered any more, registers again")
 	}

@@ -53,11 +53,20 @@ func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, fo
 	return answer.jobs, err
 }
 
-// claimAlone takes one job that has to run alone, if there is one.
-func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden) ([]*Job, error) {
-	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
-	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[]`+more+`) as j`, args...)
+// claimAlone takes one job that has to run alone, if there is one: as the only one that the worker holds, or beside others
+// if room was made for it in vain.
+func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden, beside bool) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
+	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
 	return answer.jobs, err
+}
+
+// makeRoom asks how long to claim nothing else so that such a job may be claimed, 0 for not at all.
+func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbidden) (time.Duration, error) {
+	more, args := forbidden.argument(tasks, forbidden.flags)
+	var wait float64
+	err := q.row(ctx, &wait, `select coalesce(extract(epoch from S.make_room($1::text[], $2::text[]`+more+`)), 0)::double precision`, args...)
+	return seconds.Duration(wait), err
 }
 
 // claimUnread claims one job without reading what may be large or damaged: what is returned has no payload, flags, key nor
@@ -69,9 +78,11 @@ func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden for
 }
 
 // claimUnreadAlone is claimUnread for a job that has to run alone.
-func (q *queries) claimUnreadAlone(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
-	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
-	return q.readUnread(ctx, `S.get_job_alone($1::text, $2::text[], $3::text[]`+more+`) as j`, args...)
+func (q *queries) claimUnreadAlone(beside bool) claimUnreadFunc {
+	return func(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
+		more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
+		return q.readUnread(ctx, `S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
+	}
 }
 
 func (q *queries) readUnread(ctx context.Context, from string, args ...any) (job *Job, err error) {

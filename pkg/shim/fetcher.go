@@ -40,20 +40,24 @@ type fetcher struct {
 	backlog  *backlog
 	outcomes chan<- outcome
 
-	sleep     *sleep
-	load      load
-	aside     aside
-	held      held // jobs claimed whose outcomes are not settled
-	alone     alone
-	runsAlone bool // what is held has to run alone
-	look      bool // there may be something to claim
-	leftOut   bool // but not in this claim, as a task had no room
-	skips     bool // the next claim may leave out tasks that have a limit
-	unsure    unsure
-	poll      *time.Timer
-	stale     *time.Timer      // when to see whether jobs have waited too long
-	watched   bool             // stale runs
-	paused    <-chan time.Time // the end of the pause after a claim that failed, nil without
+	sleep       *sleep
+	load        load
+	aside       aside
+	held        held // jobs claimed whose outcomes are not settled
+	alone       alone
+	askedRoom   bool             // since the last beat, whether to make room
+	askedBeside bool             // likewise, for a job to run beside others
+	roomOver    <-chan time.Time // the end of the time to make room, nil without
+	runsAlone   bool             // what is held has to run alone
+	tryBeside   bool             // the next claim shows whether others may run beside it by now
+	look        bool             // there may be something to claim
+	leftOut     bool             // but not in this claim, as a task had no room
+	skips       bool             // the next claim may leave out tasks that have a limit
+	unsure      unsure
+	poll        *time.Timer
+	stale       *time.Timer      // when to see whether jobs have waited too long
+	watched     bool             // stale runs
+	paused      <-chan time.Time // the end of the pause after a claim that failed, nil without
 }
 
 // run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
@@ -73,7 +77,9 @@ func (f *fetcher) run(stop context.Context) {
 	var retry backoff
 	for stop.Err() == nil {
 		f.takeNotes()
-		f.look = f.backlog.reopened() || f.look
+		if f.backlog.reopened() {
+			f.look, f.askedBeside = true, false
+		}
 		limit := f.room(0)
 		var err error
 		switch {
@@ -90,7 +96,9 @@ func (f *fetcher) run(stop context.Context) {
 			if last && err == nil && !f.runsAlone {
 				return
 			}
-		case f.look && limit > 0 && f.alone != makeRoom && !f.runsAlone:
+		case f.alone == oneWaits && f.held.n > 0 && (!f.runsAlone || f.tryBeside) && (limit > 0 && !f.askedBeside || !f.askedRoom):
+			err = f.askForRoom(stop, limit)
+		case f.look && limit > 0 && f.alone != makeRoom && (!f.runsAlone || f.tryBeside):
 			if f.aside.singly > 0 {
 				err = f.claimSingly(stop)
 				break
@@ -149,6 +157,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	f.load.arrived(answer.jobs, time.Since(sent))
 	f.aside.worked(len(answer.jobs))
 	f.learn(ask, answer.jobs, set)
+	f.runsAlone, f.tryBeside = f.runsAlone && len(answer.jobs) == 0, false
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
 		if !ask.whole {
@@ -248,7 +257,10 @@ func (f *fetcher) wait(stop context.Context) {
 		f.paused = nil
 	case <-f.unsure.again:
 		f.unsure.now, f.unsure.again = true, nil
-	case f.alone = <-f.notices:
+	case waits := <-f.notices:
+		f.noteAlone(waits)
+	case <-f.roomOver:
+		f.endRoom()
 	case <-f.backlog.slack:
 	case s := <-f.settled:
 		f.noteSettled(s)
@@ -271,7 +283,9 @@ func (f *fetcher) takeNotes() {
 
 func (f *fetcher) noteSettled(s settlement) {
 	f.held.remove(s.jobs)
-	f.runsAlone = f.runsAlone && f.held.n > 0
+	if f.runsAlone && f.held.n == 0 {
+		f.runsAlone, f.look = false, true
+	}
 	f.look = f.look || s.queue || f.once
 }
 

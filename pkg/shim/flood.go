@@ -52,8 +52,9 @@ func (f *fetcher) flood(stop context.Context) error {
 			}
 		case s := <-f.settled:
 			f.noteSettled(s)
-		case f.alone = <-f.notices:
-			ebbs = ebbs || f.alone == makeRoom
+		case waits := <-f.notices:
+			f.noteAlone(waits)
+			ebbs = ebbs || waits
 		case <-f.backlog.slack:
 		case now := <-f.stale.C:
 			f.returnOld(now)

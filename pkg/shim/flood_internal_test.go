@@ -75,8 +75,8 @@ func TestAFloodEndsWithTheWorker(t *testing.T) {
 
 func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
 	f, _ := newFlood(t, 5000)
-	f.notices.tell(makeRoom)
-	if err := f.flood(t.Context()); err != nil || f.alone != makeRoom || f.held.n > 2*maxClaim {
+	f.notices.tell(true)
+	if err := f.flood(t.Context()); err != nil || f.alone != oneWaits || f.held.n > 2*maxClaim {
 		t.Errorf("%d jobs are held, %v", f.held.n, err)
 	}
 }

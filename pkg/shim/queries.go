@@ -108,9 +108,9 @@ func (q *queries) register(ctx context.Context, me identity) error {
 // pulse is the answer to a heartbeat.
 type pulse struct {
 	registered bool
-	leases     map[int64]int64 // of the jobs that are held, by job id: those that count from now on
-	next       time.Duration   // until the next beat, 0 if there is more to recover
-	alone      alone
+	leases     map[int64]int64  // of the jobs that are held, by job id: those that count from now on
+	next       time.Duration    // until the next beat, 0 if there is more to recover
+	aloneWaits bool             // a job waits that has to run alone
 	died       []string         // workers whose jobs are all recovered now
 	freed      int64            // jobs that this call recovered
 	canceled   map[int64]string // jobs of this worker that were canceled, with the reasons, which may be empty
@@ -124,25 +124,18 @@ func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*
 	}
 	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
 		var next float64
-		var waits, room bool
 		var canceled []int64
 		var reasons []string
 		err := conn.QueryRow(ctx, q.text(`
-			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits, b.make_room,
+			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
 			       b.died, b.freed, b.canceled_ids, b.reasons
 			  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
 			q.workerID, ids, held, reconnected).
-			Scan(&p.registered, &ids, &held, &next, &waits, &room, &p.died, &p.freed, &canceled, &reasons)
+			Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons)
 		if err != nil {
 			return err
 		}
 		p.next = seconds.Duration(next)
-		switch {
-		case room:
-			p.alone = makeRoom
-		case waits:
-			p.alone = oneWaits
-		}
 		p.leases = make(map[int64]int64, len(ids))
 		for i, id := range ids {
 			p.leases[id] = held[i]

@@ -92,10 +92,10 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 
 			pulse, err = q.heartbeat(ctx, time.Minute, answer.jobs, false)
 			check(err)
-			if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.alone != noneWaits {
+			if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
 				t.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
 			}
-			alone, err := q.claimAlone(ctx, []string{"a", "b"}, forbidden{})
+			alone, err := q.claimAlone(ctx, []string{"a", "b"}, forbidden{}, false)
 			check(err)
 			if len(alone) != 0 {
 				t.Errorf("claimed alone: %+v", alone)
@@ -129,7 +129,7 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 				jobs int
 			}{{`f\"→`, 0}, {"g", 1}} {
 				left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, c.flag))}
-				alone, err := q.claimAlone(ctx, []string{"c"}, left)
+				alone, err := q.claimAlone(ctx, []string{"c"}, left, false)
 				check(err)
 				beside, err := q.claimBeside(ctx, []string{"c"}, 10, left)
 				check(err)

@@ -54,7 +54,10 @@ create table {{.schema}}._gw_suspects (
   job_id    bigint  not null constraint _gw_suspects_pkey primary key,
   revision  integer not null,
   crashes   integer not null default 0,
-  worker_id text
+  worker_id text,
+  is_alone  boolean not null default true,
+  strict    boolean not null default false,
+  room_at   timestamptz
 );
 
 -- Empty but while canceled jobs still run: each beat asks whether it is. No foreign key, as for contexts.
@@ -183,7 +186,10 @@ comment on table {{.schema}}._gw_suspects is 'Jobs that were with a worker when 
 comment on column {{.schema}}._gw_suspects.job_id is 'The job.';
 comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job of another one is not suspected.';
 comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran it alone.';
-comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it alone.';
+comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it as a suspect.';
+comment on column {{.schema}}._gw_suspects.is_alone is 'Whether that worker runs, or ran, nothing beside it.';
+comment on column {{.schema}}._gw_suspects.strict is 'Whether it has to be alone for all of its run: a worker died that ran it as a suspect.';
+comment on column {{.schema}}._gw_suspects.room_at is 'When a worker last began to make room for it; see make_room().';
 
 comment on table {{.schema}}._gw_cancels is 'Running jobs that were canceled, for the beats of their workers; see cancel_jobs().';
 comment on column {{.schema}}._gw_cancels.job_id is 'The job.';

@@ -2,7 +2,8 @@
 -- who died, and the jobs wait as failed ones do unless setting recovered_jobs says otherwise.
 -- Whichever of them killed the worker, all are suspects from now on, which claims leave for get_job_alone (see there): only
 -- one that was alone with its worker has a crash counted against it. With setting crashes_allowed of them it has failed
--- for good. Suspects cost all claims time, so that beyond 10 000 there are no more: the others run as any job.
+-- for good. If a suspect ran beside others, the attempts do not count: the crash was perhaps its own, and its next run,
+-- which is strict, will tell. Suspects cost all claims time, so that beyond 10 000 there are no more: the others run as any job.
 -- A job that was replaced or removed while it ran stays dead.
 -- Locks: job rows by id, passing by locked ones; then their queue rows by id. The caller holds the workers' rows.
 create or replace function {{.schema}}._gw_recover_jobs(
@@ -33,7 +34,12 @@ begin
     select h.id,
            {{.schema}}._gw_obituary(w.id, w.host, w.pid, w.last_seen_at) as obituary,
            s.job_id is not null as suspected,
-           coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by then 1 else 0 end as crashes
+           coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by and s.is_alone then 1 else 0 end as crashes,
+           -- The suspect may have been taken back by the step before, and is strict then.
+           exists (select
+                     from {{.schema}}._gw_suspects as b
+                     join {{.schema}}._private_jobs as r on r.id = b.job_id and r.revision = b.revision
+                    where b.worker_id = h.locked_by and not b.is_alone and (r.locked_by = b.worker_id or b.strict)) as is_excused
       from held as h
       join {{.schema}}._gw_workers as w on w.id = h.locked_by
       left join {{.schema}}._gw_suspects as s on s.job_id = h.id and s.revision = h.revision
@@ -43,22 +49,24 @@ begin
                              then format('Killed its worker, it seems: %s died while they ran it alone. ', g.crashes)
                              else '' end || g.obituary,
            run_at     = case when waits then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else greatest(now(), j.run_at) end,
-           attempts   = case when g.crashes >= crashes_allowed then j.max_attempts else least(j.attempts, j.max_attempts) end,
+           attempts   = case when g.crashes >= crashes_allowed then j.max_attempts
+                             when g.is_excused then greatest(0, j.attempts - 1) -- one that is retired stays dead
+                             else least(j.attempts, j.max_attempts) end,
            locked_at  = null,
            locked_by  = null
       from judged as g
      where j.id = g.id
     returning j.id, j.revision, j.job_queue_id, g.suspected, g.crashes, j.is_available, j.is_available and j.run_at <= now() as is_ready
   ), suspected as (
-    insert into {{.schema}}._gw_suspects as s (job_id, revision, crashes)
-    select f.id, f.revision, f.crashes
+    insert into {{.schema}}._gw_suspects as s (job_id, revision, crashes, strict)
+    select f.id, f.revision, f.crashes, f.suspected
       from freed as f
      where f.is_available
      order by f.suspected desc, f.id
      limit greatest(0, 10000 - (select count(*) from {{.schema}}._gw_suspects))
            + (select count(*) from freed as f where f.suspected)
         on conflict on constraint _gw_suspects_pkey do update
-       set revision = excluded.revision, crashes = excluded.crashes, worker_id = null
+       set revision = excluded.revision, crashes = excluded.crashes, strict = excluded.strict, room_at = null
   )
   select count(*), count(*) filter (where f.is_ready), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null)
     into freed, ready, queue_ids

@@ -21,48 +21,9 @@ $$;
 comment on function {{.schema}}._gw_drop_spent_suspects() is
   'Internal: drops suspects whose jobs are gone, have failed for good or were replaced.';
 
--- Whether a suspect waits that this worker could run, and whether the worker is the one to make room for it. Of the
--- workers that live and run its task, that is the one with the least id, so that the others go on; one that is idle
--- may take the job before.
+-- Whether a suspect waits whose task a worker with these tasks runs. What it may not take for a flag shows when it asks.
 create or replace function {{.schema}}._gw_alone_waits(
-  worker_id  text,
-  tasks      text[],
-  dead_after interval,
-  out waits     boolean,
-  out make_room boolean
-)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  with waiting as (
-    select distinct t.identifier as task
-      from {{.schema}}._gw_suspects as s
-      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-      join {{.schema}}._private_tasks as t on t.id = j.task_id
-     where j.is_available and j.run_at <= now()
-       and (j.job_queue_id is null
-            or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
-       and (t.identifier = any (tasks) or tasks = '{}')
-  )
-  select count(*) > 0,
-         coalesce(bool_or(worker_id = (
-           select min(w.id)
-             from {{.schema}}._gw_workers as w
-            where w.last_seen_at > clock_timestamp() - dead_after / 2
-              and (n.task = any (w.tasks) or w.tasks = '{}'))), false)
-    into waits, make_room
-    from waiting as n;
-end;
-$$;
-
-comment on function {{.schema}}._gw_alone_waits(text, text[], interval) is
-  'Internal, for heartbeat(): whether a suspect waits for this worker, and whether the worker should make room for it.';
-
--- Whether a worker runs a suspect now.
-create or replace function {{.schema}}._gw_runs_alone(
-  worker_id text
+  tasks text[]
 )
   returns boolean
   language sql
@@ -72,8 +33,45 @@ create or replace function {{.schema}}._gw_runs_alone(
 as $$
   select exists (select
                    from {{.schema}}._gw_suspects as s
-                   join {{.schema}}._private_jobs as j on j.id = s.job_id
-                  where s.worker_id = _gw_runs_alone.worker_id and j.locked_by = _gw_runs_alone.worker_id)
+                   join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
+                   join {{.schema}}._private_tasks as t on t.id = j.task_id
+                  where j.is_available and j.run_at <= now()
+                    and (j.job_queue_id is null
+                         or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
+                    and (t.identifier = any (tasks) or tasks = '{}'))
+$$;
+
+comment on function {{.schema}}._gw_alone_waits(text[]) is
+  'Internal, for heartbeat(): whether a suspect waits for a worker with these tasks.';
+
+-- Whether a worker runs a suspect now, and may claim nothing beside it. After one beat_every it may, unless the suspect is
+-- strict: then it is not alone from here on.
+-- Locks: the row of the suspect that is not alone any more.
+create or replace function {{.schema}}._gw_runs_alone(
+  worker_id text
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  found_one record;
+begin
+  select s.job_id, s.strict or j.locked_at > clock_timestamp() - {{.schema}}._gw_beat_every() as is_bound
+    into found_one
+    from {{.schema}}._gw_suspects as s
+    join {{.schema}}._private_jobs as j on j.id = s.job_id
+   where s.worker_id = _gw_runs_alone.worker_id and s.is_alone and j.locked_by = _gw_runs_alone.worker_id
+   order by is_bound desc
+   limit 1;
+  if not found then
+    return false;
+  elsif not found_one.is_bound then
+    update {{.schema}}._gw_suspects as s set is_alone = false where s.job_id = found_one.job_id;
+  end if;
+  return found_one.is_bound;
+end;
 $$;
 
 comment on function {{.schema}}._gw_runs_alone(text) is

@@ -45,6 +45,19 @@ $$;
 comment on function {{.schema}}.setting(text) is
   'The value of a fleet-wide setting: as set, else its default; null if there is no such setting.';
 
+-- How often workers beat.
+create or replace function {{.schema}}._gw_beat_every()
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4)
+$$;
+
+comment on function {{.schema}}._gw_beat_every() is
+  'Internal: how often workers beat: setting beat_every, or a quarter of dead_after if that is less.';
+
 -- Sets a fleet-wide setting for all workers and functions of this schema; null brings the default back.
 -- Returns the value now in force.
 -- Workers are told to look when notify changes: what was added before may not have been announced, and those that sleep

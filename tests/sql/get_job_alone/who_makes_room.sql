@@ -1,42 +1,47 @@
--- A beat says that a job waits to run alone to all that run its task, and to one of them to make room for it.
+-- A beat says that a job waits to run alone to all that run its task. One of those that are busy makes room for it, for a
+-- beat, and no worker that may not take it.
 begin;
-select plan(7);
+select plan(17);
 set local search_path = graphile_worker, public;
 
-select set_setting('dead_after', '1 minute');
-create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
-select register_worker('keeper');
--- A beat of a worker that has beaten for longer than dead_after.
-create function pg_temp.beat() returns setof record language sql as $$
-  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
-  select died, freed from heartbeat('keeper')
+create function pg_temp.told(worker text) returns boolean language sql as $$ select alone_waits from heartbeat(worker) $$;
+-- As if so much time had passed.
+create function pg_temp.pass(beats integer) returns void language sql as $$
+  update _gw_suspects set room_at = room_at - beats * _gw_beat_every()
 $$;
--- Makes a worker silent for longer than that, and its claims as old.
-create function pg_temp.kill(worker text) returns void language sql as $$
-  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
-  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
-  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
-$$;
-select set_setting('recovered_jobs', 'run');
 
-select register_worker('a', '{other}'), register_worker('b', '{task}'), register_worker('c', '{task}'), register_worker('d', '{task}');
-select add_job('task', job_key => 'suspect');
+select register_worker('a', '{other}'), register_worker('b', '{task}'), register_worker('c');
+select add_job('task', job_key => 'suspect', flags => '{flag}');
 insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs;
-create function pg_temp.told(worker text) returns text language sql as $$
-  select case when alone_waits then 'waits' else 'none' end || case when make_room then ', make room' else '' end from heartbeat(worker)
-$$;
 
-select is(pg_temp.told('a'), 'none', 'not to one that does not run the task');
-select is(pg_temp.told('b'), 'waits, make room', 'one has to make room');
-select is(pg_temp.told('c'), 'waits', 'the others need not');
-update _gw_workers set last_seen_at = now() - interval '2 minutes' where id in ('b', 'keeper');
-select is(pg_temp.told('c'), 'waits, make room', 'if that one is silent, the next has to');
+select is(pg_temp.told('a'), false, 'not to one that does not run the task');
+select is(pg_temp.told('b'), true, 'to one that does');
+select is(pg_temp.told('c'), true, 'or runs all');
+select is(make_room('{other}'), null, 'who does not run the task makes no room');
+select is(make_room('{task}', '{flag}'), null, 'nor who forbids its flag');
+select is(make_room('{task}', task_forbidden_flags => '{"task": ["flag"]}'), null, 'or forbids it for this task');
+select is(make_room('{task}', now => '-infinity'), null, 'nor anybody while it is not due');
+select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it is not run beside others before room was made');
+select is(make_room('{task}', '{another}'), interval '5 seconds', 'who may take it makes room for a beat');
+select is(make_room(), null, 'the others go on');
+select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it is not run beside others meanwhile');
+select pg_temp.pass(1);
+select is(make_room(), null, 'nobody makes room a second time');
+select is_empty($$ select id from get_job_alone('c', '{task}', '{flag}', beside => true) $$, 'nor does it run where it may not');
 update _private_jobs set run_at = now() + interval '1 hour';
-select is(pg_temp.told('c'), 'none', 'a job that is not due need not have room');
+select is(pg_temp.told('c'), false, 'a job that is not due need not have room');
 update _private_jobs set run_at = now();
-select get_job_alone('d');
-select is(pg_temp.told('c'), 'none', 'nor one that runs');
-select is_empty($$ select job_id from _gw_suspects where worker_id is distinct from 'd' $$, 'it is still suspected');
+select results_eq($$ select key from get_job_alone('c', beside => true) $$, array['suspect'], 'after that it runs beside others');
+select is(pg_temp.told('b'), false, 'one that runs need not have room');
+
+-- One that has to be alone.
+select return_job('c', id) from _private_jobs;
+update _gw_suspects set strict = true, room_at = null;
+create temp table rooms as
+select beats, make_room() as room, (select id from get_job_alone('c', beside => true)) as id, pg_temp.pass(1)::text
+  from generate_series(0, 26) as beats;
+select results_eq($$ select array_agg(beats order by beats) filter (where room is not null), count(id) from rooms $$,
+                  $$ values ('{0,12,24}'::integer[], 0::bigint) $$, 'gets room once in a dozen beats, and is never beside others');
 
 select * from finish();
 rollback;

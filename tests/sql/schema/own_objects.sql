@@ -26,7 +26,7 @@ select results_eq(
             ('force_unlock_workers'),
             ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'), ('list_jobs'),
             ('list_queues'), ('list_tasks'),
-            ('list_workers'), ('matching_job_ids'), ('next_run_at'), ('permanently_fail_jobs'),
+            ('list_workers'), ('make_room'), ('matching_job_ids'), ('next_run_at'), ('permanently_fail_jobs'),
             ('queue_depth'), ('queue_stats'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'),
             ('reset_stale_locks'), ('retry_jobs'),
             ('return_job'), ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('set_setting'), ('setting'), ('show_jobs'), ('stale_sweep'),

@@ -48,7 +48,7 @@ select results_eq(
         'worker_id text, job_ids bigint[] DEFAULT ''{}''::bigint[], leases bigint[] DEFAULT ''{}''::bigint[], '
         'reconnected boolean DEFAULT false '
         '-> TABLE(registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, '
-        'make_room boolean, died text[], freed bigint, canceled_ids bigint[], reasons text[])'),
+        'died text[], freed bigint, canceled_ids bigint[], reasons text[])'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '
@@ -82,7 +82,7 @@ select results_eq(
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now()'),
          ('get_job_alone',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], forbidden_flags text[] DEFAULT NULL::text[], '
-          'now timestamp with time zone DEFAULT now(), task_forbidden_flags json DEFAULT NULL::json'),
+          'now timestamp with time zone DEFAULT now(), task_forbidden_flags json DEFAULT NULL::json, beside boolean DEFAULT false'),
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now(), '

@@ -45,7 +45,9 @@
 {{ template "work/_gw_within_bytes.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
+{{ template "work/_gw_waiting_suspects.sql" . }}
 {{ template "work/get_job_alone.sql" . }}
+{{ template "work/make_room.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}

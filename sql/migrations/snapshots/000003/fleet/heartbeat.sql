@@ -6,7 +6,7 @@
 -- is missing is lost, and its handler should end. canceled_ids, reasons: jobs of the worker that cancel_jobs has canceled,
 -- among job_ids or not; their handlers should end, too, and then the jobs be reported as ever. registered false: the
 -- worker is unknown, and should register.
--- alone_waits, make_room: a job waits for get_job_alone; with make_room, claim nothing else until it could be asked for.
+-- alone_waits: a job waits for get_job_alone; who holds others asks make_room.
 -- died, freed: the workers whose jobs are all recovered now, and how many jobs this call freed.
 --
 -- A worker is dead when it was silent for the setting dead_after. Only somebody who has beaten without a gap for as long,
@@ -28,7 +28,6 @@ create or replace function {{.schema}}.heartbeat(
     held_leases  bigint[],
     next_in      interval,
     alone_waits  boolean,
-    make_room    boolean,
     died         text[],
     freed        bigint,
     canceled_ids bigint[],
@@ -44,9 +43,8 @@ declare
   me         record;
   more       boolean  := false;
 begin
-  next_in := least({{.schema}}.setting('beat_every')::interval, dead_after / 4);
+  next_in := {{.schema}}._gw_beat_every();
   alone_waits := false;
-  make_room := false;
   died := '{}';
   freed := 0;
   canceled_ids := '{}';
@@ -88,8 +86,7 @@ begin
 
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     perform {{.schema}}._gw_drop_spent_suspects() where {{.schema}}._gw_is_keeper();
-    select a.waits, a.make_room into alone_waits, make_room
-      from {{.schema}}._gw_alone_waits(worker_id, me.tasks, dead_after) as a;
+    alone_waits := {{.schema}}._gw_alone_waits(me.tasks);
   end if;
 
   if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
@@ -105,7 +102,7 @@ end;
 $$;
 
 comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
-  'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; make_room: claim nothing else until then. died, freed: workers that were found dead and are recovered, and how many jobs this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
+  'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; who holds others asks make_room. died, freed: workers that were found dead and are recovered, and how many jobs this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
 
 -- Whether this transaction is the one that looks after the jobs of dead workers in this schema; if nobody else is, it is
 -- from now on.

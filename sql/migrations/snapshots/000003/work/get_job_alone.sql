@@ -1,8 +1,12 @@
--- Claims one job that was with a worker when it died, for a worker that holds no other job; until its outcome is written,
--- get_job_batch gives that worker nothing. So if it kills this worker, too, no other job is suspected for it, and such
--- crashes are counted. Which of the jobs of a dead worker killed it nobody knows, so that all of them come this way until
--- they are completed. heartbeat() says when one waits. No row: nothing to claim, or the worker runs such a job already.
--- Otherwise it is as get_job_batch. Node workers claim these jobs as any other.
+-- Claims one job that was with a worker when it died, for a worker that holds no other job; for a beat_every, or until its
+-- outcome is written, get_job_batch gives that worker nothing. So if it kills this worker, too, no other job is suspected
+-- for it, and such crashes are counted. Which of the jobs of a dead worker killed it nobody knows, so that all of them come
+-- this way until they are completed. heartbeat() says when one waits. No row: nothing to claim, or the worker runs such a
+-- job already. Otherwise it is as get_job_batch. Node workers claim these jobs as any other.
+--
+-- beside: for a worker that holds other jobs: gives a job that a worker has made room for in vain; see make_room. It gives
+-- one of them a beat_every, so that one which kills at once is beside no other. If that worker dies, the crash counts against nobody, and the job is strict from then on: it is not given with beside any more,
+-- and get_job_batch gives its worker nothing as long as it runs. So is one whose crash has counted.
 -- Locks: never waits. The queue row before its head job; whatever somebody else has locked is passed by.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
@@ -10,7 +14,8 @@ create or replace function {{.schema}}.get_job_alone(
   task_identifiers     text[]      default null,
   forbidden_flags      text[]      default null,
   now                  timestamptz default now(),
-  task_forbidden_flags json        default null
+  task_forbidden_flags json        default null,
+  beside               boolean     default false
 )
   returns table (
     id              bigint,
@@ -35,6 +40,7 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at    timestamptz := clock_timestamp();
+  room_over     timestamptz := claimed_at - {{.schema}}._gw_beat_every(); -- of room that was made before
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
@@ -42,7 +48,12 @@ declare
 begin
   if (length(worker_id) between 1 and 128) is not true then
     raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif {{.schema}}._gw_runs_alone(worker_id) then
+  elsif {{.schema}}._gw_runs_alone(worker_id)
+        or exists (select
+                     from {{.schema}}._gw_suspects as s
+                     join {{.schema}}._private_jobs as j on j.id = s.job_id
+                    where s.worker_id = get_job_alone.worker_id and j.locked_by = get_job_alone.worker_id
+                      and (beside is not true or j.locked_at > room_over)) then
     return;
   end if;
   if task_identifiers is not null then
@@ -55,12 +66,10 @@ begin
   end if;
 
   for suspect in
-    select j.id, j.revision, j.job_queue_id, j.priority, j.run_at
-      from {{.schema}}._gw_suspects as s
-      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-     where j.is_available
-       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags, flagged_tasks, task_flags)
-     order by j.priority, j.run_at, j.id
+    select w.id, w.revision, w.job_queue_id, w.priority, w.run_at
+      from {{.schema}}._gw_waiting_suspects(task_ids, forbidden_flags, get_job_alone.now, flagged_tasks, task_flags) as w
+     where beside is not true or not w.strict and w.room_at <= room_over
+     order by w.priority, w.run_at, w.id
   loop
     if suspect.job_queue_id is not null then
       perform from {{.schema}}._private_job_queues as q
@@ -97,7 +106,7 @@ begin
       from claimed as c;
     continue when not found;
 
-    update {{.schema}}._gw_suspects as s set worker_id = get_job_alone.worker_id where s.job_id = suspect.id;
+    update {{.schema}}._gw_suspects as s set worker_id = get_job_alone.worker_id, is_alone = beside is not true where s.job_id = suspect.id;
     update {{.schema}}._private_job_queues as q
        set locked_by = worker_id, locked_at = claimed_at
      where q.id = suspect.job_queue_id;
@@ -106,5 +115,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json) is
-  'Claims one due job that was with a worker when it died, for a worker that holds no other job, and gets none by get_job_batch until it has reported the outcome. heartbeat says when one waits. The arguments and the columns are those of get_job_batch.';
+comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json, boolean) is
+  'Claims one due job that was with a worker when it died, for a worker that holds no other job, and gets none by get_job_batch until it has reported the outcome, or for a beat. heartbeat says when one waits. beside: for a worker that holds other jobs, a job that make_room was asked for in vain. The other arguments and the columns are those of get_job_batch.';

@@ -1,0 +1,30 @@
+-- The suspects that a worker may take, in the order of jobs. Of those that are strict none is there while one runs alone, so
+-- that of all workers one at most stands apart for longer than a beat.
+create or replace function {{.schema}}._gw_waiting_suspects(
+  task_ids        integer[],
+  forbidden_flags text[],
+  due             timestamptz,
+  flagged_tasks   integer[],
+  task_flags      text[]
+)
+  returns table (id bigint, revision integer, job_queue_id integer, priority smallint, run_at timestamptz, strict boolean, room_at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+  select j.id, j.revision, j.job_queue_id, j.priority, j.run_at, s.strict, s.room_at
+    from {{.schema}}._gw_suspects as s
+    join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
+   where j.is_available
+     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+     and (not s.strict
+          or not exists (select
+                           from {{.schema}}._gw_suspects as o
+                           join {{.schema}}._private_jobs as r on r.id = o.job_id and r.locked_by = o.worker_id
+                          where o.strict and o.is_alone))
+   order by j.priority, j.run_at, j.id
+$$;
+
+comment on function {{.schema}}._gw_waiting_suspects(integer[], text[], timestamptz, integer[], text[]) is
+  'Internal, for get_job_alone and make_room: the suspects that a worker may take.';

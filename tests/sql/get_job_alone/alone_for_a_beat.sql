@@ -1,0 +1,29 @@
+-- A worker runs a suspect alone for a beat; then it may claim others, unless the suspect has to be alone. Of those that have
+-- to, one runs at a time.
+begin;
+select plan(8);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => k, priority => k::integer) from unnest(array['1', '2', '3']) as k;
+insert into _gw_suspects (job_id, revision, strict) select id, revision, key <> '1' from _private_jobs;
+select add_job('task', job_key => 'plain', priority => 9);
+create function pg_temp.pass(worker text) returns void language sql as $$
+  update _private_jobs set locked_at = locked_at - 2 * _gw_beat_every() where locked_by = worker
+$$;
+
+select is((select key from get_job_alone('a')), '1', 'a suspect runs');
+select is_empty($$ select key from get_job_batch('a') $$, 'nothing is beside it');
+select pg_temp.pass('a');
+select is((select key from get_job_batch('a')), 'plain', 'until a beat is over');
+select is((select is_alone from _gw_suspects where worker_id = 'a'), false, 'it is not alone then');
+
+select add_job('task', job_key => 'more', priority => 9);
+select is((select key from get_job_alone('b')), '2', 'one that has to be alone');
+select pg_temp.pass('b');
+select is_empty($$ select key from get_job_batch('b') $$, 'stays so');
+select is_empty($$ select key from get_job_alone('c') $$, 'the next has to wait for it');
+select complete_job('b', id) from _private_jobs where key = '2';
+select is((select key from get_job_alone('c')), '3', 'until it has ended');
+
+select * from finish();
+rollback;

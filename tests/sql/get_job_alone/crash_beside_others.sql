@@ -1,0 +1,77 @@
+-- A crash while a suspect ran beside others counts against no job, and costs nobody an attempt. The suspect has to be
+-- alone after that, for all of its run, and its crashes count.
+begin;
+select plan(19);
+set local search_path = graphile_worker, public;
+
+select set_setting('dead_after', '1 minute');
+create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
+select register_worker('keeper');
+-- A beat of a worker that has beaten for longer than dead_after.
+create function pg_temp.beat() returns setof record language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
+  select died, freed from heartbeat('keeper')
+$$;
+-- Makes a worker silent for longer than that, and its claims as old.
+create function pg_temp.kill(worker text) returns void language sql as $$
+  update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = worker;
+  update _private_jobs set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+  update _private_job_queues set locked_at = locked_at - interval '2 minutes' where locked_by = worker;
+$$;
+select set_setting('recovered_jobs', 'run');
+
+
+select set_setting('crashes_allowed', '2');
+-- What the table says of a job.
+create function pg_temp.told(job text) returns text language sql as $$
+  select concat_ws(' ', j.attempts || '/' || j.max_attempts,
+                   case when s.job_id is not null then 'suspect ' || s.crashes || case when s.strict then ' strict' else '' end end)
+    from _private_jobs as j left join _gw_suspects as s on s.job_id = j.id where j.key = job
+$$;
+
+select register_worker('w0');
+select add_job('task', job_key => 'poison');
+select get_job('w0');
+select pg_temp.kill('w0');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select is(pg_temp.told('poison'), '1/25 suspect 0', 'whose fault the first crash was nobody knows');
+
+select register_worker('w1');
+select add_job('task', job_key => 'last try', max_attempts => 1), add_job('task', job_key => 'replaced', max_attempts => 1);
+select set_eq($$ select key from get_job_batch('w1', batch_size => 2) $$, '{last try,replaced}'::text[], 'a worker is busy');
+select ok(make_room() is not null, 'and can make no room');
+update _gw_suspects set room_at = room_at - _gw_beat_every();
+select is((select key from get_job_alone('w1', beside => true)), 'poison', 'so that it runs the suspect beside others');
+select is_empty($$ select key from get_job_alone('w1', beside => true) $$, 'one in a beat');
+select add_job('task', job_key => 'late');
+select is((select key from get_job_batch('w1')), 'late', 'and goes on claiming');
+select add_job('task', job_key => 'replaced');
+select remove_job('replaced');
+select pg_temp.kill('w1');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select is(pg_temp.told('poison'), '1/25 suspect 0 strict', 'the crash does not count, nor does the attempt');
+select is(pg_temp.told('last try'), '0/1 suspect 0', 'so that a job in its last attempt has not failed');
+select is(pg_temp.told('late'), '0/25 suspect 0', 'nor has one that was claimed later');
+select is_empty($$ select id from _private_jobs where key is null and is_available $$, 'one that was replaced stays dead');
+
+update _gw_suspects set room_at = now() - interval '1 day';
+select is((select key from get_job_alone('w2', '{task}', beside => true)), 'last try', 'the neighbours run, beside others or not');
+select is((select key from get_job_alone('w3', beside => true)), 'late', 'but the suspect does not');
+select is_empty($$ select key from get_job_alone('w4', beside => true) $$, 'beside others it is not given any more');
+select register_worker('w4'), register_worker('w5');
+select is((select key from get_job_alone('w4')), 'poison', 'it runs alone');
+update _private_jobs set locked_at = locked_at - interval '1 hour' where locked_by = 'w4';
+select add_job('task', job_key => 'another');
+select is_empty($$ select key from get_job_batch('w4') $$, 'however long that takes');
+select pg_temp.kill('w4');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select is(pg_temp.told('poison'), '2/25 suspect 1 strict', 'this crash is its own');
+select is((select key from get_job_alone('w5')), 'poison', 'it has another chance');
+select pg_temp.kill('w5');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select is((select is_available::text || ' ' || left(last_error, 27) from _private_jobs where key = 'poison'),
+          'false Killed its worker, it seems', 'the second is too many: it has failed for good');
+select is((select count(*) from _private_jobs where key <> 'poison' and not is_available and locked_at is null), 0::bigint, 'and nobody else has');
+
+select * from finish();
+rollback;
