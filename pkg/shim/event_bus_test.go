@@ -2,6 +2,7 @@ package shim
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -49,21 +50,53 @@ func TestAHookHoldsNoMoreEventsThanItMay(t *testing.T) {
 	}
 }
 
+// A subscription that is closed gets no more events, and takes none from one that stays.
 func TestASubscriptionMayBeClosedWhileEventsCome(t *testing.T) {
+	const churners, rounds = 4, 3000
 	w := &Worker{}
+	stays := w.Subscribe(1 << 20)
+	var closing sync.WaitGroup
+	for range churners {
+		closing.Go(func() {
+			for range rounds {
+				sub := w.Subscribe(1)
+				sub.Close()
+				for range sub.Events() { // ends, for the channel is closed
+				}
+				if _, open := <-sub.Events(); open {
+					t.Error("an event came after the end")
+				}
+			}
+		})
+	}
 	done := make(chan struct{})
 	go func() {
-		defer close(done)
-		for range 2000 {
-			w.Subscribe(1).Close()
-		}
+		closing.Wait()
+		close(done)
 	}()
-	for {
+	emitted := 0
+	for over := false; !over && emitted < cap(stays.Events()); emitted++ {
 		select {
 		case <-done:
-			return
+			over = true
 		default:
-			emit(&w.events, StopRequested{})
 		}
+		emit(&w.events, ShutdownStarted{Grace: time.Duration(emitted)})
+		runtime.Gosched() // to those that subscribe
+	}
+	<-done
+	if left := w.events.all(); len(left) != 1 {
+		t.Errorf("%d listeners are left, want the one that stays", len(left))
+	}
+	stays.Close()
+	seen := 0
+	for event := range stays.Events() {
+		if at := event.(ShutdownStarted).Grace; at != time.Duration(seen) {
+			t.Fatalf("event %d came in place of event %d", at, seen)
+		}
+		seen++
+	}
+	if seen != emitted || stays.Dropped() != 0 {
+		t.Errorf("the one that stays has seen %d of %d events, %d were dropped", seen, emitted, stays.Dropped())
 	}
 }

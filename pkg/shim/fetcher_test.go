@@ -116,15 +116,17 @@ func TestAWorkerSurvivesTheLossOfEveryConnectionInTheMiddleOfWork(t *testing.T) 
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 4})
 	const total = 2000
-	ran := make(chan struct{}, 10*total)
-	w.Handle("step", func(context.Context, *shim.Job) error {
-		ran <- struct{}{}
+	ran := make(chan int64, 10*total)
+	w.Handle("step", func(_ context.Context, job *shim.Job) error {
+		ran <- job.ID
 		return nil
 	})
 	q.add("step", total)
+	ids := value[[]int64](q, `select array_agg(id) from graphile_worker.jobs`)
 	w.start()
+	started := make(map[int64]bool)
 	for n := 1; n <= total*9/10; n++ {
-		receive(t, ran)
+		started[receive(t, ran)] = true
 		if n%300 == 0 {
 			q.exec(`select pg_terminate_backend(pid) from pg_stat_activity
 			         where datname = current_database() and pid <> pg_backend_pid()`)
@@ -132,6 +134,17 @@ func TestAWorkerSurvivesTheLossOfEveryConnectionInTheMiddleOfWork(t *testing.T) 
 	}
 	q.await(`select not exists (select from graphile_worker.jobs)`)
 	w.stop()
+	for len(ran) > 0 {
+		started[<-ran] = true
+	}
+	for _, id := range ids {
+		if !started[id] {
+			t.Errorf("job %d is gone and has not run", id)
+		}
+	}
+	if len(ids) != total || len(started) != total {
+		t.Errorf("of %d jobs %d have run", len(ids), len(started))
+	}
 }
 
 // loseClaim makes the answer to the worker's next claim get lost, with the job locked as if the claim had gone through.
