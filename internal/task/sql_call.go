@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -30,10 +31,15 @@ func (c *caller) together(ctx context.Context, jobs []*shim.Job) []error {
 	return c.run(ctx, newGroup(c, jobs), (*group).together)
 }
 
+// timeFor returns how long a group of so many jobs may take that may each take as long as timeout.
+func timeFor(jobs int, timeout time.Duration) time.Duration {
+	return seconds.Duration(float64(jobs)*timeout.Seconds() + answerTime.Seconds())
+}
+
 // run runs a group on a connection. What is left when the connection breaks is tried again job by job, so that the one
 // that breaks it does not take the others along. It may be done already: then it is gone.
 func (c *caller) run(ctx context.Context, g *group, how func(*group, context.Context, []int) error) []error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(len(g.jobs))*c.timeout+answerTime, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(g.jobs), c.timeout), errTimeout)
 	defer cancel()
 	var broken error
 	refused := g.jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {

@@ -23,7 +23,7 @@ type Config struct {
 	// handlers wait for, is busy. The worker has its own few connections, however many handlers there are.
 	Concurrency int
 
-	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to.
+	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to, a day at most.
 	// Default: 2 s. New jobs announce themselves and due times are known beforehand, so raising it costs no latency while
 	// the listening connection lives; with PollOnly, or the setting notify = never, it is the latency.
 	PollInterval time.Duration
@@ -82,6 +82,7 @@ type Config struct {
 const (
 	defaultSchema       = "graphile_worker"
 	defaultPollInterval = 2 * time.Second
+	longestPollInterval = 24 * time.Hour
 	defaultGrace        = 30 * time.Second
 	maxWorkerIDLength   = 128
 )
@@ -116,6 +117,7 @@ func (c Config) completed() (Config, error) {
 	if c.PollInterval == 0 {
 		c.PollInterval = defaultPollInterval
 	}
+	c.PollInterval = min(c.PollInterval, longestPollInterval)
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}

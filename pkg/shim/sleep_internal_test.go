@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -33,5 +34,15 @@ func TestOldTransactionsAreLookedAtSeldom(t *testing.T) {
 	}
 	if got := pause(1); got != 2*time.Second {
 		t.Errorf("when the new one has ended, it is looked at after %s, want the poll interval", got)
+	}
+}
+
+func TestAnEndlessPollIntervalIsADay(t *testing.T) {
+	c, err := Config{PollInterval: math.MaxInt64}.completed()
+	if err != nil || c.PollInterval != 24*time.Hour {
+		t.Fatalf("the poll interval is %s, %v", c.PollInterval, err)
+	}
+	if s := newSleep(nil, c.PollInterval, true); s.lasting != 4*24*time.Hour {
+		t.Errorf("a mark lasts for %s", s.lasting)
 	}
 }
