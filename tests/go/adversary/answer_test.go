@@ -11,7 +11,6 @@ func usualCodes(code string) bool {
 	return strings.HasPrefix(code, "GW") ||
 		slices.Contains([]string{
 			"22", // a value that is none
-			"23", // or that a CHECK constraint refuses
 			"54", // or too large for PostgreSQL
 		}, code[:min(2, len(code))]) ||
 		slices.Contains([]string{

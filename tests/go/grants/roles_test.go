@@ -70,6 +70,7 @@ func aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers(q *queue) {
 	}
 	for _, key := range []string{"ours", "fresh"} {
 		q.refused(limited, "GWBKM", "select API.enqueue_mail(job_key => '"+key+"', job_key_mode => 'sometimes')")
+		q.refused(limited, "GWBQN", "select API.enqueue_mail(job_key => '"+key+"', queue_name => repeat('q', 129))")
 	}
 	const jobs = `
 		select string_agg(concat_ws(' ', j.task_identifier, j.key, p.payload, j.revision, j.priority), '; ' order by j.id)

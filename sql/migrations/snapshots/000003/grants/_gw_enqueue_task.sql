@@ -27,6 +27,11 @@ begin
     return ({{.schema}}.add_job(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, job_key_mode)).id;
   end if;
 
+  -- What would be refused is refused before its names are made.
+  if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags) then
+    perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
+  end if;
+
   -- Names before the row under the key, as in add_job.
   perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
   perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
