@@ -18,9 +18,10 @@ begin
   elsif coalesce(concurrency, 0) < 1 then
     raise exception 'Concurrency must be at least 1, not %.', coalesce(concurrency::text, 'null') using errcode = 'GWWCO';
   end if;
+  -- The tasks as a list: readers of an array of several dimensions, or with nulls, do not expect them.
   insert into {{.schema}}._gw_workers as w (id, tasks, concurrency, host, pid, version)
-  values (worker_id, coalesce(register_worker.tasks, '{}'), register_worker.concurrency, register_worker.host,
-          register_worker.pid, register_worker.version)
+  values (worker_id, array(select t.name from unnest(register_worker.tasks) as t (name) where t.name is not null),
+          register_worker.concurrency, register_worker.host, register_worker.pid, register_worker.version)
       on conflict (id) do update
      set last_seen_at = clock_timestamp(), beating_since = clock_timestamp(), recovered_at = null,
          tasks = excluded.tasks, concurrency = excluded.concurrency, host = excluded.host, pid = excluded.pid,

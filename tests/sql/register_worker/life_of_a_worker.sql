@@ -1,6 +1,6 @@
 -- A worker registers, beats and leaves; registering again updates what is known about it.
 begin;
-select plan(9);
+select plan(10);
 set local search_path = graphile_worker, public;
 
 select register_worker('worker', '{a,b}', 4, 'host', 123, '1.0');
@@ -8,6 +8,8 @@ select results_eq(
   $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'worker' $$,
   $$ values ('{a,b}'::text[], 4, 'host', 123, '1.0') $$,
   'what it says is known');
+select register_worker('odd', '{{a,b},{c,null}}');
+select is((select tasks from _gw_workers where id = 'odd'), '{a,b,c}', 'its tasks are a list, whatever array they come in');
 select register_worker('plain');
 select results_eq(
   $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'plain' $$,
