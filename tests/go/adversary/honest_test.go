@@ -111,10 +111,10 @@ const keep = 10 * time.Second
 func (p *punctuality) judge(control *punctuality) (found []string) {
 	now := time.Now()
 	p.mu.Lock()
-	var late []promise
+	late := make(map[int64]promise)
 	for n, job := range p.jobs {
 		if job.late(now) > lateness {
-			late = append(late, *job)
+			late[n] = *job
 		}
 		p.latest = max(p.latest, job.late(now))
 		if !job.started.IsZero() && now.Sub(job.started) > keep {
@@ -122,10 +122,10 @@ func (p *punctuality) judge(control *punctuality) (found []string) {
 		}
 	}
 	p.mu.Unlock()
-	for _, job := range late {
+	for n, job := range late {
 		by := job.late(now)
 		if slack := control.worst(job.due, job.due.Add(by)); by-slack > lateness {
-			found = append(found, fmt.Sprintf("a job of task %s is %s late, of the control %s (started: %v)", job.task,
+			found = append(found, fmt.Sprintf("job %d of task %s is %s late, of the control %s (started: %v)", n, job.task,
 				by.Round(time.Millisecond), max(0, slack).Round(time.Millisecond), !job.started.IsZero()))
 		} else {
 			p.excused++

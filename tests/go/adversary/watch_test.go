@@ -48,10 +48,32 @@ func (tr *trial) watch(ctx context.Context) {
 }
 
 func (tr *trial) judge() {
-	if late := tr.honest.judge(tr.control); len(late) > 0 {
-		tr.violate(honestJobsStart, "%s; %d jobs in all", late[0], len(late))
+	if late := tr.honest.judge(tr.control); len(late) > 0 && tr.ctx.Err() == nil {
+		tr.violate(honestJobsStart, "%s; %d jobs in all\n%s", late[0], len(late), tr.waiting())
 	}
 	tr.control.judge(tr.control)
+}
+
+// waiting tells how the honest jobs stand in the database that are there, and who waits for whom.
+func (tr *trial) waiting() string {
+	var found string
+	err := tr.server.QueryRow(tr.ctx, `
+		select concat_ws(E'\n',
+		         now(),
+		         (select string_agg(concat_ws(' ', j.id, t.identifier, j.payload, 'run_at', j.run_at, 'made', j.created_at, 'locked', j.locked_at, j.locked_by,
+		                                      'queue', q.queue_name, q.locked_at, q.locked_by), E'\n' order by j.run_at)
+		            from graphile_worker._private_jobs as j
+		            join graphile_worker._private_tasks as t on t.id = j.task_id
+		            left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+		           where t.identifier ~ '^honest'),
+		         (select string_agg(concat_ws(' ', a.application_name, a.state, a.wait_event, pg_blocking_pids(a.pid)::text,
+		                                      clock_timestamp() - a.xact_start, left(a.query, 200)), E'\n' order by a.xact_start)
+		            from pg_stat_activity as a
+		           where a.datname = current_database() and a.xact_start is not null))`).Scan(&found)
+	if err != nil {
+		return err.Error()
+	}
+	return found
 }
 
 func (tr *trial) lookAtCanary() error {
