@@ -148,9 +148,9 @@ func (p *producer) say(ctx context.Context, sql string, allowed func(code string
 		return
 	}
 	note := p.journal.begin(p.kind, sql)
-	ctx, cancel := context.WithTimeout(ctx, 4*callTimeout)
+	patient, cancel := context.WithTimeout(ctx, 4*callTimeout)
 	defer cancel()
-	results := p.conn.PgConn().Exec(ctx, sql)
+	results := p.conn.PgConn().Exec(patient, sql)
 	for results.NextResult() {
 		p.read(results.ResultReader())
 	}
@@ -165,7 +165,7 @@ func (p *producer) say(ctx context.Context, sql string, allowed func(code string
 		if !allowed(refusal.Code) {
 			p.violate(errorsAreOurs, "%s: %s (SQLSTATE %s)\n%s\n%s\n%s", p.kind, shorten(refusal.Message), refusal.Code, shorten(refusal.Detail), shorten(refusal.Where), sql)
 		}
-	case p.over(ctx):
+	case ctx.Err() != nil: // the attack is over
 		note.end("cut")
 	default:
 		note.end(err.Error())

@@ -178,11 +178,6 @@ func (tr *trial) violate(r rule, format string, args ...any) {
 	}
 }
 
-// over tells whether the trial has ended, or a call of its own that was cut off with it.
-func (tr *trial) over(ctx context.Context) bool {
-	return tr.ctx.Err() != nil || ctx.Err() == context.Canceled
-}
-
 // describe tells what was broken and by which calls.
 func (tr *trial) describe(v *violation) string {
 	logs := []string{tr.log.String(), tr.program.log.String()}
