@@ -145,7 +145,7 @@ create table {{.schema}}._gw_schedules (
   last_job_id  bigint
 );
 
-insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity');
+insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity'), ('recovery', '-infinity');
 
 alter table {{.schema}}._gw_settings      enable row level security;
 alter table {{.schema}}._gw_workers       enable row level security;
@@ -207,9 +207,9 @@ comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
 comment on column {{.schema}}._gw_sleepers.until is 'When the mark is over, should the worker not renew it.';
 comment on index {{.schema}}._gw_sleepers_until is 'Finds a worker that sleeps.';
 
-comment on table {{.schema}}._gw_turns is 'When work that is due once in a while for the whole fleet was last done.';
+comment on table {{.schema}}._gw_turns is 'Work that one worker at a time does for the whole fleet, which locks its row.';
 comment on column {{.schema}}._gw_turns.name is 'The work.';
-comment on column {{.schema}}._gw_turns.last_at is 'When it was last done.';
+comment on column {{.schema}}._gw_turns.last_at is 'When it was last done, if it is due once in a while.';
 
 comment on table {{.schema}}._gw_job_context is 'What producers sent along with their jobs for whoever observes them, such as a trace; a row may outlive its job for a while.';
 comment on column {{.schema}}._gw_job_context.job_id is 'The job.';

@@ -183,6 +183,52 @@ func TestProducersWithAnOlderSnapshotDoNotUseACollectedName(t *testing.T) {
 	}
 }
 
+// Any role may take advisory locks. One that holds all of ours stops no producer; names are not collected meanwhile.
+func TestAdvisoryLocksOfAStrangerStopNoProducer(t *testing.T) {
+	db := newDatabase(t)
+	stranger, cleaner := db.session(), db.session()
+	holdAllNames(stranger)
+	for _, isolation := range []string{readCommitted, repeatableRead, serializable} {
+		for _, add := range addCalls {
+			for _, there := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, names there %t", isolation, add.name, there), func(t *testing.T) {
+					producer, cleaner, stranger := db.in(t).sessionAt(isolation), cleaner.in(t), stranger.in(t)
+					if there {
+						makeUnusedNames(cleaner, "name")
+					}
+					producer.exec("begin")
+					producer.exec("set local statement_timeout = '20s'")
+					producer.exec(add.sql)
+					stranger.exec("select pg_advisory_unlock_all()")
+					if rows := one[int64](cleaner, collect); rows != 0 {
+						t.Errorf("cleanup removed %d names in use", rows)
+					}
+					producer.exec("commit")
+					if n := one[int](cleaner, strays); n != 0 {
+						t.Errorf("%d jobs have a task or queue without a row", n)
+					}
+					cleaner.exec("delete from graphile_worker._private_jobs")
+					holdAllNames(stranger)
+					if rows := one[int64](cleaner, collect); rows != 0 {
+						t.Errorf("cleanup removed %d names that a stranger holds", rows)
+					}
+					stranger.exec("select pg_advisory_unlock_all()")
+					if rows := one[int64](cleaner, collect); rows != 2 {
+						t.Errorf("cleanup removed %d unused names, want 2", rows)
+					}
+					holdAllNames(stranger)
+				})
+			}
+		}
+	}
+}
+
+// holdAllNames takes every advisory lock by which names are held.
+func holdAllNames(s *session) {
+	s.t.Helper()
+	s.exec("select pg_advisory_lock(7239152::bigint * 4294967296 + n) from generate_series(0, 127) as n")
+}
+
 // addCalls return ids of jobs of the task "name" in the queue "name".
 var addCalls = []struct{ name, sql string }{
 	{"add_job", "select id from graphile_worker.add_job('name', queue_name => 'name')"},
@@ -226,8 +272,14 @@ func TestCleanupKeepsTaskNamesThatForeignWorkersMayHaveCached(t *testing.T) {
 }
 
 // Producers at all isolation levels, with names in any order, workers and cleanup together: nobody dead-locks, no job is
-// left without its names, none is lost.
+// left without its names, none is lost. Beside them a stranger may take and release the advisory locks of names.
 func TestProducersWorkersAndCleanupDoNotDisturbEachOther(t *testing.T) {
+	for _, strangers := range []int{0, 1} {
+		t.Run(fmt.Sprint("strangers: ", strangers), func(t *testing.T) { produceAndCleanUp(t, strangers) })
+	}
+}
+
+func produceAndCleanUp(t *testing.T, strangers int) {
 	const (
 		producers, calls, cleaners, workers = 6, 40, 2, 2
 		names                               = 6
@@ -270,6 +322,24 @@ func TestProducersWorkersAndCleanupDoNotDisturbEachOther(t *testing.T) {
 			for {
 				if _, err := query[int64](t.Context(), conn, collect); err != nil {
 					return fmt.Errorf("a cleanup: %w", err)
+				}
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+			}
+		})
+	}
+	for range strangers {
+		conn := db.session().conn
+		working.Go(func() error {
+			for {
+				_, err := conn.Exec(t.Context(), `
+					select pg_advisory_lock(7239152::bigint * 4294967296 + n) from generate_series(0, 127) as n where random() < 0.5;
+					select pg_advisory_unlock_all()`)
+				if err != nil {
+					return fmt.Errorf("a stranger: %w", err)
 				}
 				select {
 				case <-stop:

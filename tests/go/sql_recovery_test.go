@@ -48,14 +48,31 @@ func TestOneWorkerAtATimeRecovers(t *testing.T) {
 	if err := first.conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Await(t, pgtest.Pool(t, d.url), `
-		select not exists (select from pg_locks as l join pg_database as d on d.oid = l.database
-		                    where l.locktype = 'advisory' and d.datname = current_database())`)
+	pgtest.Await(t, pgtest.Pool(t, d.url), "select graphile_worker._gw_is_keeper()")
 	if died := all[[]string](second, beatOf, "other")[0]; len(died) != 1 || died[0] != "dead" {
 		t.Errorf("then the second finds %q dead", died)
 	}
 	if n := all[int](second, "select count(*)::int from graphile_worker.jobs where locked_at is not null")[0]; n != 0 {
 		t.Errorf("%d jobs are locked", n)
+	}
+}
+
+// Any role may take advisory locks; recovery does not go by one.
+func TestAdvisoryLocksOfAStrangerStopNoRecovery(t *testing.T) {
+	d := newDatabase(t)
+	stranger, keeper := d.session(), d.session()
+	keeper.exec("select graphile_worker.add_job('task')")
+	keeper.exec("select graphile_worker.register_worker('dead')")
+	keeper.exec("select graphile_worker.get_job('dead')")
+	keeper.kill("dead")
+	keeper.mayJudge("keeper")
+	stranger.exec(`
+		select pg_advisory_lock(7239153::bigint * 4294967296 + c.oid::bigint)
+		  from pg_class as c
+		 where c.relnamespace = 'graphile_worker'::regnamespace`)
+
+	if died := all[[]string](keeper, beatOf, "keeper")[0]; len(died) != 1 {
+		t.Errorf("%q found dead, want the one that is", died)
 	}
 }
 

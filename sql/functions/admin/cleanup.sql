@@ -4,7 +4,7 @@
 --   GC_JOB_QUEUES            queue names that no job uses
 -- Whatever is asked for, our side tables lose what is not needed any more, as in stale_sweep.
 -- Names that a transaction in flight may be using are left for the next time; producers never wait longer than this
--- call's transaction lasts, and only those that use a collected name (or share its lock, see _gw_names).
+-- call's transaction lasts, and only those that use a collected name.
 -- Node workers cache the ids of task names. So while a worker that is not registered holds a lock, task names are only
 -- collected with force; registered workers look names up at every claim.
 -- Raises GWCTN (unknown task), GWCFW (foreign workers), GWCIS (not READ COMMITTED: an older snapshot cannot tell).

@@ -38,6 +38,7 @@ begin
     '_gw_find_ending_identities',
     '_gw_find_full_notify_queue',
     '_gw_find_old_snapshots',
+    '_gw_find_held_names',
     '_gw_find_dead_rows',
     '_gw_find_stale_locks',
     '_gw_find_orphaned_queues',

@@ -105,14 +105,17 @@ comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
   'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; who holds others asks make_room. died, freed: workers that were found dead and are recovered, and how many jobs this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
 
 -- Whether this transaction is the one that looks after the jobs of dead workers in this schema; if nobody else is, it is
--- from now on.
+-- from now on. By the lock of a row, for any role may take advisory locks.
 create or replace function {{.schema}}._gw_is_keeper()
   returns boolean
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, pg_temp
 as $$
-  select pg_try_advisory_xact_lock(7239153 * 4294967296 + '{{ replace "'" "''" .schema }}._gw_workers'::regclass::oid::bigint)
+begin
+  perform from {{.schema}}._gw_turns as t where t.name = 'recovery' for update skip locked;
+  return found;
+end;
 $$;
 
 comment on function {{.schema}}._gw_is_keeper() is

@@ -121,6 +121,7 @@
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_full_notify_queue.sql" . }}
 {{ template "doctor/_gw_find_old_snapshots.sql" . }}
+{{ template "doctor/_gw_find_held_names.sql" . }}
 {{ template "doctor/_gw_find_dead_rows.sql" . }}
 {{ template "doctor/_gw_find_stale_locks.sql" . }}
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}

@@ -1,6 +1,8 @@
 -- Task and queue names become ids. A name may be collected by cleanup() when no job uses it, and a producer must not end
--- up with the id of a collected name, however long its transaction stays open. So producers hold the name with a shared
--- advisory lock before they look it up, and cleanup() collects only names that it gets exclusively, without waiting.
+-- up with the id of a collected name, however long its transaction stays open. So producers hold the name before they look
+-- it up: with a shared advisory lock, which costs least, or, where that is taken, by locking the row of the name. cleanup()
+-- collects only names of which it gets both, without waiting. Any role may take advisory locks, so that nobody waits for
+-- one: who holds them all makes producers lock rows, and keeps names from being collected.
 -- Names share 64 locks a kind: one transaction with a million names must not fill the server's lock table.
 
 create or replace function {{.schema}}._gw_name_lock(
@@ -19,9 +21,10 @@ $$;
 comment on function {{.schema}}._gw_name_lock(text, text) is
   'Internal: the advisory lock under which the name of a task or queue is held.';
 
--- Holds many names at once until the transaction ends.
--- An older snapshot could still see a name that cleanup() has collected since: there the rows themselves are locked, and
--- the answer to a collected one is 40001.
+-- Holds many names at once until the transaction ends. Where rows are locked, names that have none yet get them.
+-- An older snapshot could still see a name that cleanup() has collected since: there the rows themselves are locked, too,
+-- and the answer to a collected one is 40001.
+-- Locks: advisory locks, without waiting; else new names, then the rows of names, each in sorted order.
 create or replace function {{.schema}}._gw_hold_names(
   identifiers text[],
   queue_names text[]
@@ -31,24 +34,48 @@ create or replace function {{.schema}}._gw_hold_names(
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
 as $$
+declare
+  missed boolean;
+  tasks  bigint;
+  queues bigint;
 begin
-  perform pg_advisory_xact_lock_shared(l.id)
-     from (select {{.schema}}._gw_name_lock('task', n.name) as id
-             from unnest(identifiers) as n (name)
-            where n.name is not null
-            union
-           select {{.schema}}._gw_name_lock('queue', n.name)
-             from unnest(queue_names) as n (name)
-            where n.name is not null
-            order by 1) as l;
-  if current_setting('transaction_isolation') <> 'read committed' then
-    perform from {{.schema}}._private_tasks as t
-      where t.identifier = any (identifiers)
-      order by t.identifier for key share;
-    perform from {{.schema}}._private_job_queues as q
-      where q.queue_name = any (queue_names)
-      order by q.queue_name for key share;
+  select bool_or(not pg_try_advisory_xact_lock_shared(l.id))
+    into missed
+    from (select {{.schema}}._gw_name_lock('task', n.name) as id
+            from unnest(identifiers) as n (name)
+           where n.name is not null
+           union
+          select {{.schema}}._gw_name_lock('queue', n.name)
+            from unnest(queue_names) as n (name)
+           where n.name is not null) as l;
+  if missed is not true and current_setting('transaction_isolation') = 'read committed' then
+    return;
   end if;
+
+  loop
+    begin
+      if missed then
+        perform {{.schema}}._gw_make_names(identifiers, queue_names);
+      end if;
+      perform from {{.schema}}._private_tasks as t
+        where t.identifier = any (identifiers)
+        order by t.identifier for key share;
+      get diagnostics tasks = row_count;
+      perform from {{.schema}}._private_job_queues as q
+        where q.queue_name = any (queue_names)
+        order by q.queue_name for key share;
+      get diagnostics queues = row_count;
+      if missed is not true
+         or tasks = (select count(distinct n.name) from unnest(identifiers) as n (name))
+            and queues = (select count(distinct n.name) from unnest(queue_names) as n (name)) then
+        return;
+      end if;
+      -- One that cleanup() had locked is gone when we have waited for it. New ones must not be made out of order.
+      raise exception using errcode = 'GWBKC';
+    exception when sqlstate 'GWBKC' then
+      null;
+    end;
+  end loop;
 end;
 $$;
 
