@@ -12,6 +12,12 @@ for module in . bench examples/receive; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
 
+# With standard_conforming_strings off, a backslash in a plain literal is an escape: E'' or a bracket expression says it always.
+plain="^(?:[^'eE-]|-(?!-)|[eE](?!')|[eE]'(?:[^'\\\\]|\\\\.)*'|'[^'\\\\]*')*'[^'\\\\]*\\\\"
+if grep -rnP -- "$plain" sql/functions sql/migrations/*.sql; then
+  echo "a plain literal has a backslash, see above" >&2
+  exit 1
+fi
 # pkg/migrate pins the path of its connections, which no pooler in transaction mode shares.
 go run ./scripts/checkstatements cmd internal/{cli,health,rows,statement,task} pkg/{gwotel,gwprom,shim,shimtest}
 scripts/with-database.sh scripts/check-functions.sh

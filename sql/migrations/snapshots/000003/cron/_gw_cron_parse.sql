@@ -41,11 +41,11 @@ begin
           using errcode = 'GWRPT';
       end if;
       mask := mask | (2::bigint << coalesce(bounds[2], bounds[1])::integer) - (1::bigint << bounds[1]::integer);
-    elsif part ~ '^\*/0+$' then
+    elsif part ~ '^[*]/0+$' then
       raise exception 'Invalid wildcard expression ''%'' in %: divisor ''%'' expected to be greater than zero',
         part, place, substr(part, 3)
         using errcode = 'GWRPT';
-    elsif part ~ '^\*(/[0-9]+)?$' then
+    elsif part ~ '^[*](/[0-9]+)?$' then
       for value in lowest..highest by least(coalesce(nullif(substr(part, 3), ''), '1')::numeric, 60)::integer loop
         mask := mask | (1::bigint << value);
       end loop;
@@ -78,7 +78,7 @@ create or replace function {{.schema}}._gw_cron_parse(
 as $$
 declare
   fields text[] := regexp_match(
-    pattern, '^([0-9*/,-]+)\s+([0-9*/,-]+)\s+([0-9*/,-]+)\s+([0-9*/,-]+)\s+([0-9*/,-]+)$');
+    pattern, '^([0-9*/,-]+)[[:space:]]+([0-9*/,-]+)[[:space:]]+([0-9*/,-]+)[[:space:]]+([0-9*/,-]+)[[:space:]]+([0-9*/,-]+)$');
   parsed {{.schema}}._gw_cron_patterns;
 begin
   if fields is null then

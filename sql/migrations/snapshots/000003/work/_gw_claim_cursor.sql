@@ -27,7 +27,7 @@ declare
   cursor bigint[];
 begin
   -- Two simple patterns; one that counts up to 17 digits costs five times as much.
-  if stored ~ '^\{(-?[0-9]+,){6}[0-9]+\}$' and stored !~ '[0-9]{18}' then
+  if stored ~ '^[{](-?[0-9]+,){6}[0-9]+[}]$' and stored !~ '[0-9]{18}' then
     cursor := stored::bigint[];
     if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
        and cursor[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
