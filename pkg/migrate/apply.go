@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	tern "github.com/jackc/tern/v2/migrate"
+
+	"github.com/gwsql/gw/internal/cli"
 )
 
 // lockPolicy says how to get at locks that others hold.
@@ -66,7 +68,7 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migration) (
 	applied []Migration, failed Migration, err error,
 ) {
-	if err := m.setLockTimeout(ctx, conn); err != nil {
+	if err := m.setSession(ctx, conn); err != nil {
 		return nil, Migration{}, err
 	}
 	runner, err := tern.NewMigrator(ctx, conn, m.qualified(versionTable))
@@ -83,7 +85,7 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 		m.onStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
 		// tern resets all settings after each migration. An error here is one of the connection, which the migration
 		// itself is about to meet.
-		_ = m.setLockTimeout(ctx, conn)
+		_ = m.setSession(ctx, conn)
 	}
 	err = runner.MigrateTo(ctx, int32(len(migrations)))
 	if err == nil || len(begun) == 0 {
@@ -93,12 +95,17 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 	return begun[:last], begun[last], err
 }
 
-// setLockTimeout sets it for the session, as migrations that run outside a transaction need it too. It is no startup
-// parameter, which poolers would refuse.
-func (m *Migrator) setLockTimeout(ctx context.Context, conn *pgx.Conn) error {
+// setSession sets the time to wait for a lock, and the path that a pooler may have kept from the connection. It does so
+// for the session, as migrations that run outside a transaction need it too. The time is no startup parameter, which
+// poolers would refuse.
+func (m *Migrator) setSession(ctx context.Context, conn *pgx.Conn) error {
 	milliseconds := (m.locks.timeout + time.Millisecond - 1).Milliseconds()
-	if _, err := conn.Exec(ctx, "set lock_timeout = "+strconv.FormatInt(milliseconds, 10)); err != nil {
-		return fmt.Errorf("set lock timeout: %w", err)
+	_, err := conn.Exec(ctx, `
+		select pg_catalog.set_config('lock_timeout', $1::pg_catalog.text, false),
+		       pg_catalog.set_config('search_path', $2::pg_catalog.text, false)`,
+		strconv.FormatInt(milliseconds, 10), cli.OwnPath)
+	if err != nil {
+		return fmt.Errorf("set lock timeout and path: %w", err)
 	}
 	return nil
 }

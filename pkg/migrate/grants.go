@@ -102,7 +102,7 @@ func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done 
 		return Granting{}, err
 	}
 	defer m.disconnect(ctx, conn)
-	if err := m.setLockTimeout(ctx, conn); err != nil {
+	if err := m.setSession(ctx, conn); err != nil {
 		return Granting{}, err
 	}
 	err = tern.LockExecTx(ctx, conn, strings.Join(append(statements, m.applyGrants()), ";\n"))

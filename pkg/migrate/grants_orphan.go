@@ -62,7 +62,7 @@ func (m *Migrator) removeOrphan(ctx context.Context, roles []string, do bool) (t
 	if !do {
 		return "-- Run this in one transaction, as the owner of schema " + quote(m.schema+"_api") + ".\n\n" + text, nil
 	}
-	if err := m.setLockTimeout(ctx, conn); err != nil {
+	if err := m.setSession(ctx, conn); err != nil {
 		return "", err
 	}
 	if err := tern.LockExecTx(ctx, conn, text); err != nil {

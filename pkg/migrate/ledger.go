@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,21 +33,29 @@ type revision struct {
 // A ledger is Graphile Worker's table migrations, in order.
 type ledger []revision
 
-// readLedger reads the ledger as it has been at any time: early ones have no column breaking. A table that never was one
-// is an error with code 42703.
+// readLedger reads the ledger as it has been at any time: in early ones, which have no column breaking, it is that of d. A
+// table that never was one is an error with code 42703. Nothing is sorted, compared or cast but what PostgreSQL makes
+// itself: the operators of a column's type can be somebody's code.
 func (m *Migrator) readLedger(ctx context.Context, tx pgx.Tx) (ledger, error) {
 	rows, err := tx.Query(ctx, `
-		select m.id, coalesce((to_jsonb(m) ->> 'breaking')::boolean, false) as breaking
+		select m.id, (select breaking from `+m.qualified("migrations")+` as b where b.ctid = m.ctid)
 		  from `+m.qualified("migrations")+` as m
-		 where m.ts is not null
-		 order by m.id`)
+		 cross join (values (false)) as d (breaking)
+		 where m.ts is not null`)
 	if err != nil {
 		return nil, fmt.Errorf("read Graphile Worker's revision: %w", err)
 	}
-	l, err := pgx.CollectRows(rows, pgx.RowToStructByPos[revision])
+	var l ledger
+	var id int32
+	var breaking *bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &breaking}, func() error {
+		l = append(l, revision{ID: id, Breaking: breaking != nil && *breaking})
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read Graphile Worker's revision: %w", err)
 	}
+	slices.SortFunc(l, func(a, b revision) int { return cmp.Compare(a.ID, b.ID) })
 	return l, nil
 }
 

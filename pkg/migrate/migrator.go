@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/sql"
 )
 
@@ -57,6 +58,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "gw-migrate"
 	}
+	cli.SpeakUTF8(conn)
 	return &Migrator{
 		config:     conn,
 		schema:     cfg.Schema,
@@ -143,7 +145,7 @@ func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, er
 }
 
 func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, m.config)
+	conn, err := cli.Connect(ctx, m.config)
 	if err != nil {
 		if refusal := poolerRefusal(err); refusal != nil {
 			return nil, refusal

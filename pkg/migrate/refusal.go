@@ -164,6 +164,16 @@ func (m *Migrator) refuseRights(e evidence) *Refusal {
 	return nil
 }
 
+// refuseStrangers says who could have laid out what is there for us to trip over. Nothing in it was looked at.
+func (m *Migrator) refuseStrangers(e evidence) *Refusal {
+	return &Refusal{
+		Reason: ReasonOwner,
+		Problem: fmt.Sprintf("in schema %s, or as schema %s, there is what belongs to %s, and role %s is no member of it",
+			m.quoted(), quote(m.schema+"_api"), strings.Join(quoteAll(e.strangers), ", "), quote(e.user)),
+		WayOut: "if that role is to be trusted, connect as it; else drop what it has made there, or choose another schema",
+	}
+}
+
 func (m *Migrator) refuseOwner(e evidence) *Refusal {
 	return &Refusal{
 		Reason:  ReasonOwner,
@@ -208,6 +218,14 @@ func refusePooler(found string) *Refusal {
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+func quoteAll(names []string) []string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quote(name)
+	}
+	return quoted
+}
 
 // enumerate lists the first few of what may be many.
 func enumerate(things []string) string {

@@ -90,7 +90,7 @@ func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []str
 	if len(statements) == 0 {
 		return nil
 	}
-	if err := m.setLockTimeout(ctx, conn); err != nil {
+	if err := m.setSession(ctx, conn); err != nil {
 		return err
 	}
 	err := tern.LockExecTx(ctx, conn, strings.Join(statements, "\n"))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/cli"
 )
 
 // A State is what a schema looks like to this program.
@@ -54,7 +56,8 @@ type evidence struct {
 	extension string   // that the schema belongs to, with its version
 	owners    []string // of the contract's tables and functions; of the schema where there are none of these
 	user      string
-	mayCreate bool // in the schema
+	strangers []string // who own the schema, some of what is in it, or the schema for roles, and whom nothing says to trust
+	mayCreate bool     // in the schema
 	tables    []string
 	objects   []string // described in words; all that is in the schema but the version table
 }
@@ -94,6 +97,29 @@ select n.oid is not null,
                                          where c.relnamespace = n.oid and c.relname = any ($3::text[]))) as o (oid)
               order by 1),
        current_user::text,
+       array(select r.rolname::text
+               from (select s.nspowner, s.oid is distinct from n.oid
+                       from pg_catalog.pg_namespace as s
+                      where s.nspname in ($1, $1 || '_api')
+                     union
+                     select c.relowner, false
+                       from pg_catalog.pg_class as c
+                      where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f')
+                     union
+                     select p.proowner, false
+                       from pg_catalog.pg_proc as p
+                      where p.pronamespace = n.oid) as o (oid, is_api)
+               join pg_catalog.pg_roles as r on r.oid = o.oid
+               join pg_catalog.pg_database as d on d.datname = pg_catalog.current_database()
+              where not r.rolsuper
+                and r.oid <> d.datdba
+                and r.rolname <> current_user
+                and case when o.is_api
+                         then r.oid is distinct from n.nspowner
+                              and not exists (select from pg_catalog.pg_class as c
+                                               where c.relnamespace = n.oid and c.relname = '_private_jobs' and c.relowner = r.oid)
+                         else not pg_catalog.pg_has_role(r.oid, 'member') end
+              order by 1),
        coalesce(pg_catalog.has_schema_privilege(n.oid, 'create'), false),
        array(select c.relname::text
                from pg_catalog.pg_class as c
@@ -124,16 +150,22 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 
-	// So that the catalogue's functions name the schema of everything that is not PostgreSQL's own.
-	if _, err := tx.Exec(ctx, "set local search_path = pg_catalog"); err != nil {
-		return Status{}, fmt.Errorf("inspect schema: %w", err)
+	// With the path, the catalogue's functions name the schema of everything that is not PostgreSQL's own. A row security
+	// policy is somebody's code: a query that it would filter fails instead.
+	for _, setting := range []string{"search_path = " + cli.OwnPath, "row_security = off"} {
+		if _, err := tx.Exec(ctx, "set local "+setting); err != nil {
+			return Status{}, fmt.Errorf("inspect schema: %w", err)
+		}
 	}
 
 	var e evidence
 	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions())).
-		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.mayCreate, &e.tables, &e.objects)
+		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.strangers, &e.mayCreate, &e.tables, &e.objects)
 	if err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
+	}
+	if len(e.strangers) > 0 {
+		return m.unread(e), nil
 	}
 	status, err := m.classify(ctx, tx, e)
 	if isCode(err, "42501") && !e.isOwner() {
@@ -144,6 +176,16 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
 	return status, nil
+}
+
+// unread is the status of a schema in which somebody else's things are. Of no table a row is read, for that can run the
+// code of its owner: a policy, a cast.
+func (m *Migrator) unread(e evidence) Status {
+	status := Status{Schema: m.schema, State: Foreign, Available: int32(len(m.migrations)), Extension: e.extension}
+	if status.Refusal = m.refuseRights(e); status.Refusal == nil || status.Refusal.Reason != ReasonOwner {
+		status.Refusal = m.refuseStrangers(e)
+	}
+	return status
 }
 
 func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status, error) {
