@@ -78,7 +78,7 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 		if err != nil {
 			return err
 		}
-		if c.db, err = pgx.ConnectConfig(ctx, config.ConnConfig); err != nil {
+		if c.db, err = cli.Connect(ctx, config.ConnConfig); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
 		defer c.db.Close(context.WithoutCancel(ctx))

@@ -220,6 +220,7 @@ func (d *database) pool() (*pgxpool.Config, error) {
 	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
 		params["application_name"] = "gw-run"
 	}
+	cli.SpeakUTF8(config.ConnConfig)
 	return config, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
@@ -36,7 +37,7 @@ func (d database) open(ctx context.Context) (*queue, error) {
 }
 
 func (q *queue) connect(ctx context.Context) (err error) {
-	if q.db, err = pgx.ConnectConfig(ctx, q.config.Copy()); err != nil {
+	if q.db, err = cli.Connect(ctx, q.config); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -38,7 +39,7 @@ func prepareSchema(ctx context.Context, conn *pgx.ConnConfig, o *options, log *s
 // findQueue makes sure that a schema has what a worker calls. It is the queue's, or that which gw-migrate grants makes for
 // workers who may not look into the queue's.
 func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error {
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := cli.Connect(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}

@@ -119,6 +119,15 @@ func EmptyDatabase(t testing.TB) string {
 	})
 }
 
+// EncodedDatabase returns the URL of a fresh database with nothing in it and an encoding. It is dropped after the test as by
+// [Database].
+func EncodedDatabase(t testing.TB, encoding string) string {
+	t.Helper()
+	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+		return exec(ctx, admin, "create database %s template template0 encoding "+encoding+" lc_collate 'C' lc_ctype 'C'", name)
+	})
+}
+
 // Pool returns a pool of connections to a database, closed after the test.
 func Pool(t testing.TB, databaseURL string) *pgxpool.Pool {
 	t.Helper()

@@ -3,10 +3,12 @@ package shim
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/rows"
 )
@@ -30,12 +32,41 @@ type database interface {
 type pgxDatabase struct{ db DB }
 
 func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
-	found, err := d.db.Query(ctx, sql, args...)
+	db := d.db
+	if pool, ok := db.(*pgxpool.Pool); ok {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		db = conn
+	}
+	if err := checkEncoding(db); err != nil {
+		return err
+	}
+	found, err := db.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
 	return rows.Each(found, fn)
+}
+
+// checkEncoding refuses a connection for which the server would take the UTF-8 that Go sends for something else. SQL_ASCII
+// leaves bytes as they are. Of a connection that does not say, nothing is known.
+func checkEncoding(db DB) error {
+	conn, ok := db.(*pgx.Conn)
+	if holder, holds := db.(interface{ Conn() *pgx.Conn }); holds {
+		conn, ok = holder.Conn(), true
+	}
+	if !ok || conn == nil {
+		return nil
+	}
+	if encoding := conn.PgConn().ParameterStatus("client_encoding"); encoding != "" && encoding != "UTF8" && encoding != "SQL_ASCII" {
+		return fmt.Errorf("the connection's client_encoding is %s: set it to UTF8, as by RuntimeParams of the pool's ConnConfig or "+
+			"client_encoding=UTF8 in the connection string, or open the pool by Open", encoding)
+	}
+	return nil
 }
 
 type sqlDatabase struct{ db SQLDB }

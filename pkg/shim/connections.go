@@ -3,9 +3,14 @@ package shim
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/cli"
 )
 
 const (
@@ -21,7 +26,7 @@ const (
 )
 
 // ownPool makes a pool that is like the caller's and nobody else uses, so that no call of the core waits for a connection
-// that a handler has. It connects when it must.
+// that a handler has. It connects when it must. Its sessions speak UTF-8 and look for names in pg_catalog alone.
 func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := callers.Config()
 	config.MaxConns = min(config.MaxConns, ownConnections)
@@ -33,9 +38,33 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	config.HealthCheckPeriod = 2 * spareTime
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
 	config.PingTimeout = pingTimeout
+	cli.SpeakUTF8(config.ConnConfig)
+	pinPath(config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's own pool: %w", err)
 	}
 	return pool, nil
+}
+
+// pinPath gives connections [cli.OwnPath], until a pooler refuses one for it: from then on they have none, and only the
+// names in our statements, which are all qualified, keep those of others out.
+func pinPath(config *pgxpool.Config) {
+	var isRefused atomic.Bool
+	before, onError := config.BeforeConnect, config.ConnConfig.OnPgError
+	config.BeforeConnect = func(ctx context.Context, conn *pgx.ConnConfig) error {
+		if !isRefused.Load() {
+			conn.RuntimeParams["search_path"] = cli.OwnPath
+		}
+		if before == nil {
+			return nil
+		}
+		return before(ctx, conn)
+	}
+	config.ConnConfig.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		if cli.RefusesPath(err) {
+			isRefused.Store(true)
+		}
+		return onError == nil || onError(conn, err)
+	}
 }

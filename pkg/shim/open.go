@@ -15,13 +15,19 @@ import (
 //
 // connString is a URL, a list of key=value or the name of a database, with the settings of [pgxpool.ParseConfig] such as
 // pool_max_conns. If it is empty, DATABASE_URL is taken, and without it PGHOST, PGDATABASE and the other variables of
-// PostgreSQL's; if none of these is set, that is an error. Errors do not show passwords.
+// PostgreSQL's; if none of these is set, that is an error. Errors do not show passwords. Texts are sent as UTF-8, whatever
+// the encoding of the database and of the role.
 func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 	text, err := cli.FindConnString(connString, "a connection string", os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	pool, err := pgxpool.New(ctx, text)
+	config, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	cli.SpeakUTF8(config.ConnConfig)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -43,6 +49,7 @@ func QuickAdd(ctx context.Context, connString, task string, payload any, opts *A
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
+	cli.SpeakUTF8(config.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/cli"
 )
 
 const (
@@ -60,6 +62,9 @@ func (p *pooler) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	first, err := p.pool.Acquire(ctx)
+	if cli.RefusesPath(err) {
+		first, err = p.pool.Acquire(ctx) // which does not ask for it again
+	}
 	if err != nil {
 		return nil // whoever needs a connection next says why there is none
 	}
