@@ -68,17 +68,18 @@ func drift(t *testing.T, files fs.FS) []string {
 	if err := tern.InstallCodePackage(t.Context(), installed, runner.Data, code); err != nil {
 		t.Fatal(err)
 	}
-	return differences(functions(t, connect(t, migrated)), functions(t, installed))
+	return differences(functions(t, connect(t, migrated), "graphile_worker"), functions(t, installed, "graphile_worker"))
 }
 
-func functions(t *testing.T, conn *pgx.Conn) []string {
+// functions returns the functions of a schema, with their rights and comments.
+func functions(t *testing.T, conn *pgx.Conn, schema string) []string {
 	t.Helper()
 	lines := texts(t, conn, `
 		select format(E'%s\nacl %s\ncomment %s', pg_get_functiondef(p.oid), p.proacl, obj_description(p.oid, 'pg_proc'))
 		  from pg_proc as p
-		 where p.pronamespace = 'graphile_worker'::regnamespace
+		 where p.pronamespace = $1::regnamespace
 		   and p.prokind in ('f', 'p')
-		 order by 1`)
+		 order by 1`, schema)
 	if len(lines) == 0 {
 		t.Fatal("there are no functions")
 	}

@@ -21,8 +21,18 @@ import (
 // functionsVersion is the version from which on a worker finds the functions that it calls.
 const functionsVersion = 3
 
-// laterVersion is a migration as the next release may have one: a table, and all functions anew.
-const laterVersion = "create table {{.schema}}._gw_more (id integer);\n{{ install_snapshot \"000003\" }}"
+// laterVersion is a migration as the next release may have one: a table, all functions anew, one of them gone and one with
+// another signature.
+const laterVersion = `
+create table {{.schema}}._gw_more (id integer);
+{{ install_snapshot "000003" }}
+drop function {{.schema}}._gw_mark_escapes(json, text);
+drop function {{.schema}}._gw_without_marks(text, text);
+create function {{.schema}}._gw_without_marks(message text, mark text, instead text)
+  returns text language sql as 'select $3';
+select {{.schema}}._gw_record_installed();
+select {{.schema}}._gw_apply_grants();
+`
 
 // Whatever version a database of ours was left at, jobs come in while it is migrated to the next release's, and none of them
 // is lost or run twice. Where there are functions already, a worker that was started before goes on.
@@ -30,13 +40,16 @@ func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 	for version := int32(1); version <= available(t); version++ {
 		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
 			t.Parallel()
-			database := pgtest.EmptyDatabase(t)
+			role, database := newRole(t), pgtest.EmptyDatabase(t)
 			if _, err := newMigratorFrom(t, database, migrate.Config{}, upTo(t, version)).Up(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			pool := pgtest.Pool(t, database)
 			pgtest.Exec(t, pool, `create table done (n integer, worker text)`)
 			pgtest.Exec(t, pool, `insert into graphile_worker._private_tasks (identifier) values ('note')`)
+			if version >= functionsVersion {
+				grantAll(t, newMigratorFrom(t, database, migrate.Config{}, upTo(t, version)), role)
+			}
 			pgtest.Exec(t, pool, `insert into graphile_worker._private_job_queues (queue_name) select 'q' || n from generate_series(0, 4) as n`)
 			stopProducing := produce(t, pool, version >= functionsVersion)
 			stopOlder := func() {}
@@ -53,6 +66,10 @@ func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 				t.Fatalf("from %d to %d: %v", result.Before, result.After, err)
 			}
 
+			if version < functionsVersion {
+				grantAll(t, newMigratorFrom(t, database, migrate.Config{}, withMigrations(t, laterVersion)), role)
+			}
+			expectAsInstalled(t, database, role)
 			if version >= functionsVersion {
 				before := pgtest.Value[int](t, pool, `select count(*) from done`)
 				pgtest.Await(t, pool, `select count(*) > $1 from done where worker = 'older'`, before+50)
@@ -74,6 +91,37 @@ func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 				t.Errorf("of %d jobs there were not done once, but so often: %v", total, wrong)
 			}
 		})
+	}
+}
+
+// grantAll gives a role what it takes to enqueue and to work.
+func grantAll(t *testing.T, m *migrate.Migrator, role string) {
+	t.Helper()
+	if _, err := m.Grant(t.Context(), migrate.Grants{Producers: []string{role}, Workers: []string{role}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectAsInstalled expects the functions of a database to be those of one where the later version was installed into
+// nothing: no other ones, none with another signature, and with the same rights for everybody.
+func expectAsInstalled(t *testing.T, database, role string) {
+	t.Helper()
+	fresh := pgtest.EmptyDatabase(t)
+	m := newMigratorFrom(t, fresh, migrate.Config{}, withMigrations(t, laterVersion))
+	if _, err := m.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	grantAll(t, m, role)
+	upgraded, installed := connect(t, database), connect(t, fresh)
+	for _, schema := range []string{"graphile_worker", "graphile_worker_api"} {
+		if found := differences(functions(t, installed, schema), functions(t, upgraded, schema)); found != nil {
+			t.Errorf("functions of %s that were installed and that came by an upgrade differ:\n%s", schema, strings.Join(found, "\n"))
+		}
+	}
+	left := texts(t, upgraded, `
+		select p.oid::regprocedure::text from pg_proc as p where p.proname in ('_gw_mark_escapes', '_gw_without_marks')`)
+	if want := []string{"graphile_worker._gw_without_marks(text,text,text)"}; !slices.Equal(left, want) {
+		t.Errorf("there are %v, want %v", left, want)
 	}
 }
 
