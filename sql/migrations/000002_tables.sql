@@ -20,6 +20,12 @@ create index _gw_queue_heads
   on {{.schema}}._private_jobs (job_queue_id, priority, run_at, id) include (task_id)
   where is_available = true and job_queue_id is not null;
 
+-- The order of those of one task: else a claim for some tasks visits every queue in which jobs of others wait, half a
+-- second for 100 000.
+create index _gw_queued_tasks
+  on {{.schema}}._private_jobs (task_id, priority, run_at, id) include (job_queue_id)
+  where is_available = true and job_queue_id is not null;
+
 -- Room in each page for the version of a row that its claim makes: 401 bytes of WAL for each of many claims, not 432.
 -- Autovacuum is left at its defaults: it comes often enough to a table as empty as a queue is, and to step over what it
 -- has not removed yet is what claims have a cursor for.
@@ -161,6 +167,7 @@ alter table {{.schema}}._gw_cron_patterns enable row level security;
 alter table {{.schema}}._gw_schedules     enable row level security;
 
 comment on index {{.schema}}._gw_queued_jobs is 'The order of the jobs in named queues.';
+comment on index {{.schema}}._gw_queued_tasks is 'The order of the jobs of one task in named queues.';
 comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
 
 comment on table {{.schema}}._gw_settings is 'Fleet-wide settings that differ from their default; see set_setting().';

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,7 +39,14 @@ func (d *database) explainer() *explainer {
 		set auto_explain.log_analyze = on;
 		set auto_explain.log_buffers = on;
 		set auto_explain.log_timing = off;
-		set auto_explain.log_format = json`)
+		set auto_explain.log_settings = on;
+		set auto_explain.log_format = json;
+		set jit = on;
+		set jit_above_cost = ` + strconv.Itoa(compileCost) + `;
+		set parallel_setup_cost = 100; -- a tenth
+		set parallel_tuple_cost = 0.01;
+		set min_parallel_table_scan_size = 0;
+		set min_parallel_index_scan_size = 0`)
 	return e
 }
 
@@ -69,14 +78,20 @@ func (e *explainer) explain(sql string, args ...any) []plan {
 
 // plan is what auto_explain shows of one statement.
 type plan struct {
-	Plan planNode `json:"Plan"`
-	text string
+	Plan     planNode          `json:"Plan"`
+	Settings map[string]string `json:"Settings"` // those that are not the built-in defaults
+	JIT      json.RawMessage   `json:"JIT"`
+	text     string
 }
+
+// compileCost is a hundredth of jit_above_cost, so that no table that is a hundred times as large has a statement compiled.
+const compileCost = 1000
 
 type planNode struct {
 	Type     string     `json:"Node Type"`
 	Relation string     `json:"Relation Name"`
 	Index    string     `json:"Index Name"`
+	Cost     float64    `json:"Total Cost"`
 	Rows     float64    `json:"Actual Rows"` // of each loop
 	Loops    float64    `json:"Actual Loops"`
 	Hit      int        `json:"Shared Hit Blocks"`
@@ -84,12 +99,25 @@ type planNode struct {
 	Children []planNode `json:"Plans"`
 }
 
-// faults tells of each node that does more than look up a few rows by an index.
-func (p plan) faults(rows float64) []string { return p.Plan.faults(rows) }
+// faults tells of each node that does more than look up a few rows by an index, and whether the statement is, or with
+// more jobs would be, compiled.
+func (p plan) faults(rows float64) []string {
+	faults := p.Plan.faults(rows)
+	if p.JIT != nil {
+		faults = append(faults, "is compiled")
+	}
+	if p.Plan.Cost >= compileCost && p.Settings["jit"] != "off" { // also on a server that cannot compile
+		faults = append(faults, fmt.Sprintf("costs %.0f and may be compiled", p.Plan.Cost))
+	}
+	return faults
+}
 
 func (n planNode) faults(rows float64) (faults []string) {
 	switch n.Type {
-	case "Seq Scan":
+	case "Seq Scan", "Gather", "Gather Merge":
+		if slices.Contains([]string{"_gw_settings", "_gw_turns", "_gw_suspects"}, n.Relation) { // they have a few rows at most
+			break
+		}
 		faults = append(faults, fmt.Sprintf("%s on %s", n.Type, n.Relation))
 	case "Bitmap Index Scan":
 		if n.Index != "jobs_key_key1" { // By a list of unique keys it finds as few rows as any scan.
@@ -116,6 +144,7 @@ func TestAPlanThatReadsTooMuchHasFaults(t *testing.T) {
 	}{
 		{index, 0},
 		{planNode{Type: "Seq Scan", Relation: "_private_jobs"}, 1},
+		{planNode{Type: "Gather", Children: []planNode{index}}, 1},
 		{planNode{Type: "Limit", Children: []planNode{{Type: "Bitmap Heap Scan", Children: []planNode{{Type: "Bitmap Index Scan"}}}}}, 1},
 		{planNode{Type: "Sort", Children: []planNode{index}}, 1},
 		{planNode{Type: "Sort", Children: []planNode{{Type: "Index Scan", Rows: 100, Loops: 1}}}, 0},
@@ -123,6 +152,19 @@ func TestAPlanThatReadsTooMuchHasFaults(t *testing.T) {
 	} {
 		if faults := (plan{Plan: c.node}).faults(100); len(faults) != c.faults {
 			t.Errorf("%s: faults %v, want %d", c.node.Type, faults, c.faults)
+		}
+	}
+	for _, c := range []struct {
+		plan   plan
+		faults int
+	}{
+		{plan{Plan: planNode{Cost: 999}}, 0},
+		{plan{Plan: planNode{Cost: 1001}}, 1},
+		{plan{Plan: planNode{Cost: 1001}, Settings: map[string]string{"jit": "off"}}, 0},
+		{plan{JIT: json.RawMessage("{}")}, 1},
+	} {
+		if faults := c.plan.faults(100); len(faults) != c.faults {
+			t.Errorf("cost %.0f: faults %v, want %d", c.plan.Plan.Cost, faults, c.faults)
 		}
 	}
 }

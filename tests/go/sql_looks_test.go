@@ -17,12 +17,15 @@ const expectedClaim = `
 	         row_number() over (partition by j.job_queue_id order by j.priority, j.run_at, j.id) as place
 	    from graphile_worker._private_jobs as j
 	    left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
-	   where j.is_available and j.run_at <= now() and (j.flags ? 'barred') is not true and q.locked_at is null)
+	    join graphile_worker._private_tasks as t on t.id = j.task_id
+	   where j.is_available and (t.identifier = any ($2)) is not false and j.run_at <= now() and (j.flags ? 'barred') is not true and q.locked_at is null)
 	select s.id
 	  from suiting as s
 	 where s.job_queue_id is null or s.place = 1
 	 order by s.priority, s.run_at, s.id
 	 limit $1`
+
+const theirTasks = "select graphile_worker.add_job('task' || n) from generate_series(0, 3) as n"
 
 // scatter fills the tables anew, by chance: few queues or many, some of them locked, long backlogs or short ones, with and
 // without jobs in no queue.
@@ -34,6 +37,7 @@ func scatter(s *session, random *rand.Rand) string {
 	}
 	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
 	var behind int // how much less urgent jobs without a queue are
+	tasks := 1 + random.IntN(4)
 
 	if random.IntN(4) == 0 { // one queue has most of a few jobs
 		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
@@ -48,28 +52,29 @@ func scatter(s *session, random *rand.Rand) string {
 	        select 'queue' || n, case when is_locked then now() end, case when is_locked then 'other' end
 	          from (select n, random() < $2 as is_locked from generate_series(1, $1) as n) as q`, queues, locked)
 	s.exec(`insert into graphile_worker._private_jobs (task_id, job_queue_id, priority, run_at, flags)
-	        select (select t.id from graphile_worker._private_tasks as t), q.id, floor(random() * $4) + case when q.id is null then $5 else 0 end,
+	        select (select t.id from graphile_worker._private_tasks as t where t.identifier = 'task' || n.task), q.id, floor(random() * $4) + case when q.id is null then $5 else 0 end,
 	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.2 then '{"barred": true}'::jsonb end
-	          from (select case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
+	          from (select floor(random() * $6)::integer as task, case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
 	                  from generate_series(1, $1)) as n
-	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind)
-	return fmt.Sprintf("%d jobs, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, plain, queues, locked)
+	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind, tasks)
+	return fmt.Sprintf("%d jobs of %d tasks, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, tasks, plain, queues, locked)
 }
 
 // misclaims compares claims with the rule, of several sizes and beginning with each kind of look, and returns what differs.
 func misclaims(s *session, random *rand.Rand, tables int) (faults []string) {
 	for range tables {
 		state := scatter(s, random)
+		tasks := [][]string{nil, {"task0"}, {"task2", "unknown", "task1"}}[random.IntN(3)]
 		for _, size := range []int{1, 2, 10} {
-			expected := all[int64](s, expectedClaim, size)
+			expected := all[int64](s, expectedClaim, size, tasks)
 			for _, look := range looks {
 				s.exec("begin")
 				s.exec("select set_config('gw.claim_cursor', $1, true)", look)
 				claimed := all[int64](s, `
-					select id from graphile_worker.get_job_batch('worker', batch_size => $1, forbidden_flags => array['barred'])`, size)
+					select id from graphile_worker.get_job_batch('worker', $2, $1, forbidden_flags => array['barred'])`, size, tasks)
 				s.exec("rollback")
 				if !slices.Equal(claimed, expected) {
-					faults = append(faults, fmt.Sprintf("%s: with the look %q %d jobs are %v, want %v", state, look, size, claimed, expected))
+					faults = append(faults, fmt.Sprintf("%s: with the look %q %d jobs of %v are %v, want %v", state, look, size, tasks, claimed, expected))
 				}
 			}
 		}
@@ -80,7 +85,7 @@ func misclaims(s *session, random *rand.Rand, tables int) (faults []string) {
 // Whichever look at named queues a claim begins with, it takes the same jobs.
 func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
 	s := newDatabase(t).session()
-	s.exec("select graphile_worker.add_job('task')")
+	s.exec(theirTasks)
 	seed := rand.Uint64()
 	if faults := misclaims(s, rand.New(rand.NewPCG(seed, 0)), 60); len(faults) > 0 {
 		t.Errorf("with the seed %d: %d faults, the first: %s", seed, len(faults), faults[0])
@@ -105,12 +110,14 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 		{"a few queues, in front of any job", front, "(not tells or plain_id is null", "(true or plain_id is null"},
 		{"a few queues, in front of a job that does not suit", front, "(not tells or plain_id is null", "(plain_id is null"},
 		{"a few queues, beside jobs without a queue", front, "(tells or count(h.id) = 0)", "true"},
+		{"of certain tasks, of one priority", front, "select (select min((select", "select (select max((select"},
+		{"of certain tasks, of the first of them", front, "from unnest(task_ids) as t (id)\n                     cross", "from unnest(task_ids[1:1]) as t (id)\n                     cross"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDatabase(t)
 			d.watcher.mutate(c.function, c.old, c.altered)
 			s := d.session()
-			s.exec("select graphile_worker.add_job('task')")
+			s.exec(theirTasks)
 			random := rand.New(rand.NewPCG(1, 2))
 			for range 200 {
 				if len(misclaims(s, random, 5)) > 0 {

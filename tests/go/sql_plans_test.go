@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,14 +30,14 @@ var hotPaths = []hotPath{
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10)"},
 	{name: "get_job_batch of one", blocks: 60, queued: 160, rows: 50, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker')"},
-	{name: "get_job_batch for some tasks", blocks: 300, queued: 900, rows: 200, step: 12,
+	{name: "get_job_batch for some tasks", blocks: 300, queued: 900, rows: 300, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', array['task0', 'task1', 'task2', 'task3', 'unknown'], batch_size => 10)"},
 	{name: "get_job_batch with forbidden flags", blocks: 300, queued: 900, rows: 200, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['barred'])"},
 	{name: "get_job_batch from the claim cursor", blocks: 500, queued: 1000, rows: 200, step: 12,
 		before: inAnHour("select * from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['front'])"),
 		sql:    "select * from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['front'])"},
-	{name: "get_job_batch with forbidden flags of tasks", blocks: 300, queued: 900, rows: 200, step: 12,
+	{name: "get_job_batch with forbidden flags of tasks", blocks: 300, queued: 900, rows: 300, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + barredInTasks + ")"},
 	{name: "get_job_batch with forbidden flags of tasks, from the claim cursor", blocks: 500, queued: 1000, rows: 200, step: 12,
 		before: inAnHour("select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + frontInTasks + ")"),
@@ -56,6 +57,15 @@ var hotPaths = []hotPath{
 		sql: "select * from graphile_worker.renew_leases('worker', $1, $2, older_than => '0')"},
 	{name: "next_run_at", blocks: 300, rows: 200,
 		sql: "select graphile_worker.next_run_at(array['task1', 'task2'])"},
+	{name: "get_job", blocks: 60, queued: 160, rows: 50, step: 12,
+		before: "select graphile_worker.stale_sweep()",
+		sql:    "select * from graphile_worker.get_job('worker')"},
+	{name: "get_job_alone", blocks: 60, rows: 50, sql: "select * from graphile_worker.get_job_alone('worker')"},
+	{name: "complete_job", held: 1, blocks: 60, rows: 50, sql: "select graphile_worker.complete_job('worker', ($1::bigint[])[1])"},
+	{name: "fail_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.fail_job('worker', ($1::bigint[])[1], 'failed')"},
+	{name: "return_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.return_job('worker', ($1::bigint[])[1])"},
+	{name: "fall_asleep", blocks: 350, rows: 200, sql: "select * from graphile_worker.fall_asleep('worker', array['task1', 'task2'])"},
+	{name: "heartbeat", held: 2, blocks: 400, rows: 200, sql: "select * from graphile_worker.heartbeat('worker', $1, $2)"},
 	{name: "add_job", blocks: 40, rows: 200,
 		sql: "select graphile_worker.add_job('task1')"},
 	{name: "add_job in a queue", blocks: 80, rows: 200,
@@ -80,8 +90,9 @@ var hotPaths = []hotPath{
 type backlog struct {
 	name, queued string
 	priority     int
-	busy         bool // in front of all is a quarter of the jobs, in one more queue, which is busy
-	steps        int  // how many queues a claim has to step over
+	busy         string // the condition on n for a job of one more queue, which is busy and stands in front of all
+	steps        int    // how many queues a claim has to step over
+	analysed     bool   // the tables have been analysed while they were empty
 }
 
 var backlogs = []backlog{
@@ -89,7 +100,9 @@ var backlogs = []backlog{
 	{name: "queues in front", queued: "n % 4 = 0", priority: -5},
 	{name: "queues in between", queued: "n % 4 = 0", priority: -1},
 	{name: "queues behind", queued: "n % 4 = 0", priority: 20},
-	{name: "queues behind a busy one", queued: "n % 4 = 0", priority: -5, busy: true, steps: 500},
+	{name: "queues behind a busy one", queued: "n % 4 = 0", priority: -5, busy: "n % 4 = 3", steps: 500},
+	{name: "nothing but queues", queued: "true", steps: 500, analysed: true},
+	{name: "nothing but a busy queue", queued: "false", busy: "true", steps: 20, analysed: true},
 }
 
 // add adds the jobs from number first to last in one call.
@@ -97,20 +110,20 @@ func (b backlog) add(s *session, first, last int) {
 	s.t.Helper()
 	s.exec(fmt.Sprintf(`
 		select count(*) from graphile_worker.add_jobs(array(
-		  select row('task' || n / 7 %% 5, '{"a": 1}', case when %[2]v and n %% 4 = 3 then 'busy' when %[1]s then 'queue' || n / 4 %% 500 end,
+		  select row('task' || n / 7 %% 5, '{"a": 1}', case when %[2]s then 'busy' when %[1]s then 'queue' || n / 4 %% 500 end,
 		             case when n %% 20 = 1 then now() + interval '1 hour' end, null,
 		             case when n %% 20 = 2 then 'key' || n end,
-		             case when %[2]v and n %% 4 = 3 then -9 when %[1]s then %[3]d when n %% 4 = 2 then -1 else n %% 10 end,
+		             case when %[2]s then -9 when %[1]s then %[3]d when n %% 4 = 2 then -1 else n %% 10 end,
 		             case when n %% 4 = 2 then array['front'] when n %% 10 = 3 then array['barred'] end)::graphile_worker.job_spec
-		    from generate_series(%[4]d, %[5]d) as n))`, b.queued, b.busy, b.priority, first, last))
-	if b.busy {
+		    from generate_series(%[4]d, %[5]d) as n))`, b.queued, cmp.Or(b.busy, "false"), b.priority, first, last))
+	if b.busy != "" {
 		s.exec("update graphile_worker._private_job_queues set locked_at = now(), locked_by = 'other' where queue_name = 'busy'")
 	}
 }
 
 // most is how many blocks the call may read.
 func (p hotPath) most(b backlog) int {
-	if b.queued != "false" && p.queued != 0 {
+	if (b.queued != "false" || b.busy != "") && p.queued != 0 {
 		return p.queued + b.steps*p.step
 	}
 	return p.blocks
@@ -166,6 +179,9 @@ func (b backlog) inspect(d *database, paths []hotPath) (faults []string) {
 	// Never analysed, until the test says so.
 	for _, table := range []string{"_private_jobs", "_private_job_queues", "_private_tasks"} {
 		e.exec("alter table graphile_worker." + table + " set (autovacuum_enabled = off)")
+	}
+	if b.analysed {
+		e.exec("analyze")
 	}
 	for range 3 {
 		for _, p := range paths {
@@ -254,6 +270,11 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 			"sequential scans", "add_job in a queue", "queues in front", func(s *session) {
 				s.exec("alter function graphile_worker.add_job reset enable_seqscan")
 			}, "Seq Scan on",
+		},
+		{
+			"plans that may be compiled", "get_job_batch of one", "nothing but a busy queue", func(s *session) {
+				s.exec("alter function graphile_worker.get_job_batch reset jit")
+			}, "may be compiled",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

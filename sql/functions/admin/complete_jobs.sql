@@ -8,6 +8,7 @@ create or replace function {{.schema}}.complete_jobs(
   language sql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   delete from {{.schema}}._private_jobs as j
    using (select l.id

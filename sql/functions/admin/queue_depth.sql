@@ -47,6 +47,7 @@ create or replace function {{.schema}}._gw_oldest_ready()
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
   with recursive unqueued as (
     (select j.priority, j.run_at, 1 as step

@@ -9,6 +9,7 @@ create or replace function {{.schema}}.retry_jobs(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   ready bigint;

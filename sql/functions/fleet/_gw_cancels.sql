@@ -7,6 +7,7 @@ create or replace function {{.schema}}._gw_drop_spent_cancels()
   language sql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   delete from {{.schema}}._gw_cancels as c
    where c.job_id in (

@@ -13,6 +13,7 @@ create or replace function {{.schema}}._gw_add_keyed_jobs(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   first_identifier text    := specs[1].identifier;

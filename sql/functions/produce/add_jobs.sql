@@ -13,6 +13,7 @@ create or replace function {{.schema}}.add_jobs(
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   spec         record;

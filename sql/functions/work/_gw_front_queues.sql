@@ -195,16 +195,49 @@ begin
      where s.job_id > 0 -- all of them, by the index
   ), last_plain as materialized (
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
+  ), queued_priorities (priority) as ( -- of these tasks alone, so that it does not matter how many queues others have
+    select min((select j.priority
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id is not null and j.task_id = t.id
+                 order by j.priority
+                 limit 1))
+      from unnest(task_ids) as t (id)
+    union all
+    select (select min((select j.priority
+                          from {{.schema}}._private_jobs as j
+                         where j.is_available and j.job_queue_id is not null and j.task_id = t.id and j.priority > p.priority
+                         order by j.priority
+                         limit 1))
+              from unnest(task_ids) as t (id))
+      from queued_priorities as p
+     where p.priority is not null
   ), walked as materialized (
-    select j.job_queue_id, j.priority, j.run_at, j.id,
-           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
-      from {{.schema}}._private_jobs as j
-     where j.is_available and j.job_queue_id is not null
-       and (j.priority, j.run_at, j.id) < (coalesce((select l.priority from last_plain as l), 32767),
+    select w.job_queue_id, w.priority, w.run_at, w.id,
+           {{.schema}}._gw_suits(w.run_at, w.task_id, w.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+      from ((select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
+               from {{.schema}}._private_jobs as j
+              where j.is_available and j.job_queue_id is not null and task_ids is null
+              order by j.priority, j.run_at, j.id
+              limit batch_size + 50)
+            union all
+            (select n.job_queue_id, n.priority, n.run_at, n.id, n.task_id, n.flags
+               from queued_priorities as p
+              cross join lateral (
+                    select s.job_queue_id, s.priority, s.run_at, s.id, s.task_id, s.flags
+                      from unnest(task_ids) as t (id)
+                     cross join lateral (
+                           select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
+                             from {{.schema}}._private_jobs as j
+                            where j.is_available and j.job_queue_id is not null
+                              and j.task_id = t.id and j.priority = p.priority and j.run_at <= due
+                            order by j.run_at, j.id
+                            limit batch_size + 50) as s
+                     order by s.run_at, s.id
+                     limit batch_size + 50) as n
+              limit batch_size + 50)) as w
+     where (w.priority, w.run_at, w.id) < (coalesce((select l.priority from last_plain as l), 32767),
                                            coalesce((select l.run_at from last_plain as l), 'infinity'),
                                            coalesce((select l.id from last_plain as l), 9223372036854775807))
-     order by j.priority, j.run_at, j.id
-     limit batch_size + 50
   ), free as materialized (
     select w.job_queue_id, w.priority, w.run_at, w.id
       from walked as w
@@ -256,6 +289,12 @@ begin
   select array_agg(r.job_queue_id order by r.rank), count(*) filter (where r.rank <= batch_size),
          case when batch_size > 1 and count(*) filter (where r.rank <= batch_size) < batch_size
                    and exists (select from priorities as p where p.run_at <= due) then 'all queues'
+              when not exists (select from (select j.task_id
+                                              from {{.schema}}._private_jobs as j
+                                             where j.is_available and j.job_queue_id is not null
+                                             order by j.priority, j.run_at, j.id
+                                             limit 16) as f
+                                where (f.task_id = any (task_ids)) is not false) then 'all queues' -- the others tell nothing
               else 'first queues' end
     into queue_ids, wanted, look
     from ranked as r

@@ -8,6 +8,7 @@ create or replace function {{.schema}}._gw_job_contexts(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   select c.job_id, c.context
     from unnest(job_ids, revisions) as u (id, revision)

@@ -35,6 +35,7 @@ create or replace function {{.schema}}._gw_free_queues(
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   perform from {{.schema}}._private_job_queues as q

@@ -36,6 +36,7 @@ create or replace function {{.schema}}.get_job_alone(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 #variable_conflict use_column
 declare

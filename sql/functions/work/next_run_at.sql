@@ -13,6 +13,7 @@ create or replace function {{.schema}}.next_run_at(
   set plan_cache_mode = force_generic_plan -- for the limit
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   task_ids integer[];

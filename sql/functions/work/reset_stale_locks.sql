@@ -10,6 +10,7 @@ create or replace function {{.schema}}.reset_stale_locks(
   returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;

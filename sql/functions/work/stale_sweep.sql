@@ -8,6 +8,7 @@ create or replace function {{.schema}}.stale_sweep(
   returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set jit = off
 as $$
 begin
   perform {{.schema}}._gw_check_expiry(expiry);

@@ -12,6 +12,7 @@ create or replace function {{.schema}}.cancel_jobs(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;

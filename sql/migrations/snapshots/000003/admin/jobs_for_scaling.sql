@@ -51,6 +51,7 @@ create or replace function {{.schema}}._gw_due_jobs(
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
   with recursive unqueued as (
     (select j.priority, 1 as step

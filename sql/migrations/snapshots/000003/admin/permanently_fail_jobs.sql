@@ -10,6 +10,7 @@ create or replace function {{.schema}}.permanently_fail_jobs(
   language sql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(error_message, 'Manually marked as failed'),

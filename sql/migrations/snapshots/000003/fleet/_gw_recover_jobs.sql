@@ -16,6 +16,7 @@ create or replace function {{.schema}}._gw_recover_jobs(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   crashes_allowed integer := {{.schema}}.setting('crashes_allowed')::integer;

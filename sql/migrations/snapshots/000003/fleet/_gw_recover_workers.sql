@@ -17,6 +17,7 @@ create or replace function {{.schema}}._gw_recover_workers(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   silent_since timestamptz := clock_timestamp() - dead_after;

@@ -7,6 +7,7 @@ create or replace function {{.schema}}._gw_drop_spent_suspects()
   language sql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   delete from {{.schema}}._gw_suspects as s
    where s.job_id in (
@@ -30,6 +31,7 @@ create or replace function {{.schema}}._gw_alone_waits(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   select exists (select
                    from {{.schema}}._gw_suspects as s

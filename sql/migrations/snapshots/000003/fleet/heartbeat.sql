@@ -36,6 +36,7 @@ create or replace function {{.schema}}.heartbeat(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;

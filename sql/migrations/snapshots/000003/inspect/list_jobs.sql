@@ -34,6 +34,7 @@ create or replace function {{.schema}}.list_jobs(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   return query

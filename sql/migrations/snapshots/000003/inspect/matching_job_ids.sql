@@ -21,6 +21,7 @@ create or replace function {{.schema}}.matching_job_ids(
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_custom_plan
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   wanted_task  integer;

@@ -25,6 +25,7 @@ create or replace function {{.schema}}.show_jobs(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   return query

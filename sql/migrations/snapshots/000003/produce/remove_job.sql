@@ -9,6 +9,7 @@ create or replace function {{.schema}}.remove_job(
   strict
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   found_job {{.schema}}._private_jobs;

@@ -12,6 +12,7 @@ create or replace function {{.schema}}._gw_drop_spent_contexts(
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   seen_last bigint := coalesce(pg_sequence_last_value('{{ replace "'" "''" .schema }}._gw_job_context_cursor'), 0);

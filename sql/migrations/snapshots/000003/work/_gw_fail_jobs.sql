@@ -16,6 +16,7 @@ create or replace function {{.schema}}._gw_fail_jobs(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   ids       bigint[];
@@ -27,31 +28,38 @@ declare
   retries   bigint;
   ready     bigint;
 begin
+  -- What belongs to a job is found by halving, so ids must ascend. A join with the jobs could be planned the wrong way
+  -- round, and read all.
+  select array_agg(o.id), array_agg(o.lease), array_agg(o.message), array_agg(o.retry_at), array_agg(o.payload),
+         array_agg(o.permanent)
+    into job_ids, leases, messages, retry_ats, payloads, permanent
+    from (select u.id, u.lease, u.retry_at,
+                 case when l.bytes is null then u.message
+                      else format('The replacement payload has %s bytes, more than max_payload allows, and was not stored. %s',
+                                  l.bytes, u.message) end as message,
+                 case when l.bytes is null then u.payload end as payload,
+                 u.permanent or l.bytes is not null as permanent
+            from unnest(job_ids, leases, messages, retry_ats, payloads, permanent)
+              as u (id, lease, message, retry_at, payload, permanent)
+           cross join lateral (
+                  select case when pg_column_size(u.payload) > 2000 -- as where a job is added
+                               and octet_length(u.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
+                              then octet_length(u.payload::text) end as bytes) as l
+           order by u.id) as o;
   with failures as (
     update {{.schema}}._private_jobs as j
-       set last_error = coalesce(o.message, 'The worker gave no reason.'),
-           run_at     = coalesce(o.retry_at, {{.schema}}._gw_retry_at(j.run_at, j.attempts)),
-           -- A retired job has one attempt more than its maximum; nobody holds it any more, so the maximum is enough.
-           attempts   = case when o.permanent then j.max_attempts else least(j.attempts, j.max_attempts) end,
-           payload    = coalesce(o.payload, j.payload),
-           locked_at  = null,
-           locked_by  = null
-      from (select u.id, u.lease, u.retry_at,
-                   case when l.bytes is null then u.message
-                        else format('The replacement payload has %s bytes, more than max_payload allows, and was not stored. %s',
-                                    l.bytes, u.message) end as message,
-                   case when l.bytes is null then u.payload end as payload,
-                   u.permanent or l.bytes is not null as permanent
-              from unnest(job_ids, leases, messages, retry_ats, payloads, permanent)
-                as u (id, lease, message, retry_at, payload, permanent)
-             cross join lateral (
-                    select case when pg_column_size(u.payload) > 2000 -- as where a job is added
-                                 and octet_length(u.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
-                                then octet_length(u.payload::text) end as bytes) as l
-             order by u.id) as o
-     where j.id = o.id
+       -- A retired job has one attempt more than its maximum; nobody holds it any more, so the maximum is enough.
+       set (last_error, run_at, attempts, payload) = (
+             select coalesce(messages[p.place], 'The worker gave no reason.'),
+                    coalesce(retry_ats[p.place], {{.schema}}._gw_retry_at(j.run_at, j.attempts)),
+                    case when permanent[p.place] then j.max_attempts else least(j.attempts, j.max_attempts) end,
+                    coalesce(payloads[p.place], j.payload)
+               from (select width_bucket(j.id, job_ids) as place offset 0) as p),
+           locked_at = null,
+           locked_by = null
+     where j.id = any (job_ids)
        and j.locked_by = worker_id
-       and {{.schema}}._gw_is_held(j.locked_at, o.lease)
+       and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
               j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available,
               j.is_available and j.run_at <= now() as is_ready

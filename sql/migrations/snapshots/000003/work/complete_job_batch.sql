@@ -13,6 +13,7 @@ create or replace function {{.schema}}.complete_job_batch(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   completed bigint;

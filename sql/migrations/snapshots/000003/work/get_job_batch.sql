@@ -41,6 +41,7 @@ create or replace function {{.schema}}.get_job_batch(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -76,11 +77,14 @@ begin
       update {{.schema}}._private_jobs as j
          set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
        where j.ctid = any ((
-               select case when batch_size > 1 and 255 * sum(l.stored) > max_bytes
-                           then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes)
+               select case when sum(l.bytes) > max_bytes then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes)
                            else array_agg(l.ctid)
                       end
-                 from (select j.ctid, pg_column_size(j.payload) as stored
+                 from (select j.ctid,
+                              case when batch_size = 1 then 0
+                                   when pg_column_size(j.payload) between 33 and 2000 then octet_length(j.payload::text)
+                                   else 255 * least(pg_column_size(j.payload), 8388608) -- see _gw_within_bytes
+                              end as bytes
                          from {{.schema}}._private_jobs as j
                         where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                                       and not exists (select from {{.schema}}._private_jobs as q

@@ -16,6 +16,7 @@ create or replace function {{.schema}}.renew_leases(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 #variable_conflict use_variable
 declare
@@ -25,18 +26,21 @@ declare
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
 
+  -- Leases are found by halving, so ids must ascend. A join with the jobs could be planned the wrong way round, and read all.
+  select array_agg(o.id), array_agg(o.lease)
+    into job_ids, leases
+    from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
   with renewed as (
     update {{.schema}}._private_jobs as j
        set locked_at = renewed_at
-      from (select l.id
-              from unnest(job_ids, leases) as o (id, lease)
-              join {{.schema}}._private_jobs as l on l.id = o.id
-             where l.locked_by = worker_id
-               and l.locked_at < {{.schema}}._gw_before(renewed_at, older_than)
-               and {{.schema}}._gw_lease(l.locked_at) = o.lease
-             order by l.id
-               for update of l skip locked) as o
-     where j.id = o.id
+     where j.id = any (array(select l.id
+                               from {{.schema}}._private_jobs as l
+                              where l.id = any (job_ids)
+                                and l.locked_by = worker_id
+                                and l.locked_at < {{.schema}}._gw_before(renewed_at, older_than)
+                                and {{.schema}}._gw_lease(l.locked_at) = leases[width_bucket(l.id, job_ids)]
+                              order by l.id
+                                for update skip locked))
     returning j.id, j.job_queue_id
   )
   select array_agg(r.id), array_agg(r.job_queue_id) filter (where r.job_queue_id is not null)
@@ -54,10 +58,10 @@ begin
 
   return query
   select j.id, {{.schema}}._gw_lease(j.locked_at)
-    from unnest(job_ids, leases) as o (id, lease)
-    join {{.schema}}._private_jobs as j on j.id = o.id
-   where j.locked_by = worker_id
-     and ({{.schema}}._gw_lease(j.locked_at) = o.lease or j.id = any (renewed_ids));
+    from {{.schema}}._private_jobs as j
+   where j.id = any (job_ids)
+     and j.locked_by = worker_id
+     and ({{.schema}}._gw_lease(j.locked_at) = leases[width_bucket(j.id, job_ids)] or j.id = any (renewed_ids));
 end;
 $$;
 

@@ -14,6 +14,7 @@ create or replace function {{.schema}}.return_job_batch(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   ids       bigint[];
@@ -25,6 +26,10 @@ declare
   ready     bigint;
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+  -- Leases are found by halving, so ids must ascend. A join with the jobs could be planned the wrong way round, and read all.
+  select array_agg(o.id), array_agg(o.lease)
+    into job_ids, leases
+    from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
   with back as (
     update {{.schema}}._private_jobs as j
        -- A retired job has one attempt more than its maximum: one less leaves it dead.
@@ -32,10 +37,9 @@ begin
            run_at    = coalesce({{.schema}}._gw_after(now(), run_in), j.run_at),
            locked_at = null,
            locked_by = null
-      from (select o.id, o.lease from unnest(job_ids, leases) as o (id, lease) order by o.id) as o
-     where j.id = o.id
+     where j.id = any (job_ids)
        and j.locked_by = worker_id
-       and {{.schema}}._gw_is_held(j.locked_at, o.lease)
+       and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
               j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready
   )
