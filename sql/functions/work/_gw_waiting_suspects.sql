@@ -12,16 +12,24 @@ create or replace function {{.schema}}._gw_waiting_suspects(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   select j.id, j.revision, j.job_queue_id, j.priority, j.run_at, s.strict, s.room_at
     from {{.schema}}._gw_suspects as s
-    join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-   where j.is_available
-     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-     and (not s.strict
+   cross join lateral (
+          select j.id, j.revision, j.job_queue_id, j.priority, j.run_at
+            from {{.schema}}._private_jobs as j
+           where j.id = s.job_id and j.revision = s.revision and j.is_available
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+          offset 0 -- not a join, which could read all jobs there are
+        ) as j
+   where (not s.strict
           or not exists (select
                            from {{.schema}}._gw_suspects as o
-                           join {{.schema}}._private_jobs as r on r.id = o.job_id and r.locked_by = o.worker_id
+                          cross join lateral (
+                                select from {{.schema}}._private_jobs as r
+                                 where r.id = o.job_id and r.locked_by = o.worker_id
+                                offset 0) as r
                           where o.strict and o.is_alone))
    order by j.priority, j.run_at, j.id
 $$;

@@ -15,6 +15,7 @@ create or replace function {{.schema}}.make_room(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   beat_every    constant interval := {{.schema}}._gw_beat_every();

@@ -35,12 +35,16 @@ create or replace function {{.schema}}._gw_alone_waits(
 as $$
   select exists (select
                    from {{.schema}}._gw_suspects as s
-                   join {{.schema}}._private_jobs as j on j.id = s.job_id and j.revision = s.revision
-                   join {{.schema}}._private_tasks as t on t.id = j.task_id
-                  where j.is_available and j.run_at <= now()
-                    and (j.job_queue_id is null
-                         or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
-                    and (t.identifier = any (tasks) or tasks = '{}'))
+                  cross join lateral (
+                         select j.job_queue_id
+                           from {{.schema}}._private_jobs as j
+                           join {{.schema}}._private_tasks as t on t.id = j.task_id
+                          where j.id = s.job_id and j.revision = s.revision and j.is_available and j.run_at <= now()
+                            and (t.identifier = any (tasks) or tasks = '{}')
+                         offset 0 -- not a join, which could read all jobs there are
+                       ) as j
+                  where j.job_queue_id is null
+                     or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
 $$;
 
 comment on function {{.schema}}._gw_alone_waits(text[]) is
@@ -63,8 +67,13 @@ begin
   select s.job_id, s.strict or j.locked_at > clock_timestamp() - {{.schema}}._gw_beat_every() as is_bound
     into found_one
     from {{.schema}}._gw_suspects as s
-    join {{.schema}}._private_jobs as j on j.id = s.job_id
-   where s.worker_id = _gw_runs_alone.worker_id and s.is_alone and j.locked_by = _gw_runs_alone.worker_id
+   cross join lateral (
+          select j.locked_at
+            from {{.schema}}._private_jobs as j
+           where j.id = s.job_id and j.locked_by = _gw_runs_alone.worker_id
+          offset 0
+        ) as j
+   where s.worker_id = _gw_runs_alone.worker_id and s.is_alone
    order by is_bound desc
    limit 1;
   if not found then

@@ -52,9 +52,12 @@ begin
   elsif {{.schema}}._gw_runs_alone(worker_id)
         or exists (select
                      from {{.schema}}._gw_suspects as s
-                     join {{.schema}}._private_jobs as j on j.id = s.job_id
-                    where s.worker_id = get_job_alone.worker_id and j.locked_by = get_job_alone.worker_id
-                      and (beside is not true or j.locked_at > room_over)) then
+                    cross join lateral (
+                          select from {{.schema}}._private_jobs as j
+                           where j.id = s.job_id and j.locked_by = get_job_alone.worker_id
+                             and (beside is not true or j.locked_at > room_over)
+                          offset 0) as j -- not a join, which could read all jobs there are
+                    where s.worker_id = get_job_alone.worker_id) then
     return;
   end if;
   if task_identifiers is not null then
