@@ -111,7 +111,7 @@ func leavesOthersAlone(t *testing.T, server *extensionServer) {
 func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
 		"migrations", "_gw_schema_version", "_gw_installed", // the extension brings them
-		"_gw_sleepers", "_gw_turns", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
+		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
 		"_gw_cancels", "_gw_recovery", "_gw_suspects", // are about workers of the server that was
 	}
 	server.install(t, migrate.DefaultSchema)

@@ -96,6 +96,13 @@ create table {{.schema}}._gw_turns (
   last_at timestamptz not null
 );
 
+-- As many rows as there are slots, so that whatever claims are made, there are no more; two kinds of claims that share one
+-- take turns. Logged, for a cursor is kept a few times a second at most.
+create table {{.schema}}._gw_claim_cursors (
+  slot   smallint not null constraint _gw_claim_cursors_pkey primary key,
+  cursor bigint[]
+) with (fillfactor = 50);
+
 -- No foreign key: Node's workers delete jobs, and must not pay for what they do not know. Nor is there a trigger on the
 -- jobs, for it costs those that have no context, too: to complete one job alone takes 22 us without, 29 by statement
 -- with a transition table, 37 by row; one of 500 takes 1.7, 1.9 and 7. So the table cleans itself as it grows.
@@ -151,6 +158,7 @@ create table {{.schema}}._gw_schedules (
   last_job_id  bigint
 );
 
+insert into {{.schema}}._gw_claim_cursors (slot) select generate_series(0, 255);
 insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity'), ('recovery', '-infinity');
 
 alter table {{.schema}}._gw_settings      enable row level security;
@@ -159,6 +167,7 @@ alter table {{.schema}}._gw_suspects      enable row level security;
 alter table {{.schema}}._gw_cancels       enable row level security;
 alter table {{.schema}}._gw_recovery      enable row level security;
 alter table {{.schema}}._gw_sleepers      enable row level security;
+alter table {{.schema}}._gw_claim_cursors enable row level security;
 alter table {{.schema}}._gw_turns         enable row level security;
 alter table {{.schema}}._gw_job_context   enable row level security;
 alter table {{.schema}}._gw_installed     enable row level security;
@@ -213,6 +222,10 @@ comment on table {{.schema}}._gw_sleepers is 'Workers that wait to be told of jo
 comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
 comment on column {{.schema}}._gw_sleepers.until is 'When the mark is over, should the worker not renew it.';
 comment on index {{.schema}}._gw_sleepers_until is 'Finds a worker that sleeps.';
+
+comment on table {{.schema}}._gw_claim_cursors is 'Where the jobs without a queue begin that suit a kind of claims, for sessions that have not claimed yet; see _gw_claim_cursor().';
+comment on column {{.schema}}._gw_claim_cursors.slot is 'The scope of the claims, modulo 256.';
+comment on column {{.schema}}._gw_claim_cursors.cursor is 'The cursor as in the setting gw.claim_cursor, null if none was kept.';
 
 comment on table {{.schema}}._gw_turns is 'Work that one worker at a time does for the whole fleet, which locks its row.';
 comment on column {{.schema}}._gw_turns.name is 'The work.';

@@ -8,7 +8,7 @@ select results_eq(
        from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_schema_version'
       order by c.relname $$,
-  $$ values ('_gw_cancels'::name, true, false), ('_gw_cron_patterns', true, false), ('_gw_grants', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
+  $$ values ('_gw_cancels'::name, true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_grants', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
             ('_gw_recovery', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false),
             ('_gw_sleepers', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false), ('_gw_workers', true, false),
             ('_private_job_queues', true, false), ('_private_jobs', true, false),

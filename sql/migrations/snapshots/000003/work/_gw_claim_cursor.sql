@@ -5,6 +5,8 @@
 -- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
 -- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
 -- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
+-- What a look from the beginning has found is also kept in the table _gw_claim_cursors, from which a session that has not
+-- claimed yet takes it: else the first claim of each session would step over all of it again.
 -- Where there is no cursor, its place may have what kind of look at named queues told the last claim enough; see
 -- _gw_front_queues.
 
@@ -40,6 +42,57 @@ $$;
 
 comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
   'Internal: where the jobs without a queue begin that suit such claims, as far as this session knows.';
+
+-- Gives a session that has not claimed yet the cursor that another one has put for such claims, if there is one.
+create or replace function {{.schema}}._gw_take_claim_cursor(
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  scope bigint := {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags);
+begin
+  perform set_config('gw.claim_cursor', coalesce((
+    select c.cursor::text from {{.schema}}._gw_claim_cursors as c where c.slot = scope % 256 and c.cursor[1] = scope), ''), false);
+end;
+$$;
+
+comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
+  'Internal: gives a session that has not claimed yet the claim cursor of another one.';
+
+-- Keeps a cursor for other sessions, unless the one that is kept will do for half as long as this one, or another session
+-- is just keeping one. Not in a snapshot that may be older than the row: the claim would fail for it.
+create or replace function {{.schema}}._gw_keep_claim_cursor(
+  cursor bigint[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+    update {{.schema}}._gw_claim_cursors as c
+       set cursor = _gw_keep_claim_cursor.cursor
+     where c.slot = (
+             select l.slot
+               from {{.schema}}._gw_claim_cursors as l
+              where l.slot = _gw_keep_claim_cursor.cursor[1] % 256
+                and (l.cursor[1] = _gw_keep_claim_cursor.cursor[1]
+                     and l.cursor[2] between (_gw_keep_claim_cursor.cursor[2] + _gw_keep_claim_cursor.cursor[7]) / 2
+                                         and _gw_keep_claim_cursor.cursor[2]) is not true
+                for no key update skip locked);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_keep_claim_cursor(bigint[]) is
+  'Internal: keeps a claim cursor for sessions that have not claimed yet.';
 
 -- Puts the cursor on the first job, at or after a place, that such claims may take now or later. looked_at: when the look
 -- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor. places: jobs that
@@ -95,11 +148,15 @@ begin
      or looked_at is not null and reads < 1000 and first.run_at <= now() then
     perform set_config('gw.claim_cursor', '', false);
   else
-    perform set_config('gw.claim_cursor', array[
+    cursor := array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
       case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 2000000) end else cursor[3] end,
-      first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at]::text, false);
+      first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at];
+    perform set_config('gw.claim_cursor', cursor::text, false);
+    if took > 1000 and looked_at is not null then
+      perform {{.schema}}._gw_keep_claim_cursor(cursor);
+    end if;
   end if;
 end;
 $$;

@@ -55,12 +55,15 @@ begin
   begin
     -- One question, for each costs a microsecond.
     if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
-       or current_setting('gw.claim_cursor', true) <> '' then
+       or (current_setting('gw.claim_cursor', true) = '') is not true then
       if (length(worker_id) between 1 and 128) is not true then
         raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
       elsif (batch_size >= 1) is not true then
         raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
           using errcode = 'GWWBS';
+      end if;
+      if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
+        perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
       end if;
       exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
       if batch_size > 20 and task_identifiers is not null then -- of many jobs the task is looked up here, by halving
