@@ -4,6 +4,8 @@
 -- made up for. Null: the worker has just started; what is known is backfilled as far as its fill covers, oldest first,
 -- the rest becomes known.
 -- worker_id: a registered worker, whose crontab the items are from then on.
+-- A schedule replaces no job of another task by its key: whoever may set up schedules may not change jobs. Nothing is added
+-- for that minute then, and problems says so.
 -- Locks: new patterns, sorted; new identifiers, in the order of the items; those that are due; then what add_job locks.
 -- Raises GWRIT, GWRPT, GWRTZ, GWRBT, class 22 and what add_job raises; nothing is added then.
 create or replace function {{.schema}}.run_cron(
@@ -27,8 +29,9 @@ declare
   due     text[];
   missing text[];
   locked  text[] := array[]::text[];
+  refused text[]; -- schedules whose key a job of another task has
   entry   record;
-  job     {{.schema}}._private_jobs;
+  job_id  bigint;
 begin
   if {{.schema}}._gw_in_calendar(now) is not true or not {{.schema}}._gw_in_calendar(since) then
     raise exception 'since and now must be in the years 1 to 199999, not % and %.', since, now using errcode = 'GWRBT';
@@ -84,10 +87,21 @@ begin
       join unnest(entries) with ordinality as e on e.ordinality = r.number
      order by r.position
   loop
-    job := {{.schema}}.add_job(
-      entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,
-      entry.max_attempts, entry.job_key, entry.priority, entry.flags, entry.job_key_mode);
-    job_ids := job_ids || job.id;
+    job_id := null;
+    if entry.job_key is null or entry.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s) then
+      job_id := ({{.schema}}.add_job(
+        entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,
+        entry.max_attempts, entry.job_key, entry.priority, entry.flags, entry.job_key_mode)).id;
+    else
+      begin
+        job_id := {{.schema}}._gw_enqueue_task(
+          entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,
+          entry.max_attempts, entry.job_key, entry.priority, entry.flags, entry.job_key_mode);
+      exception when sqlstate 'GWBKT' then
+        refused := refused || entry.identifier;
+      end;
+    end if;
+    job_ids := job_ids || job_id;
   end loop;
 
   if cardinality(job_ids) > 0 then
@@ -103,6 +117,7 @@ begin
       from (select distinct on (e.identifier) e.identifier, r.run, r.job_id
               from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
               join unnest(entries) with ordinality as e on e.ordinality = r.number
+             where r.job_id is not null
              order by e.identifier, r.position desc) as m
      where s.identifier = m.identifier;
   end if;
@@ -111,7 +126,18 @@ begin
                                       'backfilled', since is null)
                     order by r.position)
       from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
-      join unnest(entries) with ordinality as e on e.ordinality = r.number), '[]');
+      join unnest(entries) with ordinality as e on e.ordinality = r.number
+     where r.job_id is not null), '[]');
+  if refused is not null then
+    problems := (
+      select json_agg(p.problem)
+        from (select o.problem
+                from json_array_elements(problems) as o (problem)
+               union all
+              select json_build_object('identifier', u.identifier,
+                                       'problem', 'A job of another task has the job key, so no job was added.')
+                from (select distinct u.identifier from unnest(refused) as u (identifier)) as u) as p);
+  end if;
   return next;
 end;
 $$;

@@ -1,0 +1,45 @@
+-- A schedule replaces waiting jobs of its own task by its key, and none of another task: that would be to remove it.
+begin;
+select plan(9);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.tick(minute integer, out added text, out told text)
+  language sql
+as $$
+  select (select string_agg(s ->> 'identifier', ', ' order by n) from json_array_elements(r.scheduled) with ordinality as s (s, n)),
+         (select string_agg((p ->> 'identifier') || ': ' || (p ->> 'problem'), ', ') from json_array_elements(r.problems) as p)
+    from run_cron('[{"identifier": "item", "task": "item", "pattern": "* * * * *", "job_key": "of an item"}]',
+                  date_trunc('hour', now()) + interval '1 day' + (minute - 1) * interval '1 minute',
+                  date_trunc('hour', now()) + interval '1 day' + minute * interval '1 minute') as r
+$$;
+
+select add_job('other', '{"n": 1}', job_key => 'vip');
+select add_job('other', job_key => 'of an item');
+select cron_schedule('keyed', '* * * * *', 'scheduled', job_key => 'vip');
+select cron_schedule('plain', '* * * * *', 'scheduled');
+
+select results_eq($$ select * from pg_temp.tick(1) $$,
+                  $$ values ('item, plain', 'keyed: A job of another task has the job key, so no job was added.') $$,
+                  'the schedule is passed over and told of; the others run, and so do items of crontabs');
+select results_eq($$ select t.identifier, j.payload::text, j.revision from _private_jobs as j join _private_tasks as t on t.id = j.task_id
+                      where j.key = 'vip' $$,
+                  $$ values ('other', '{"n": 1}', 0) $$, 'the job of the other task waits as it was');
+select results_eq($$ select last_run, last_job_id from cron_schedules where identifier = 'keyed' $$,
+                  $$ values (null::timestamptz, null::bigint) $$, 'the schedule has not run');
+select cron_schedule('keyed', '* * * * *', 'scheduled', job_key => 'vip', job_key_mode => 'unsafe_dedupe');
+select is((select told from pg_temp.tick(2)), 'keyed: A job of another task has the job key, so no job was added.', 'by unsafe_dedupe neither');
+
+select get_job('worker', '{other}');
+select is((select told from pg_temp.tick(3)), 'keyed: A job of another task has the job key, so no job was added.', 'nor while it runs');
+select is((select key from _private_jobs where locked_at is not null), 'vip', 'which keeps its key');
+
+select remove_job('vip');
+select complete_jobs(array_agg(id)) from _private_jobs where locked_at is null;
+delete from _private_jobs;
+select results_eq($$ select * from pg_temp.tick(4) $$, $$ values ('item, keyed, plain', null::text) $$, 'once the key is free the schedule runs');
+select cron_schedule('keyed', '* * * * *', 'scheduled', job_key => 'vip');
+select results_eq($$ select * from pg_temp.tick(5) $$, $$ values ('item, keyed, plain', null::text) $$, 'and replaces its own');
+select is((select revision from _private_jobs where key = 'vip'), 1, 'in the row that waits');
+
+select * from finish();
+rollback;
