@@ -51,7 +51,7 @@ func checkFolders(folders []string) (found []string, err error) {
 }
 
 // isStatement tells a statement or a part of one from other texts: by its first word, a call in the schema S, or a cast.
-var isStatement = regexp.MustCompile(`^\s*\(?(with|select|insert|update|delete|from|where|when|case|join|left join|cross join|array\(select) |[^A-Za-z]S\.[a-z_]|^S\.[a-z_]|::[a-z]`)
+var isStatement = regexp.MustCompile(`^\s*\(?(with (recursive )?[a-z_]+ (as|\([a-z_, ]+\) as)|select|insert|update|delete|from|where|when|case|join|left join|cross join|array\(select) |[^A-Za-z]S\.[a-z_]|^S\.[a-z_]|::[a-z]`)
 
 func checkFile(path string) (found []string, err error) {
 	files := token.NewFileSet()

@@ -1,0 +1,143 @@
+// Package neighbours attacks a queue as a role would that may only connect and make things in the schema public or in the
+// database: whoever trips over one of its functions leaves a mark, and nobody does.
+package neighbours
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	for _, name := range []string{"gw-run", "gw-migrate"} {
+		build := exec.Command("go", "build", "-o", program(name), "github.com/gwsql/gw/cmd/"+name)
+		if output, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", name, err, output)
+			os.Exit(1)
+		}
+	}
+	pgtest.Main(m)
+}
+
+func program(name string) string { return filepath.Join(filepath.Dir(os.Args[0]), name) }
+
+// street is a database with a victim, who owns the queue, and a neighbour.
+type street struct {
+	t               *testing.T
+	admin           *pgxpool.Pool
+	url             string
+	victim, mallory string // roles
+}
+
+// newStreet makes an empty database in which the neighbour may create in public, and, if so, schemas. What its functions
+// do as another role they note in public.marks.
+func newStreet(t *testing.T, mayCreateSchemas bool) *street {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.EmptyDatabase(t)
+	s := &street{t: t, admin: pgtest.Pool(t, url), url: url}
+	s.victim, s.mallory = pgtest.Role(t, s.admin), pgtest.Role(t, s.admin)
+	database := pgx.Identifier{s.admin.Config().ConnConfig.Database}.Sanitize()
+	s.as("", "grant create on database "+database+" to "+s.victim,
+		"grant create, usage on schema public to public",
+		"create table public.marks (caller text, what text)",
+		"grant all on public.marks to public",
+		"create sequence public.marked",
+		"grant all on sequence public.marked to public",
+		// What was begun is perhaps rolled back; a sequence stays where it is, and advances in no read-only transaction.
+		`create function public.mark(what text) returns void language plpgsql set search_path = pg_catalog as $$
+		 begin
+		   if session_user !~ '^gw_test_' then -- the neighbour logs in, the others become who they are by role
+		     if current_setting('transaction_read_only')::boolean then
+		       raise exception 'the mark of the neighbour: %', what;
+		     end if;
+		     perform nextval('public.marked');
+		     insert into public.marks values (current_user, what);
+		   end if;
+		 end $$`)
+	if mayCreateSchemas {
+		s.as("", "grant create on database "+database+" to "+s.mallory)
+	}
+	return s
+}
+
+// as runs statements as a role; empty: as the administrator.
+func (s *street) as(role string, statements ...string) {
+	s.t.Helper()
+	conn, err := s.admin.Acquire(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Release()
+	if role != "" {
+		statements = append([]string{"set session authorization " + role}, statements...)
+	}
+	statements = append(statements, "reset session authorization")
+	for _, statement := range statements {
+		if _, err := conn.Exec(s.t.Context(), statement); err != nil {
+			s.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// run runs one of our programs as the victim.
+func (s *street) run(name string, args ...string) (output string, err error) {
+	s.t.Helper()
+	return s.runAs(s.victim, name, args...)
+}
+
+// runAs runs one of our programs as a role; empty: as the administrator.
+func (s *street) runAs(role, name string, args ...string) (output string, err error) {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), program(name), args...)
+	cmd.Dir = s.t.TempDir()
+	cmd.Env = append(os.Environ(), "DATABASE_URL="+s.url)
+	if role != "" {
+		cmd.Env = append(cmd.Env, "PGOPTIONS=-c role="+role)
+	}
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+// mustRun is run of what has to succeed.
+func (s *street) mustRun(name string, args ...string) string {
+	s.t.Helper()
+	output, err := s.run(name, args...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, output)
+	}
+	return output
+}
+
+// isUnharmed fails if anything of the neighbour's ran as another role.
+func (s *street) isUnharmed() {
+	s.t.Helper()
+	if pgtest.Value[bool](s.t, s.admin, "select m.is_called from public.marked as m") {
+		s.t.Errorf("functions of the neighbour's have run: %q", pgtest.Value[[]string](s.t, s.admin,
+			"select coalesce(pg_catalog.array_agg(distinct m.what), '{}') from public.marks as m"))
+	}
+}
+
+// isRefused runs one of our programs as the victim, which has to say this and to run nothing of the neighbour's.
+func (s *street) isRefused(reason, name string, args ...string) {
+	s.t.Helper()
+	s.isRefusedTo(s.victim, reason, name, args...)
+}
+
+// isRefusedTo is isRefused to another role; empty: to the administrator.
+func (s *street) isRefusedTo(role, reason, name string, args ...string) {
+	s.t.Helper()
+	output, err := s.runAs(role, name, args...)
+	if err == nil || !strings.Contains(output, reason) || strings.Contains(output, "mark of the neighbour") {
+		s.t.Errorf("%s %s: %v: %s", name, strings.Join(args, " "), err, output)
+	}
+	s.isUnharmed()
+}
