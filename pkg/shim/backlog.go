@@ -30,6 +30,13 @@ func newBacklog(concurrency int) *backlog {
 	return b
 }
 
+// arrived tells how long a claim took that brought jobs.
+func (b *backlog) arrived(claim time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pace.claim = claim
+}
+
 // add takes the jobs of a claim. More urgent ones pass those that wait already.
 func (b *backlog) add(jobs []*Job, filled bool) {
 	b.mu.Lock()

@@ -219,6 +219,7 @@ func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration 
 		return
 	}
 	f.held.add(jobs)
+	f.backlog.arrived(duration)
 	f.backlog.add(jobs, filled)
 	if !f.watched {
 		f.watched = true

@@ -16,7 +16,7 @@ const (
 	// maxClaim bounds a claim.
 	maxClaim = 1000
 	// longHandler is the duration from which on waiting for a claim costs nothing to speak of, so that nothing is
-	// claimed before it can start.
+	// claimed before it can start, unless claims take longer still.
 	longHandler = 50 * time.Millisecond
 )
 
@@ -24,6 +24,7 @@ const (
 type pace struct {
 	concurrency int
 	mean        time.Duration // of recent handlers, the last ones weighing most; 0 before the first
+	claim       time.Duration // how long the last claim took
 	ahead       int           // jobs to hold beyond those that run
 }
 
@@ -63,7 +64,7 @@ func (p *pace) want(busy int) int {
 
 // fitting returns how many jobs of the mean duration fit into aheadTime.
 func (p *pace) fitting() int {
-	if p.mean == 0 || p.mean >= longHandler {
+	if p.mean == 0 || p.mean >= max(longHandler, p.claim) {
 		return 0
 	}
 	return int(min(int64(p.concurrency)*int64(aheadTime)/int64(p.mean), maxAhead))

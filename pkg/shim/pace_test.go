@@ -63,6 +63,16 @@ func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 	}
 }
 
+func TestLongHandlersAreClaimedAheadWhileClaimsTakeLongerStill(t *testing.T) {
+	p := learned(8, 100*time.Millisecond)
+	for claim, want := range map[time.Duration]int{time.Millisecond: 0, 100 * time.Millisecond: 0, 500 * time.Millisecond: 8} {
+		p.ahead, p.claim = 0, claim
+		if p.filled(); p.ahead != want {
+			t.Errorf("%d ahead where a claim takes %v, want %d", p.ahead, claim, want)
+		}
+	}
+}
+
 func TestClaimsOfShortJobsWaitUntilTheyAreLarge(t *testing.T) {
 	p := learned(1, 5*time.Millisecond) // 20 ahead
 	for busy, want := range map[int]int{21: 0, 12: 0, 11: 10, 1: 20, 0: 21} {
