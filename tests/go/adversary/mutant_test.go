@@ -7,6 +7,9 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
+// enough ends the search for a broken rule that does not show.
+const enough = 3 * time.Minute
+
 // Each rule is broken once, by a change to the queue or to a worker, and the trial must name it.
 func TestABrokenRuleIsNamed(t *testing.T) {
 	pgtest.OnOneVersion(t)
@@ -16,7 +19,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 			tr := newTrial(t, *seedFlag)
 			tr.firstQuiet = time.Second
 			began := time.Now()
-			switch v := tr.run(time.Minute, func() { m.breakRule(t, tr) }); {
+			switch v := tr.run(enough, func() { m.breakRule(t, tr) }); {
 			case v == nil:
 				t.Errorf("nobody broke %q", m.rule)
 			case v.rule != m.rule:

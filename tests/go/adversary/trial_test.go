@@ -84,7 +84,7 @@ func (tr *trial) run(lasting time.Duration, prepare func()) *violation {
 		})
 	}
 	if !tr.warmUp(employ) {
-		return tr.broken
+		return tr.first()
 	}
 	if prepare != nil {
 		prepare()
@@ -117,6 +117,11 @@ func (tr *trial) run(lasting time.Duration, prepare func()) *violation {
 	tr.watch(calm)
 	crowd.Wait()
 	tr.finish()
+	return tr.first()
+}
+
+// first returns the first rule that was broken.
+func (tr *trial) first() *violation {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return tr.broken
