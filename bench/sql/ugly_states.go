@@ -81,8 +81,14 @@ func uglyStates(size func(int) int) []state {
 		}
 		states = append(states, s)
 	}
+	foreign := "insert into " + queue.TasksTable + " (identifier) values ('foreign')"
+	states = append(states, state{name: "100 000 queues with a ready job of a task that is not asked for", budget: 5, make: []string{
+		queue.AddQueues(size(100_000)), foreign,
+		fmt.Sprintf("insert into %s (task_id, job_queue_id, priority, run_at) "+
+			"select t.id, q.id, -1, now() - interval '12 hours' from %s as t, %s as q where t.identifier = 'foreign'",
+			queue.JobsTable, queue.TasksTable, queue.QueuesTable)}})
 	return append(states, state{name: "100 000 ready of a task that is not asked for", budget: 5, make: []string{
-		"insert into " + queue.TasksTable + " (identifier) values ('foreign')",
+		foreign,
 		queue.InsertFor("foreign", size(100_000), "run_at", "now() - interval '12 hours' + i * interval '1 ms'")}})
 }
 
