@@ -21,7 +21,7 @@ create index _gw_queue_heads
   where is_available = true and job_queue_id is not null;
 
 -- The order of those of one task: else a claim for some tasks visits every queue in which jobs of others wait, half a
--- second for 100 000.
+-- second for 100 000. Costs 17 % for a queued job.
 create index _gw_queued_tasks
   on {{.schema}}._private_jobs (task_id, priority, run_at, id) include (job_queue_id)
   where is_available = true and job_queue_id is not null;
