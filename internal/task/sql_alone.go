@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -52,7 +53,7 @@ func (g *group) eachUntilFailure(ctx context.Context, open []int) (done int, err
 
 // failure returns the error of a job whose transaction was rolled back.
 func (g *group) failure(c *shim.Completion, err error) error {
-	if g.again && sqlState(err) == leaseLost {
+	if g.again && sqlstate.Of(err) == leaseLost {
 		return shim.ErrLeaseLost // or it was done before; so the worker is left to ask the database
 	}
 	if len(c.RolledBack(err)) > 0 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // function is what serves a task in the database.
@@ -32,7 +34,7 @@ type candidate struct {
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function, error) {
 	var parts []string
 	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
-		if err != nil && sqlState(err) == "" {
+		if err != nil && sqlstate.Of(err) == "" {
 			return function{}, fmt.Errorf("look for function %s: %w", name, err)
 		}
 		return function{}, fmt.Errorf("function %q: must be a schema and a name, as in app.send_mail", name)

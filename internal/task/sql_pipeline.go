@@ -2,13 +2,13 @@ package task
 
 import (
 	"context"
-	"errors"
 	"hash/fnv"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -60,7 +60,7 @@ func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error
 		}
 	}
 	err = results.Close()
-	if sqlState(err) == "26000" {
+	if sqlstate.Of(err) == "26000" {
 		_ = conn.Close(ctx) // the server has forgotten what we have prepared: we cannot use the connection any more
 	}
 	return done, err
@@ -107,12 +107,5 @@ func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err e
 // isAnswer reports whether an error is the server's answer to a statement, and the connection is as good as before. After
 // any other error nobody knows what the server has done.
 func isAnswer(conn *pgx.Conn, err error) bool {
-	return sqlState(err) != "" && !conn.IsClosed()
-}
-
-func sqlState(err error) string {
-	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refusal.Code
-	}
-	return ""
+	return sqlstate.Of(err) != "" && !conn.IsClosed()
 }

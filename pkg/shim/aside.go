@@ -140,7 +140,7 @@ func (f *fetcher) readAside(stop context.Context) error {
 // failUnreadable reports a job as failed for good, without what it has for a payload.
 func (f *fetcher) failUnreadable(job *Job, err error) {
 	err = fmt.Errorf("%s: %w", unreadable, err)
-	f.outcomes <- outcome{job: job, verdict: failed, started: true, permanent: true, err: err, message: cleanMessage(err.Error())}
+	f.outcomes <- outcome{job: job, verdict: failed, permanent: true, err: err, message: cleanMessage(err.Error())}
 }
 
 // readable returns the jobs of a claim that can run. The others have failed.

@@ -56,9 +56,14 @@ func TestAJobThatCannotBeReadDoesNotKeepRunOnceFromItsEnd(t *testing.T) {
 	q := newQueue(t)
 	id := q.addDamaged("work", 0, nil)
 	w := q.worker(shim.Config{Concurrency: 4})
+	events := record(w)
 	w.Handle("work", nothing)
 	runOnce(t, w)
 	q.await(`select `+unreadable, id)
+	if reported := only[shim.JobReported](events()); len(reported) != 1 || reported[0].Started ||
+		reported[0].Outcome != shim.OutcomePermanentlyFailed {
+		t.Errorf("reported: %+v", reported)
+	}
 }
 
 func TestAJobThatCannotBeReadAndHasToRunAloneFailsAndTheOthersRun(t *testing.T) {

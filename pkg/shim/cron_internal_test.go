@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -308,7 +309,7 @@ func TestAWorkerWhoseItemsTheDatabaseRefusesLeaves(t *testing.T) {
 	w.start()
 	select {
 	case err := <-w.ended:
-		if err == nil || sqlState(err) != "GWRTZ" {
+		if err == nil || sqlstate.Of(err) != "GWRTZ" {
 			t.Errorf("it returned %v", err)
 		}
 	case <-time.After(patience):
@@ -386,7 +387,7 @@ func TestItemsThatAreRefusedLaterLeaveThoseBeforeInPlace(t *testing.T) {
 	if err := w.SetCron(everyMinute("b"), crontab.Text("* * * * * c ?tz=Europe/Atlantis\n")); err != nil {
 		t.Fatal(err)
 	}
-	if failed := await[CronFailed](w); sqlState(failed.Err) != "GWRTZ" {
+	if failed := await[CronFailed](w); sqlstate.Of(failed.Err) != "GWRTZ" {
 		t.Errorf("the failure is %v", failed.Err)
 	}
 	w.clock.asleep()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 func TestAnOutcomeTheDatabaseRefusesDoesNotKeepBackTheOthers(t *testing.T) {
@@ -55,7 +57,7 @@ func TestAMissingFunctionEndsTheWorkerWithoutRetries(t *testing.T) {
 	call := func(context.Context, []outcome) (applied, error) { return nil, &pgconn.PgError{Code: "42883"} }
 	f := &finisher{logger: slog.New(slog.DiscardHandler), fail: func(err error) { cause = err }}
 	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)
-	if sqlState(cause) != "42883" || f.unwritten != 1 {
+	if sqlstate.Of(cause) != "42883" || f.unwritten != 1 {
 		t.Errorf("cause is %v, %d unwritten", cause, f.unwritten)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // newFlood returns a fetcher that knows its jobs to be short, on a database with some of them.
@@ -100,7 +101,7 @@ func TestTwoClaimsOfAFloodOverlapAndOneMayBeLost(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; sqlState(err) != "57P01" {
+	if err := <-ended; sqlstate.Of(err) != "57P01" {
 		t.Errorf("the flood ended with %v", err)
 	}
 	if f.held.n != maxClaim || !f.unsure.now {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/build"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
@@ -34,7 +35,7 @@ type keeper struct {
 // start checks that the worker fits the schema and registers it.
 func (k *keeper) start(ctx context.Context) error {
 	err := k.checkRevision(ctx)
-	switch sqlState(err) {
+	switch sqlstate.Of(err) {
 	case "42P01", "3F000":
 		return fmt.Errorf("schema %s is not installed, run gw-migrate first: %w", k.queries.schema, err)
 	case "42883":

@@ -16,7 +16,8 @@ type ManyHandler func(ctx context.Context, jobs []*Job) []error
 
 // HandleMany registers a handler that is given several jobs of a task at once: those that wait in this worker for one of its
 // executors, up to most of them. There are several only while they come faster than they are done, and take less than
-// 50 ms each, or than a claim takes. They run as one as far as Config.Concurrency is concerned; in logs and events each has its share of the time.
+// 50 ms each, or than a claim takes. They run as one as far as Config.Concurrency is concerned; in logs and events each has
+// its share of the time.
 //
 // Middleware is called once for each of the jobs, one within the other, around the handler for all. What it puts into its
 // context does not reach the handler.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 // advised adds to an error that only a pooler causes what to do about it.
 func advised(err error) error {
 	advice := ""
-	switch state := sqlState(err); {
+	switch state := sqlstate.Of(err); {
 	case isLostStatement(state):
 		advice = statementAdvice
 	case state != "" && strings.Contains(err.Error(), "unsupported startup parameter"):
@@ -110,10 +111,10 @@ func isShared(ctx context.Context, one, other *pgx.Conn) bool {
 func losesStatements(ctx context.Context, one, other *pgx.Conn) bool {
 	name := "gw_probe_" + rand.Text()
 	if _, err := one.PgConn().Prepare(ctx, name, `select 1`, nil); err != nil {
-		return isLostStatement(sqlState(err))
+		return isLostStatement(sqlstate.Of(err))
 	}
 	_, err := other.PgConn().Prepare(ctx, name, `select 1`, nil)
-	return isLostStatement(sqlState(err))
+	return isLostStatement(sqlstate.Of(err))
 }
 
 // ask returns the only value of a query, in a way that every pooler lets pass.

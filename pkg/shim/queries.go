@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
 
@@ -58,7 +59,7 @@ func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *
 
 func (q *queries) on(ctx context.Context, conn *pgx.Conn, fn func(context.Context, *pgx.Conn) error) error {
 	err := fn(ctx, conn)
-	if sqlState(err) == "0A000" {
+	if sqlstate.Of(err) == "0A000" {
 		err = fn(ctx, conn)
 	}
 	if isReadOnly(err) {
@@ -181,14 +182,6 @@ func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (stil
 	return still, err
 }
 
-func sqlState(err error) string {
-	var refusal *pgconn.PgError
-	if errors.As(err, &refusal) {
-		return refusal.Code
-	}
-	return ""
-}
-
 // isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
 // schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them. What a trigger of the
 // user's lacks is none.
@@ -203,7 +196,7 @@ func isMistake(err error) bool {
 // isAboutRow reports whether an error may be that of a single row, which the server cannot read, convert or send: a value
 // that cannot be (22), too little memory (53, but not a full disk or what connections run into), a limit (54), or damage (XX).
 func isAboutRow(err error) bool {
-	return inClass(err, "22", "53", "54", "XX") && !slices.Contains([]string{"53100", "53300", "53400"}, sqlState(err))
+	return inClass(err, "22", "53", "54", "XX") && !slices.Contains([]string{"53100", "53300", "53400"}, sqlstate.Of(err))
 }
 
 // isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
@@ -211,6 +204,6 @@ func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }
 
 // Errors of no such class, above all lost connections, are weather: they pass.
 func inClass(err error, classes ...string) bool {
-	state := sqlState(err)
+	state := sqlstate.Of(err)
 	return len(state) == 5 && slices.Contains(classes, state[:2])
 }

@@ -3,6 +3,8 @@ package shim
 import (
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // readOnlyState is the code with which a hot standby, or a server that was told to take no writes, refuses every call.
@@ -32,4 +34,4 @@ func (r *readOnly) over() {
 }
 
 // isReadOnly reports whether the server takes no writes, about which something has been said already.
-func isReadOnly(err error) bool { return sqlState(err) == readOnlyState }
+func isReadOnly(err error) bool { return sqlstate.Of(err) == readOnlyState }

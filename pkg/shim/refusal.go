@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // writeRefused is for an outcome that the database refuses, because a trigger of the user's raises for instance: the job
@@ -93,7 +95,7 @@ func isDoubtful(err error) bool { return inClass(err, "40", "XX") }
 // isRefusedOutcome reports whether the database refused an outcome for what it is: whatever a trigger may raise. The rest is
 // weather, that of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), or a mistake.
 func isRefusedOutcome(err error) bool {
-	return sqlState(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err)
+	return sqlstate.Of(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err)
 }
 
 // triggerFunction matches a function without arguments in a line of an error's context.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -93,7 +94,7 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 			t.Errorf("of one role: %v", err)
 		}
 		q.exec("create view theirs.seen as select * from API.jobs")
-		if _, err := q.migrator().Revoke(t.Context()); sqlState(err) != "2BP01" || left() == 0 {
+		if _, err := q.migrator().Revoke(t.Context()); sqlstate.Of(err) != "2BP01" || left() == 0 {
 			t.Errorf("with a view of somebody else's: %v", err)
 		}
 		q.exec("drop view theirs.seen")

@@ -3,7 +3,6 @@ package grants
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -146,17 +145,9 @@ func (q *queue) poolAs(kind string) *pgxpool.Pool { q.t.Helper(); return pgtest.
 func (q *queue) refused(pool *pgxpool.Pool, code, sql string) {
 	q.t.Helper()
 	_, err := pool.Exec(q.t.Context(), q.text(sql))
-	if got := sqlState(err); got != code {
+	if got := sqlstate.Of(err); got != code {
 		q.t.Errorf("%s: want %s, got %v", sql, code, err)
 	}
-}
-
-func sqlState(err error) string {
-	var refusal *pgconn.PgError
-	if errors.As(err, &refusal) {
-		return refusal.Code
-	}
-	return ""
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

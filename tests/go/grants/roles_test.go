@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // Each of these is alone with the queue, whose roles have their rights.
@@ -109,7 +110,7 @@ func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
 		if err := tx.Commit(q.t.Context()); err != nil {
 			q.t.Fatal(err)
 		}
-		if err := <-answer; sqlState(err) != "GWBKT" {
+		if err := <-answer; sqlstate.Of(err) != "GWBKT" {
 			q.t.Errorf("%s: got %v", mode, err)
 		}
 	}
