@@ -9,7 +9,8 @@ import (
 )
 
 const upHelp = `Install the queue, bring it up to date, or take over a schema of Graphile Worker. Each step is one transaction; one that
-waits for a lock of the application gives way and is tried again. Any number of programs may do this at the same time.
+waits for a lock of the application gives way and is tried again. Any number of programs may do this at the same time;
+one that waits for another says for which session, and gives up after ten minutes.
 When there is nothing to do, nothing is written, and no right is needed but to read.`
 
 const upExamples = `  gw-migrate up --connection postgres:///app

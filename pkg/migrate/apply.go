@@ -19,11 +19,12 @@ import (
 type lockPolicy struct {
 	timeout time.Duration // of one try
 	tries   int           // of one migration
+	others  time.Duration // how long other programs that migrate are waited for
 	pause   func(waits int) time.Duration
 }
 
 func newLockPolicy(timeout time.Duration) lockPolicy {
-	return lockPolicy{timeout: timeout, tries: 10, pause: pauseBeforeRetry}
+	return lockPolicy{timeout: timeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry}
 }
 
 // pauseBeforeRetry returns 1 s, 2 s, 4 s, 8 s, then 10 s: the application catches up with what has waited behind us.
@@ -36,11 +37,12 @@ func pauseBeforeRetry(waits int) time.Duration {
 
 // apply applies what is pending and returns what of it this call has applied. A migration that runs into a lock is tried again
 // a bounded number of times, since each try makes the application wait. Waiting for another program that migrates
-// disturbs nobody and lasts until ctx ends.
+// disturbs nobody, and may last longer. It is bounded, too, since any role can hold the lock that it is about.
 func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migration) ([]Migration, error) {
 	migrations := slices.Concat(m.migrations[:len(m.migrations)-len(pending)], pending)
 	var applied []Migration
 	tries := make(map[int32]int) // by version
+	queued := time.Now()         // since when it waits for other programs, if it does
 	for waits := 0; ; waits++ {
 		done, current, err := m.try(ctx, conn, migrations)
 		applied = append(applied, done...)
@@ -49,11 +51,18 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 		}
 		if current.Version > 0 {
 			tries[current.Version]++
+			queued = time.Now()
 		}
 		if !isLockConflict(err) || tries[current.Version] == m.locks.tries {
 			return applied, &PartialError{Applied: applied, Failed: current, Err: err}
 		}
 		step := Step{Action: Wait, Schema: m.schema, Migration: current, Pause: m.locks.pause(waits), Err: err}
+		if current.Version == 0 {
+			step.Holder, _ = m.holder(ctx, conn) // an error is one of the connection, which the next try meets
+			if waited := time.Since(queued); waited > m.locks.others {
+				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
+			}
+		}
 		m.onStep(step)
 		select {
 		case <-ctx.Done():
@@ -127,7 +136,7 @@ func (e *PartialError) Error() string {
 	if e.Failed.Version > 0 {
 		text = fmt.Sprintf("apply %s: %s", e.Failed.Name, describe(e.Err))
 	}
-	if isLockConflict(e.Err) {
+	if isLockConflict(e.Err) && e.Failed.Version > 0 {
 		text += "; another session holds the lock: look for long transactions in pg_stat_activity, then try again"
 	}
 	if len(e.Applied) > 0 {

@@ -27,4 +27,7 @@
 //
 // A migration that waits for a lock makes the application wait in line behind it. Up therefore waits for
 // [Config.LockTimeout] at most, lets everybody through, and tries again.
+//
+// Programs that migrate wait for each other by an advisory lock, which any role can take. Up says who holds it, and gives up
+// after ten minutes with a [HeldError].
 package migrate

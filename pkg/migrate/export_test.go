@@ -18,6 +18,12 @@ func (m *Migrator) TryLocks(tries int) {
 	m.locks.pause = func(int) time.Duration { return time.Millisecond }
 }
 
+// WaitForOthers makes m wait for other programs that migrate for so long, with hardly a pause before it looks again.
+func (m *Migrator) WaitForOthers(d time.Duration) {
+	m.locks.others = d
+	m.locks.pause = func(int) time.Duration { return time.Millisecond }
+}
+
 // ExtensionFrom is Extension with other files than the embedded ones.
 func ExtensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 	return extensionFrom(cfg, files)

@@ -113,6 +113,69 @@ func TestAnotherProgramThatMigratesIsWaitedForHoweverOften(t *testing.T) {
 	}
 }
 
+// Any role may take the lock by which migrations wait for each other.
+func TestAStrangerWhoHoldsTheLockOfMigrationsIsNamedAndNotWaitedForForEver(t *testing.T) {
+	role := newRole(t)
+	database := pgtest.EmptyDatabase(t)
+	stranger := connect(t, as(t, database, role, ""))
+	execute(t, stranger, "set application_name = 'stranger'; select pg_advisory_lock("+ternLock+")")
+	var (
+		m     *migrate.Migrator
+		waits []string
+	)
+	m = newMigrator(t, database, migrate.Config{LockTimeout: shortLockTimeout, OnStep: func(s migrate.Step) {
+		if s.Action == migrate.Wait {
+			waits = append(waits, s.String())
+			m.WaitForOthers(0)
+		}
+	}})
+	m.WaitForOthers(time.Hour)
+
+	_, err := m.Up(t.Context())
+
+	var held *migrate.HeldError
+	if !errors.As(err, &held) || held.Holder == nil {
+		t.Fatalf("got %v", err)
+	}
+	pid := stranger.PgConn().PID()
+	if held.Holder.PID != int32(pid) || held.Holder.Role != role || held.Holder.Application != "stranger" ||
+		held.Holder.Since.IsZero() {
+		t.Errorf("holder: %+v", held.Holder)
+	}
+	if len(waits) != 1 {
+		t.Fatalf("waits: %q", waits)
+	}
+	for _, text := range []string{err.Error(), waits[0]} {
+		for _, want := range []string{fmt.Sprintf("process %d (role %q, application \"stranger\"", pid, role),
+			fmt.Sprintf("select pg_terminate_backend(%d)", pid)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in: %s", want, text)
+			}
+		}
+	}
+
+	execute(t, connect(t, database), fmt.Sprintf("select pg_terminate_backend(%d)", pid))
+	up(t, database, migrate.Config{})
+}
+
+// A role that may not see the sessions of others sees at least which one it is.
+func TestARoleWithFewRightsLearnsWhoHoldsTheLockOfMigrations(t *testing.T) {
+	role := newRole(t)
+	database := pgtest.EmptyDatabase(t)
+	other := connect(t, database)
+	execute(t, other, "grant create on database "+pgx.Identifier{other.Config().Database}.Sanitize()+" to "+role)
+	execute(t, other, "select pg_advisory_lock("+ternLock+")")
+	m := newMigrator(t, as(t, database, role, ""), migrate.Config{LockTimeout: shortLockTimeout})
+	m.WaitForOthers(0)
+
+	_, err := m.Up(t.Context())
+
+	var held *migrate.HeldError
+	if !errors.As(err, &held) || held.Holder == nil || held.Holder.PID != int32(other.PgConn().PID()) || held.Holder.Role == "" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -23,6 +23,7 @@ type Step struct {
 	Migration Migration     // the one to apply or to try again; zero when waiting for another program that migrates
 	Pause     time.Duration // how long Wait lasts
 	Err       error         // what made it wait
+	Holder    *Holder       // the other program that migrates, or whoever else holds its lock; nil if that is not known
 	Warning   string        // what to Warn of
 	Object    Object        // what to Replace
 }
@@ -40,6 +41,9 @@ func (s Step) String() string {
 		return "adopt Graphile Worker's tables instead of " + s.Migration.Name
 	case s.Action == Apply:
 		return "apply " + s.Migration.Name
+	case s.Migration.Version == 0 && s.Holder != nil:
+		return fmt.Sprintf("another migration is running, look again in %s; its lock is held by %s; %s",
+			s.Pause, s.Holder, s.Holder.remedy())
 	case s.Migration.Version == 0:
 		return fmt.Sprintf("another migration is running, look again in %s", s.Pause)
 	default:
