@@ -31,7 +31,7 @@ var classes = map[string]Class{
 	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,
 	"GWWLL": Conflict,
 	// Settings and administration.
-	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage,
+	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
 	"GWCFW": Conflict,
 	// Recurring jobs.
 	"GWRPT": Usage, "GWRTZ": Usage, "GWRBT": Usage, "GWRIT": Usage,

@@ -36,6 +36,7 @@ drop function
   graphile_worker.list_queues,
   graphile_worker.list_tasks,
   graphile_worker.list_workers,
+  graphile_worker.make_room,
   graphile_worker.matching_job_ids,
   graphile_worker.next_run_at,
   graphile_worker.queue_depth,

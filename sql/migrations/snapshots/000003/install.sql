@@ -10,6 +10,7 @@
 {{ template "shared/_gw_times.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
+{{ template "shared/_gw_check_limit.sql" . }}
 {{ template "shared/_gw_drop_spent_contexts.sql" . }}
 
 -- For whoever runs the fleet: fleet-wide settings, and the workers that there are.

@@ -3,6 +3,7 @@
 -- Its cost is bounded, however many jobs there are. The index tells of a few due jobs among millions that are not; where
 -- it has more due ones of other tasks than are worth a look, and for jobs that run, 5000 pages of the table tell, a sample
 -- of a larger one.
+-- Raises GWILM (most is negative).
 create or replace function {{.schema}}.jobs_for_scaling(
   tasks text[] default null,
   most  bigint default 1000
@@ -19,6 +20,7 @@ declare
   due      bigint;
   seen     record;
 begin
+  perform {{.schema}}._gw_check_limit('most', most);
   select count(*)
     into due
     from {{.schema}}._gw_due_jobs(to_look) as d (task_id)

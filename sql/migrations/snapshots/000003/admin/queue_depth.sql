@@ -2,6 +2,7 @@
 -- dashboards and scalers.
 -- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so.
 -- The sample does not show a few jobs among millions; oldest_ready is exact all the same.
+-- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_depth(
   pages bigint default 1000
 )
@@ -20,6 +21,7 @@ as $$
 declare
   share real := {{.schema}}._gw_share_seen('_private_jobs', queue_depth.pages);
 begin
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   with seen as (
     select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state, count(*) * 100 / share as jobs

@@ -1,6 +1,6 @@
 -- The jobs that all given conditions are true of, lowest id first, without their payloads; show_jobs has these. The
 -- conditions, the pages and what they cost are those of matching_job_ids.
--- Raises GWIST (no such state).
+-- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_jobs(
   job_state  text     default null,
   task       text     default null,

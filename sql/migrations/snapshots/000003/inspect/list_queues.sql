@@ -1,6 +1,7 @@
 -- The named queues, by name from after_queue on, with how many of their jobs stand where (see job_state), and since when
 -- and by whom each is locked: then one of its jobs runs, and the others wait. Jobs in no queue are not counted.
 -- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
+-- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_queues(
   after_queue text    default null,
   max_rows    integer default 100,
@@ -23,6 +24,8 @@ as $$
 declare
   is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
 begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   with page as (
     select q.id, q.queue_name, q.locked_at, q.locked_by

@@ -2,6 +2,7 @@
 -- name from after_task on, with how many of their jobs stand where (see job_state) and how many such workers have them;
 -- Node's do not register.
 -- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
+-- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_tasks(
   after_task text    default null,
   max_rows   integer default 100,
@@ -23,6 +24,8 @@ as $$
 declare
   is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
 begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   with living as (
     select w.tasks from {{.schema}}._gw_workers as w where w.last_seen_at >= now() - interval '5 minutes'

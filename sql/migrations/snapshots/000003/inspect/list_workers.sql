@@ -2,6 +2,7 @@
 -- Node's. running is how many jobs each holds, longest_since when it claimed the first of these.
 -- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample, and may miss
 -- workers that are not registered.
+-- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_workers(
   after_worker text    default null,
   max_rows     integer default 100,
@@ -29,6 +30,8 @@ as $$
 declare
   share real := {{.schema}}._gw_share_seen('_private_jobs', pages);
 begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   with held as (
     select j.locked_by, count(*) as jobs, min(j.locked_at) as since

@@ -3,7 +3,7 @@
 -- It reads on from after_id until it has max_rows (null: all), so a caller who asks again after the last id that he got
 -- has read the table once in the end, in small steps. By key, by ids, and by a queue's ready or scheduled jobs it reads
 -- little more than what it finds; by other conditions it passes every job before what it finds.
--- Raises GWIST (no such state).
+-- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.matching_job_ids(
   job_state  text     default null,
   task       text     default null,
@@ -30,6 +30,7 @@ begin
   if job_state not in ('ready', 'scheduled', 'running', 'failed') then
     raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
   end if;
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   if task is not null then
     select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
     if not found then

@@ -3,6 +3,7 @@
 -- only grow, but for a reset of the server's statistics: the jobs that were added, and those that are gone because they
 -- were done or removed. What they grow by in a while is the rate; the server may be a second behind with them.
 -- Its cost is bounded as queue_depth's is; longest_running_seconds comes from the same sample.
+-- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_stats(
   pages bigint default 1000
 )
@@ -25,6 +26,7 @@ as $$
 declare
   share real := {{.schema}}._gw_share_seen('_private_jobs', pages);
 begin
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   select d.ready, d.scheduled, d.running, d.failed, d.is_estimate, extract(epoch from d.oldest_ready)::double precision,
          (select extract(epoch from now() - min(j.locked_at))::double precision
