@@ -290,7 +290,7 @@ func TestABatchIsAListWithElements(t *testing.T) {
 	one(t)(client.AddBatch(ctx, "task", []int{1, 2}, opts))
 	one(t)(client.AddBatch(ctx, "task", [1]string{"three"}, opts))
 	job := one(t)(client.AddBatch(ctx, "task", json.RawMessage(` [{"four": 4}]`), opts))
-	if got := q.stored(job.ID).Payload; got != `[1, 2, "three", {"four": 4}]` {
+	if got := q.stored(job.ID).Payload; got != `[1,2, "three", {"four": 4}]` {
 		t.Errorf("the batches became %s", got)
 	}
 	for _, empty := range []any{[]int{}, []int(nil), nil, json.RawMessage(nil), json.RawMessage("[ ]"), [0]int{}} {

@@ -295,20 +295,25 @@ func TestAClaimCursorIsForClaimsWithTheSameForbiddenFlagsOfTasks(t *testing.T) {
 
 // A job that is not due yet when the cursor is put is claimed by the first claim after its run_at.
 func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
-	d := newDatabase(t)
-	setting := d.session()
-	setting.addMany(2000, "task", "array['barred']", 0)
-	setting.addMany(40000, "task", "null", 1)
-	if late := claimFuture(d.in(t)); late != 0 {
-		t.Errorf("%d claims passed the job by after it was due", late)
+	for _, priorities := range []int{1, 600} { // with so many, the cursor passes by those that are not due before it ends
+		t.Run(fmt.Sprintf("%d priorities of the future", priorities), func(t *testing.T) {
+			d := newDatabase(t)
+			setting := d.session()
+			setting.addFuture(priorities, "null")
+			setting.addMany(2000, "task", "array['barred']", 0)
+			setting.addMany(40000, "task", "null", 1)
+			if late := claimFuture(d.in(t)); late != 0 {
+				t.Errorf("%d claims passed the job by after it was due", late)
+			}
+			d.watcher.mutate("_gw_put_claim_cursor", "until, task_ids", "now(), task_ids")
+			for range 3 { // by chance claims look from the beginning when the job becomes due
+				if claimFuture(d.in(t)) > 0 {
+					return
+				}
+			}
+			t.Error("a cursor that skips future jobs is not seen")
+		})
 	}
-	d.watcher.mutate("_gw_put_claim_cursor", "'infinity', task_ids", "now(), task_ids")
-	for range 3 { // by chance claims look from the beginning when the job becomes due
-		if claimFuture(d.in(t)) > 0 {
-			return
-		}
-	}
-	t.Error("a cursor that skips future jobs is not seen")
 }
 
 // claimFuture claims on and on until it gets a job that becomes due meanwhile, and returns how many claims passed it by

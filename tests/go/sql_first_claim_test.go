@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// firstReads is how many entries of the index of plain jobs, and blocks of the table and that index, this transaction has
-// read.
-const firstReads = `
+// plainReads is how many entries of the index of plain jobs, and blocks of the table and that index, this session has read,
+// as far as it has not reported them yet: within a transaction it reports none.
+const plainReads = `
 	select pg_stat_get_xact_tuples_returned('graphile_worker.jobs_no_queue_index'::regclass)
 	       + sum(pg_stat_get_xact_blocks_fetched(c.oid))::bigint
 	  from unnest(array['_private_jobs', 'jobs_no_queue_index']) as name
@@ -15,13 +15,24 @@ const firstReads = `
 // planning is how many blocks the planner itself may read, which looks for the ends of indexes.
 const planning = 300
 
+// readsOf runs a statement in a transaction of its own and returns how many entries and blocks it reads.
+func (s *session) readsOf(sql string, args ...any) int64 {
+	s.t.Helper()
+	s.exec("begin")
+	before := one[int64](s, plainReads)
+	s.exec(sql, args...)
+	reads := one[int64](s, plainReads) - before
+	s.exec("commit")
+	return reads
+}
+
 // firstClaim makes the first claim of a new session, of one job of the task, and returns what it has read and claimed.
 func (d *database) firstClaim(task string) (reads, claimed int64) {
 	d.t.Helper()
 	s := d.session()
 	s.exec("begin")
 	ids := all[int64](s, "select id from graphile_worker.get_job_batch('worker', array[$1], forbidden_flags => '{forbidden}')", task)
-	reads = one[int64](s, firstReads)
+	reads = one[int64](s, plainReads)
 	s.exec("rollback")
 	return reads, int64(len(ids))
 }

@@ -94,7 +94,9 @@ $$;
 comment on function {{.schema}}._gw_keep_claim_cursor(bigint[]) is
   'Internal: keeps a claim cursor for sessions that have not claimed yet.';
 
--- Puts the cursor on the first job, at or after a place, that such claims may take now or later. looked_at: when the look
+-- Puts the cursor on the first job, at or after a place, that such claims may take now or later. passing: on the first that
+-- they may take before the cursor ends, for jobs of the future stand at so many priorities that it takes long to step from
+-- one to the next. looked_at: when the look
 -- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor. places: jobs that
 -- are just being claimed.
 create or replace function {{.schema}}._gw_put_claim_cursor(
@@ -105,7 +107,8 @@ create or replace function {{.schema}}._gw_put_claim_cursor(
   from_run_at          timestamptz,
   from_id              bigint,
   looked_at            timestamptz,
-  places               tid[]
+  places               tid[],
+  passing              boolean default false
 )
   returns void
   language plpgsql
@@ -118,6 +121,8 @@ declare
   cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
   ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
   took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
+  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end;
+  until         timestamptz;
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
@@ -132,16 +137,19 @@ begin
       into task_ids, flagged_tasks, task_flags
       from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
   end if;
-  select j.priority, j.run_at, j.id
-    into first
-    from {{.schema}}._private_jobs as j
-   where j.is_available and j.job_queue_id is null
-     and (j.priority, j.run_at, j.id)
-         >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-     and (places is null or j.ctid <> all (places))
-     and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, 'infinity', task_ids, forbidden_flags, flagged_tasks, task_flags)
-   order by j.priority, j.run_at, j.id
-   limit 1;
+  foreach until in array case when passing then array[{{.schema}}._gw_locked_at(ends_at), 'infinity'] else '{infinity}' end loop
+    select j.priority, j.run_at, j.id
+      into first
+      from {{.schema}}._private_jobs as j
+     where j.is_available and j.job_queue_id is null
+       and (j.priority, j.run_at, j.id)
+           >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+       and (places is null or j.ctid <> all (places))
+       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, until, task_ids, forbidden_flags, flagged_tasks, task_flags)
+     order by j.priority, j.run_at, j.id
+     limit 1;
+    exit when first.id is not null;
+  end loop;
   reads := {{.schema}}._gw_index_reads() - reads;
 
   if first.id is null or not isfinite(first.run_at)
@@ -150,7 +158,7 @@ begin
   else
     cursor := array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
-      case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end,
+      ends_at,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 2000000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at];
     perform set_config('gw.claim_cursor', cursor::text, false);
@@ -161,7 +169,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[]) is
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[], boolean) is
   'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
 
 create or replace function {{.schema}}._gw_cursor_scope(

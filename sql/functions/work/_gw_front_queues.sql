@@ -37,6 +37,7 @@ declare
   comes_first    boolean; -- and none has to be stepped over to get there
   tells          boolean;
   is_known       boolean;
+  most_steps     constant integer := 500; -- from priority to priority; then it looks at each job
 begin
   -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough: at
   -- the first queued jobs, where no job without a queue is due or enough of them stand in front of it; or at each queue, if
@@ -55,10 +56,10 @@ begin
     end if;
     comes_first := plain_suits;
     if plain_run_at > due then -- then at the first job of each less urgent priority
-      with recursive priorities (priority, run_at, id, suits) as (
-        select plain_priority, plain_run_at, plain_id, plain_suits
+      with recursive priorities (priority, run_at, id, suits, number) as (
+        select plain_priority, plain_run_at, plain_id, plain_suits, 1
         union all
-        select n.priority, n.run_at, n.id, n.suits
+        select n.priority, n.run_at, n.id, n.suits, p.number + 1
           from priorities as p
          cross join lateral (
                 select j.priority, j.run_at, j.id,
@@ -67,11 +68,12 @@ begin
                  where j.is_available and j.job_queue_id is null and j.priority > p.priority
                  order by j.priority, j.run_at, j.id
                  limit 1) as n
+         where p.number < most_steps
       )
       select p.priority, p.run_at, p.id, p.suits
         into plain_priority, plain_run_at, plain_id, plain_suits
         from priorities as p
-       where p.run_at <= due
+       where p.run_at <= due or p.number = most_steps -- what is behind that one is not known
        limit 1;
     end if;
     tells := plain_id is null or batch_size = 1 and plain_suits;
@@ -145,15 +147,15 @@ begin
     end if;
   end if;
 
-  with recursive priorities (priority, run_at, id) as (
-    (select j.priority, j.run_at, j.id
+  with recursive priorities (priority, run_at, id, number) as (
+    (select j.priority, j.run_at, j.id, 1
        from {{.schema}}._private_jobs as j
       where j.is_available and j.job_queue_id is null and not queues_only
         and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
       order by j.priority, j.run_at, j.id
       limit 1)
     union all
-    select n.priority, n.run_at, n.id
+    select n.priority, n.run_at, n.id, p.number + 1
       from priorities as p
      cross join lateral (
             select j.priority, j.run_at, j.id
@@ -161,20 +163,33 @@ begin
              where j.is_available and j.job_queue_id is null and j.priority > p.priority
              order by j.priority, j.run_at, j.id
              limit 1) as n
+     where p.number < most_steps
   ), plain as materialized (
-    select n.priority, n.run_at, n.id
-      from priorities as p
-     cross join lateral (
-            select j.priority, j.run_at, j.id
-              from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id is null
-               and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-               and (not suspects
-                    or not exists (select from {{.schema}}._gw_suspects as s
-                                    where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
-             order by j.run_at, j.id
-             limit batch_size) as n
+    (select n.priority, n.run_at, n.id
+       from priorities as p
+      cross join lateral (
+             select j.priority, j.run_at, j.id
+               from {{.schema}}._private_jobs as j
+              where j.is_available and j.job_queue_id is null
+                and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
+                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                and (not suspects
+                     or not exists (select from {{.schema}}._gw_suspects as s
+                                     where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
+              order by j.run_at, j.id
+              limit batch_size) as n
+      limit batch_size)
+    union all
+    (select j.priority, j.run_at, j.id
+       from {{.schema}}._private_jobs as j
+      where j.is_available and j.job_queue_id is null
+        and j.priority > (select p.priority from priorities as p where p.number = most_steps)
+        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+        and (not suspects
+             or not exists (select from {{.schema}}._gw_suspects as s
+                             where s.job_id = j.id and s.revision = j.revision offset 0))
+      order by j.priority, j.run_at, j.id
+      limit batch_size)
      limit batch_size
   ), barred (queue_ids) as materialized (
     select coalesce(array_agg(b.job_queue_id), '{}')
@@ -195,22 +210,27 @@ begin
      where s.job_id > 0 -- all of them, by the index
   ), last_plain as materialized (
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
-  ), queued_priorities (priority) as ( -- of these tasks alone, so that it does not matter how many queues others have
-    select min((select j.priority
-                  from {{.schema}}._private_jobs as j
-                 where j.is_available and j.job_queue_id is not null and j.task_id = t.id
-                 order by j.priority
-                 limit 1))
+  -- Of these tasks alone, so that it does not matter how many queues others have. Rows are compared, for no index but
+  -- _gw_queued_tasks can do that, whatever the statistics say.
+  ), queued_priorities (priority, number) as (
+    select min((select case when n.task_id = t.id then n.priority end
+                  from (select j.task_id, j.priority
+                          from {{.schema}}._private_jobs as j
+                         where j.is_available and j.job_queue_id is not null and (j.task_id, j.priority) >= (t.id, -32768)
+                         order by j.task_id, j.priority
+                         limit 1) as n)), 1
       from unnest(task_ids) as t (id)
     union all
-    select (select min((select j.priority
-                          from {{.schema}}._private_jobs as j
-                         where j.is_available and j.job_queue_id is not null and j.task_id = t.id and j.priority > p.priority
-                         order by j.priority
-                         limit 1))
-              from unnest(task_ids) as t (id))
+    select (select min((select case when n.task_id = t.id then n.priority end
+                          from (select j.task_id, j.priority
+                                  from {{.schema}}._private_jobs as j
+                                 where j.is_available and j.job_queue_id is not null
+                                   and (j.task_id, j.priority) > (t.id, p.priority)
+                                 order by j.task_id, j.priority
+                                 limit 1) as n))
+              from unnest(task_ids) as t (id)), p.number + 1
       from queued_priorities as p
-     where p.priority is not null
+     where p.priority is not null and p.number < most_steps
   ), walked as materialized (
     select w.job_queue_id, w.priority, w.run_at, w.id,
            {{.schema}}._gw_suits(w.run_at, w.task_id, w.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
@@ -229,11 +249,20 @@ begin
                            select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                              from {{.schema}}._private_jobs as j
                             where j.is_available and j.job_queue_id is not null
-                              and j.task_id = t.id and j.priority = p.priority and j.run_at <= due
-                            order by j.run_at, j.id
+                              and (j.task_id, j.priority, j.run_at, j.id) >= (t.id, p.priority, timestamptz '-infinity', 0)
+                              and (j.task_id, j.priority, j.run_at, j.id) <= (t.id, p.priority, due, 9223372036854775807)
+                            order by j.task_id, j.priority, j.run_at, j.id
                             limit batch_size + 50) as s
                      order by s.run_at, s.id
                      limit batch_size + 50) as n
+              limit batch_size + 50)
+            union all
+            (select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
+               from {{.schema}}._private_jobs as j
+              where j.is_available and j.job_queue_id is not null
+                and j.priority > (select p.priority from queued_priorities as p where p.number = most_steps)
+                and j.task_id = any (task_ids) and j.run_at <= due
+              order by j.priority, j.run_at, j.id
               limit batch_size + 50)) as w
      where (w.priority, w.run_at, w.id) < (coalesce((select l.priority from last_plain as l), 32767),
                                            coalesce((select l.run_at from last_plain as l), 'infinity'),

@@ -1,8 +1,8 @@
 -- When to look again: the earliest run_at after now() of a job that could then be claimed; null if there is none. It may
 -- be too early, never too late: it does not matter whether a named queue is free, and past jobs of other tasks it looks
 -- only so far as 50 entries of the index show, or 5000 where those end within a second: else many jobs of other tasks
--- would wake a worker for each 50 of them. A few index probes for each distinct priority. A run_at of infinity does not
--- count, so that the time is finite.
+-- would wake a worker for each 50 of them. A few index probes for each distinct priority, up to 500: jobs that wait at less
+-- urgent ones may be due in half a second, for all it knows. A run_at of infinity does not count, so that the time is finite.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -23,7 +23,7 @@ begin
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
   for entries in 50 .. 5000 by 4950 loop
-    with recursive priorities (priority) as (
+    with recursive priorities (priority, number) as (
       select least((select j.priority
                      from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id is null
@@ -33,7 +33,7 @@ begin
                      from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id is not null
                     order by j.priority
-                    limit 1))
+                    limit 1)), 1
       union all
       select least((select j.priority
                      from {{.schema}}._private_jobs as j
@@ -44,33 +44,38 @@ begin
                      from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id is not null and j.priority > p.priority
                     order by j.priority
-                    limit 1))
+                    limit 1)), p.number + 1
         from priorities as p
-       where p.priority is not null
+       where p.priority is not null and p.number < 500
     )
-    select coalesce(s.ours, s.ending) as run_at, s.ours is not null as is_ours
+    select n.run_at, n.is_ours
       into first
-      from priorities as p
-     cross join lateral (
-            -- The first of our tasks, else where the look ended.
-            select min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false) as ours,
-                   case when count(*) = entries then max(j.run_at) end as ending
-              from ((select false as queued, j.run_at, j.task_id
-                         from {{.schema}}._private_jobs as j
-                        where j.is_available and j.job_queue_id is null
-                          and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
-                        order by j.run_at
-                        limit entries)
-                    union all
-                    (select true as queued, j.run_at, j.task_id
-                         from {{.schema}}._private_jobs as j
-                        where j.is_available and j.job_queue_id is not null
-                          and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
-                        order by j.run_at
-                        limit entries)) as j
-             group by j.queued) as s
-     where coalesce(s.ours, s.ending) is not null
-     order by 1
+      from (select coalesce(s.ours, s.ending) as run_at, s.ours is not null as is_ours
+              from priorities as p
+             cross join lateral (
+                    -- The first of our tasks, else where the look ended.
+                    select min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false) as ours,
+                           case when count(*) = entries then max(j.run_at) end as ending
+                      from ((select false as queued, j.run_at, j.task_id
+                               from {{.schema}}._private_jobs as j
+                              where j.is_available and j.job_queue_id is null
+                                and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
+                              order by j.run_at
+                              limit entries)
+                            union all
+                            (select true as queued, j.run_at, j.task_id
+                               from {{.schema}}._private_jobs as j
+                              where j.is_available and j.job_queue_id is not null
+                                and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
+                              order by j.run_at
+                              limit entries)) as j
+                     group by j.queued) as s
+            union all
+            select now() + interval '0.5 seconds', true
+              from priorities as p
+             where p.number = 500 and p.priority is not null) as n
+     where n.run_at is not null
+     order by n.run_at
      limit 1;
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostSeconds  = 5 * time.Second
+	longestCall  = 5 * time.Second
 	commandTime  = 20 * time.Second
 	keptHostile  = 3000 // jobs that are left to pile up
 	quietEvery   = 10 * time.Second
@@ -112,7 +112,7 @@ func (tr *trial) askDoctor() error {
 	if _, err := tr.owner.Exec(ctx, "select * from graphile_worker.doctor()"); err != nil {
 		return fmt.Errorf("doctor(): %w", err)
 	}
-	if lasted, slack := time.Since(began), tr.control.worst(began, time.Now()); lasted-slack > mostSeconds {
+	if lasted, slack := time.Since(began), tr.control.worst(began, time.Now()); lasted-slack > longestCall {
 		return fmt.Errorf("doctor() took %s", lasted)
 	}
 	return nil

@@ -75,7 +75,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a queue's name has at most 128 characters", function: "_gw_job_is_refused",
-		sound: "length(queue_name) > 128", broken: "length(queue_name) > 129",
+		sound: "length(queue_name) operator(pg_catalog.>) 128", broken: "length(queue_name) operator(pg_catalog.>) 129",
 	},
 	{
 		rule: "a deduplicated request changes nothing else", function: "_gw_add_keyed_job",

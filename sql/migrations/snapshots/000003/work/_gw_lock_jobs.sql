@@ -37,6 +37,9 @@ declare
   front         record;
   queue_ids     integer[];
   places        tid[];
+  most_steps    constant integer := 500; -- from priority to priority; then it looks at each job
+  room          integer;
+  beyond        smallint; -- the priority behind which it does
   looked_at     timestamptz := claimed_at;
   reads         bigint;
   front_reads   bigint;
@@ -44,7 +47,7 @@ begin
   if hint like '{%' then
     look := '';
     cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
-    if {{.schema}}._gw_lease(claimed_at) < cursor[2] then
+    if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
       from_cursor := true;
       from_priority := cursor[4]::integer;
       from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
@@ -68,6 +71,7 @@ begin
 
   loop
     plain_first := false;
+    beyond := null;
     reads := {{.schema}}._gw_index_reads();
     if queued then
       queue_ids := null;
@@ -114,15 +118,16 @@ begin
          limit 1
            for update skip locked);
     elsif (cardinality(queue_ids) = batch_size) is not true then
-      with recursive priorities (priority, run_at, id) as (
-        (select j.priority, j.run_at, j.id
+      room := batch_size - coalesce(cardinality(queue_ids), 0);
+      with recursive priorities (priority, run_at, id, number) as (
+        (select j.priority, j.run_at, j.id, 1
            from {{.schema}}._private_jobs as j
           where j.is_available and j.job_queue_id is null
             and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
           order by j.priority, j.run_at, j.id
           limit 1)
         union all
-        select n.priority, n.run_at, n.id
+        select n.priority, n.run_at, n.id, p.number + 1
           from priorities as p
          cross join lateral (
                 select j.priority, j.run_at, j.id
@@ -130,24 +135,41 @@ begin
                  where j.is_available and j.job_queue_id is null and j.priority > p.priority
                  order by j.priority, j.run_at, j.id
                  limit 1) as n
+         where p.number < most_steps
       )
-      select array(
-               select l.ctid
-                 from priorities as p
-                cross join lateral (
-                      select j.ctid
-                        from {{.schema}}._private_jobs as j
-                       where j.is_available and j.job_queue_id is null
-                         and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-                         and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                         and (not suspects
-                              or not exists (select from {{.schema}}._gw_suspects as s
-                                              where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
-                       order by j.run_at, j.id
-                       limit batch_size - coalesce(cardinality(queue_ids), 0)
-                         for update skip locked) as l
-                limit batch_size - coalesce(cardinality(queue_ids), 0))
-        into places;
+      select l.places,
+             case when cardinality(l.places) < room then (select p.priority from priorities as p where p.number = most_steps) end
+        into places, beyond
+        from (select array(
+                       select l.ctid
+                         from priorities as p
+                        cross join lateral (
+                              select j.ctid
+                                from {{.schema}}._private_jobs as j
+                               where j.is_available and j.job_queue_id is null
+                                 and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
+                                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                                 and (not suspects
+                                      or not exists (select from {{.schema}}._gw_suspects as s
+                                                      where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
+                               order by j.run_at, j.id
+                               limit room
+                                 for update skip locked) as l
+                        limit room) as places
+              offset 0) as l;
+      if beyond is not null then
+        places := places || array(
+          select j.ctid
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id is null and j.priority > beyond
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+             and (not suspects
+                  or not exists (select from {{.schema}}._gw_suspects as s
+                                  where s.job_id = j.id and s.revision = j.revision offset 0))
+           order by j.priority, j.run_at, j.id
+           limit room - cardinality(places)
+             for update skip locked);
+      end if;
     end if;
 
     -- The locks of the queues come in a statement before, so that this one sees what the last holder of each committed. A
@@ -191,7 +213,7 @@ begin
     if not from_cursor and cursor is not null or reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
         task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
-        case when not from_cursor then looked_at end, places);
+        case when not from_cursor then looked_at end, places, beyond is not null);
     end if;
 
     exit when cardinality(places) > 0;
