@@ -1,5 +1,6 @@
 -- Frees jobs and queues whose owner has held them for longer than expiry, and returns how many jobs. They may run again
--- at once; the attempt counts. A job that dies so in its last attempt keeps the reason in last_error.
+-- at once; the attempt counts. A job that dies so in its last attempt keeps the reason in last_error. One that a trigger
+-- refuses to free stays locked, with a warning.
 -- Owners that are not registered, such as Node workers, keep four hours whatever expiry is. A registered one that was seen
 -- within setting dead_after lives, and keeps what it holds for as long as it likes.
 -- Locks: job rows by id, then queue rows by id; passes by what somebody else has locked.
@@ -14,39 +15,26 @@ create or replace function {{.schema}}.reset_stale_locks(
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;
-  freed      bigint;
+  job_ids    bigint[];
+  freed      bigint   := 0;
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
 
-  with stale as (
+  job_ids := array(
     select j.id
       from {{.schema}}._private_jobs as j
       left join {{.schema}}._gw_workers as w on w.id = j.locked_by
-     where j.locked_at < now() - case when w.id is null then interval '4 hours' else greatest(expiry, dead_after) end
-       and (w.id is null or w.last_seen_at < clock_timestamp() - dead_after)
-     order by j.id
-       for update of j skip locked
-  ), reset as (
-    update {{.schema}}._private_jobs as j
-       set last_error = case when j.attempts = j.max_attempts
-                             then 'Worker ' || coalesce(j.locked_by, 'unknown') || ' reported no outcome of the last attempt.'
-                             else j.last_error end,
-           attempts   = least(j.attempts, j.max_attempts),
-           run_at     = greatest(j.run_at, now()),
-           locked_at  = null,
-           locked_by  = null
-      from stale
-     where j.id = stale.id
-    returning j.id
-  )
-  select count(*) into freed from reset;
+     where {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+     order by j.id);
+  if job_ids <> '{}' then
+    select f.freed into freed from {{.schema}}._gw_free_jobs(job_ids, null, expiry) as f;
+  end if;
 
   with stale as (
     select q.id
       from {{.schema}}._private_job_queues as q
       left join {{.schema}}._gw_workers as w on w.id = q.locked_by
-     where q.locked_at < now() - case when w.id is null then interval '4 hours' else greatest(expiry, dead_after) end
-       and (w.id is null or w.last_seen_at < clock_timestamp() - dead_after)
+     where {{.schema}}._gw_is_stale(q.locked_at, w.id, w.last_seen_at, expiry, dead_after)
      order by q.id
        for no key update of q skip locked
   )
@@ -63,4 +51,70 @@ end;
 $$;
 
 comment on function {{.schema}}.reset_stale_locks(interval) is
-  'Frees jobs and queues locked for longer than expiry and returns how many jobs. Owners that are not registered keep four hours; registered ones that were seen within the setting dead_after keep what they hold.';
+  'Frees jobs and queues locked for longer than expiry and returns how many jobs. Owners that are not registered keep four hours; registered ones that were seen within the setting dead_after keep what they hold. A job that a trigger refuses to free stays locked.';
+
+-- Whether a lock that was taken then is stale; worker and last_seen_at are those of the owner, null if it is not registered.
+-- Without a path of its own, so that it becomes a part of the query that calls it.
+create or replace function {{.schema}}._gw_is_stale(
+  locked_at    timestamptz,
+  worker       text,
+  last_seen_at timestamptz,
+  expiry       interval,
+  dead_after   interval
+)
+  returns boolean
+  language sql
+  volatile
+as $$
+  select locked_at operator(pg_catalog.<) (
+           pg_catalog.now() operator(pg_catalog.-) case when worker is null then interval '4 hours' else greatest(expiry, dead_after) end)
+     and (worker is null or last_seen_at operator(pg_catalog.<) (pg_catalog.clock_timestamp() operator(pg_catalog.-) dead_after))
+$$;
+
+comment on function {{.schema}}._gw_is_stale(timestamptz, text, timestamptz, interval, interval) is
+  'Internal: whether a lock is stale.';
+
+-- Frees those of these jobs whose locks are stale, and returns how many.
+-- Locks: job rows by id, passing by locked ones.
+create or replace function {{.schema}}._gw_reset_jobs(
+  job_ids bigint[],
+  expiry  interval
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  freed      bigint;
+begin
+  with stale as (
+    select j.id
+      from {{.schema}}._private_jobs as j
+      left join {{.schema}}._gw_workers as w on w.id = j.locked_by
+     where j.id = any (job_ids)
+       and {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+     order by j.id
+       for update of j skip locked
+  )
+  update {{.schema}}._private_jobs as j
+     set last_error = case when j.attempts = j.max_attempts
+                           then 'Worker ' || coalesce(j.locked_by, 'unknown') || ' reported no outcome of the last attempt.'
+                           else j.last_error end,
+         attempts   = least(j.attempts, j.max_attempts),
+         run_at     = greatest(j.run_at, now()),
+         locked_at  = null,
+         locked_by  = null
+    from stale
+   where j.id = stale.id;
+  get diagnostics freed = row_count;
+  return freed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_reset_jobs(bigint[], interval) is
+  'Internal, for reset_stale_locks(): frees those of these jobs whose locks are stale.';

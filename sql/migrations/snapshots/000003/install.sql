@@ -68,6 +68,7 @@
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
 {{ template "fleet/_gw_recover_jobs.sql" . }}
+{{ template "fleet/_gw_free_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}

@@ -3,8 +3,8 @@
 -- The dead are those that were silent for dead_after when the pass began and have not beaten since. Their rows stay
 -- locked until the end, so that one that beats after all waits, and then sees what it has lost. What was claimed within
 -- dead_after shows that its worker lived then, and what somebody else has locked is being changed: both are left for a
--- later pass, and so is the worker.
--- Locks: rows of dead workers, passing by locked ones; then what _gw_recover_jobs locks; queue rows.
+-- later pass, and so is the worker. A job that a trigger refuses to free is left until stale_sweep comes upon it.
+-- Locks: rows of dead workers, passing by locked ones; then what _gw_free_jobs locks; queue rows.
 create or replace function {{.schema}}._gw_recover_workers(
   dead_after interval,
   step       integer  default 10000,
@@ -24,6 +24,7 @@ declare
   pass         record;
   dead         text[];
   walked       record;
+  refused      bigint      := 0;
 begin
   died := '{}';
   freed := 0;
@@ -54,10 +55,10 @@ begin
            order by j.id
            limit step) as j;
   if walked.held <> '{}' then
-    freed := {{.schema}}._gw_recover_jobs(dead, walked.held);
+    select f.freed, f.refused into freed, refused from {{.schema}}._gw_free_jobs(walked.held, dead, null) as f;
   end if;
   more := walked.jobs = step;
-  pass.left_over := pass.left_over or freed < walked.theirs;
+  pass.left_over := pass.left_over or freed + refused < walked.theirs;
   if more then
     update {{.schema}}._gw_recovery as r set place = walked.place, left_over = pass.left_over;
     return;

@@ -22,7 +22,8 @@ begin
   update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'stale_sweep';
 
   perform {{.schema}}._gw_drop_spent();
-  -- A worker that was taken for dead, came back, claimed and died before it could beat: once more, then.
+  -- A worker that was taken for dead, came back, claimed and died before it could beat, or one with a job that a trigger
+  -- has refused to free: once more, then.
   update {{.schema}}._gw_workers as w
      set recovered_at = null
    where w.recovered_at is not null
