@@ -3,6 +3,7 @@ package baddays
 import (
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
 )
+
+var clockFlag = flag.Bool("baddays.clock", false, "have the workers whose clock jumps work for a minute, with a recurring job")
 
 // What a worker's own clock says never reaches the database, so it may be wrong by hours: it only measures how long
 // things take.

@@ -2,7 +2,6 @@ package baddays
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,28 +14,47 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var clockFlag = flag.Bool("baddays.clock", false, "build a gw-run whose clock is wrong, and work with that for a minute")
+// jumps is put into gw-run: from then on the runtime asks our function for the time. It makes the system call, and every two
+// seconds the wall clock is an hour ahead, then an hour behind. Compiling another package time would cost a minute.
+var jumps = map[string]string{
+	"jump_linux_amd64.go": `package main
 
-// jumps is put into the package time: every two seconds the wall clock is an hour ahead, then an hour behind.
-const jumps = `
-func jump(mono int64) int64 {
-	if mono/2e9%2 == 0 {
-		return 3600
-	}
-	return -3600
+func jump()
+
+func init() { jump() }
+`,
+	"jump_linux_amd64.s": `#include "textflag.h"
+
+TEXT ·jump(SB), NOSPLIT, $0-0
+	LEAQ ·clockGettime(SB), AX
+	MOVQ AX, runtime·vdsoClockgettimeSym(SB)
+	RET
+
+// As in C: DI is the clock, SI where its seconds and nanoseconds go.
+TEXT ·clockGettime(SB), NOSPLIT|NOFRAME, $0-0
+	MOVL $228, AX
+	SYSCALL
+	TESTL DI, DI
+	JNE  done // not the wall clock
+	MOVQ 0(SI), CX
+	ANDQ $2, CX
+	IMULQ $3600, CX
+	SUBQ $3600, CX
+	ADDQ CX, 0(SI)
+done:
+	XORL AX, AX
+	RET
+`,
 }
-`
 
 // Workers whose clock jumps by two hours, there and back, work as any: jobs run when they are due, retries wait as long as
 // the database says, recurring jobs run once a minute, and nobody is taken for dead.
 func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
-	if !*clockFlag {
-		t.Skip("compiles the standard library anew, which takes a minute; make soak does")
-	}
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	gwRun := buildWithJumps(t)
 	f := newFleet(t, pgtest.Database(t))
-	f.exec(`select graphile_worker.set_setting('dead_after', '5 seconds'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
+	f.exec(`select graphile_worker.set_setting('beat_every', '500 milliseconds'), graphile_worker.set_setting('stale_sweep_every', '1 second')`)
 	tasks := t.TempDir()
 	for name, script := range map[string]string{
 		"work":  note,
@@ -71,27 +89,36 @@ func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 	const minutes = `
 		select count(*) from graphile_worker._private_known_crontabs as k,
 		       generate_series(date_trunc('minute', k.known_since) + interval '1 minute', clock_timestamp(), '1 minute')`
-	f.await(`select (`+minutes+`) >= $1`, 1) // a minute passes
-	f.awaitMore(50)
+	if *clockFlag {
+		f.await(`select (`+minutes+`) >= $1`, 1) // a minute passes
+		f.awaitMore(50)
+	}
+	for _, w := range workers {
+		f.waitUntil("the clock to jump", func() bool { return jumped(w.logs.String()) }, w.logs.String)
+	}
 	l.stop()
 	f.await(done)
-	f.waitUntil("the recurring jobs", func() bool { return len(f.times("tick")) >= pgtest.Value[int](t, f.pool, minutes) }, func() string { return "" })
+	var passed int
+	f.waitUntil("the recurring jobs", func() bool {
+		passed = pgtest.Value[int](t, f.pool, minutes)
+		return len(f.times("tick")) >= passed
+	}, func() string { return "" })
 	f.account(l)
 
 	for _, w := range workers {
-		if logs := w.logs.String(); strings.Contains(logs, "recovered") || strings.Contains(logs, "lease lost") || !jumped(logs) {
+		if logs := w.logs.String(); strings.Contains(logs, "recovered") || strings.Contains(logs, "lease lost") {
 			t.Errorf("%s says: %s", w.id, logs)
 		}
 		w.leave()
 	}
-	if got, want := len(f.times("tick")), pgtest.Value[int](t, f.pool, minutes); got != want {
-		t.Errorf("the recurring job ran %d times in %d minutes", got, want)
+	if got, most := len(f.times("tick")), pgtest.Value[int](t, f.pool, minutes); got < passed || got > most {
+		t.Errorf("the recurring job ran %d times in %d to %d minutes", got, passed, most)
 	}
-	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+2000 {
+	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+60_000 { // jumps are of hours
 		t.Errorf("a job that was due at %d ran at %d", due, later)
 	}
 	retries := f.times("retry")
-	if len(retries) != 2 || retries[1]-retries[0] < 2700 || retries[1]-retries[0] > 5700 {
+	if len(retries) != 2 || retries[1]-retries[0] < 2700 || retries[1]-retries[0] > 60_000 {
 		t.Errorf("a job that was to wait 2.7 s ran at %d", retries)
 	}
 }
@@ -99,25 +126,18 @@ func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 // buildWithJumps builds a gw-run whose clock jumps.
 func buildWithJumps(t *testing.T) string {
 	t.Helper()
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	source, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/gwsql/gw/cmd/gw-run").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
-	text, err := os.ReadFile(source)
-	if err != nil {
-		t.Fatal(err)
+	dir, replace := t.TempDir(), make(map[string]string)
+	for name, text := range jumps {
+		replace[filepath.Join(strings.TrimSpace(string(source)), name)] = filepath.Join(dir, name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	const now = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
-	if strings.Count(string(text), now) != 1 {
-		t.Fatalf("%s must contain %q once", source, now)
-	}
-	dir := t.TempDir()
-	broken := filepath.Join(dir, "time.go")
-	if err := os.WriteFile(broken, []byte(strings.Replace(string(text), now, now+"\tsec += jump(mono)\n", 1)+jumps), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: broken}})
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
