@@ -189,7 +189,7 @@ func TestAJobInFrontOfTheClaimCursorIsTakenSoon(t *testing.T) {
 		})
 	}
 	t.Run("a cursor that stays in force is seen", func(t *testing.T) {
-		d.watcher.mutate("_gw_put_claim_cursor", "least(50 * took, 2000000) else cursor[2]", "3600000000 else cursor[2]")
+		d.watcher.mutate("_gw_put_claim_cursor", "least(50 * took, 500000) else cursor[2]", "3600000000 else cursor[2]")
 		if wait, _ := newcomers[0].join(d.in(t), s.in(t)); wait <= 2*time.Second {
 			t.Errorf("taken after %v", wait)
 		}

@@ -4,7 +4,7 @@
 -- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get
 -- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
 -- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
--- fifty times as long as such a look takes: a few milliseconds, never more than two seconds.
+-- fifty times as long as such a look takes: a few milliseconds, never more than half a second.
 -- What a look from the beginning has found is also kept in the table _gw_claim_cursors, from which a session that has not
 -- claimed yet takes it: else the first claim of each session would step over all of it again.
 -- Where there is no cursor, its place may have what kind of look at named queues told the last claim enough; see
@@ -121,7 +121,7 @@ declare
   cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
   ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
   took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
-  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 2000000) else cursor[2] end;
+  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 500000) else cursor[2] end;
   until         timestamptz;
   task_ids      integer[];
   flagged_tasks integer[];
@@ -159,7 +159,7 @@ begin
     cursor := array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
       ends_at,
-      case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 2000000) end else cursor[3] end,
+      case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 500000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at];
     perform set_config('gw.claim_cursor', cursor::text, false);
     if took > 1000 and looked_at is not null then
