@@ -229,6 +229,9 @@ func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	f.awaitNotes(2, "started")
 	victim.signal(syscall.SIGKILL)
 	<-victim.end
+	// A claim that was under way when it died must not take the neighbour.
+	f.await(`select not exists (select from pg_stat_activity as a
+	                             where a.datname = current_database() and a.query like '%get_job_batch%')`)
 	heir := f.start("heir")
 	f.exec("select graphile_worker.add_job('gated', max_attempts => 1, job_key => 'neighbour')")
 	f.exec("select graphile_worker.add_job('good') from generate_series(1, 20)")
