@@ -231,7 +231,7 @@ func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	<-victim.end
 	// A claim that was under way when it died must not take the neighbour.
 	f.await(`select not exists (select from pg_stat_activity as a
-	                             where a.datname = current_database() and a.query like '%get_job_batch%')`)
+	                             where a.datname = current_database() and a.query like '%get_job' || '_batch%')`)
 	heir := f.start("heir")
 	f.exec("select graphile_worker.add_job('gated', max_attempts => 1, job_key => 'neighbour')")
 	f.exec("select graphile_worker.add_job('good') from generate_series(1, 20)")
