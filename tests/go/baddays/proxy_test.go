@@ -119,14 +119,17 @@ func (p *proxy) relay(l *link, to io.Writer, from io.Reader, f *flow) {
 	}
 }
 
+// catchUp is how far a busy link may lag behind its rate and still make it up: a sleep ends up to milliseconds late.
+const catchUp = 20 * time.Millisecond
+
 // take lets bytes pass, and returns when they arrive at so many a second.
 func (f *flow) take(bytes, rate int) time.Time {
 	f.bytes += int64(bytes)
 	if rate == 0 {
 		return time.Time{}
 	}
-	if now := time.Now(); f.free.Before(now) {
-		f.free = now
+	if earliest := time.Now().Add(-catchUp); f.free.Before(earliest) {
+		f.free = earliest
 	}
 	f.free = f.free.Add(time.Duration(bytes) * time.Second / time.Duration(rate))
 	return f.free
