@@ -1,8 +1,9 @@
--- add_job under a key. The caller has checked the arguments, and holds the names whose ids it gives.
--- Nothing is lost and nothing returns null however it races: a row that waits under the key is locked, then replaced; a
--- claim that came first shows as locked_at, so the new job is inserted beside it; one that comes later finds the row
--- locked and passes by. A key that appears between two looks sends us round again.
--- new_id: the id for an inserted row; drawn from the sequence if null, in vain only if somebody else holds the key's row.
+-- Adds or replaces the job under a key for add_job. The caller has checked the arguments and holds the name locks.
+-- The function never returns null and never loses a request. It locks a waiting row under the key and replaces it. If a
+-- worker has claimed that row already, locked_at is set and the function inserts a new job. A claim that comes later
+-- skips the locked row. If another transaction creates or moves the key between two statements, the loop starts again.
+-- new_id is the id of an inserted row; if it is null, the function draws one from the sequence. The id remains unused
+-- only if another transaction holds the row under the key.
 create or replace function {{.schema}}._gw_add_keyed_job(
   task_id      integer,
   payload      json,
@@ -17,7 +18,7 @@ create or replace function {{.schema}}._gw_add_keyed_job(
 )
   returns {{.schema}}._private_jobs
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of add_job and add_jobs
+  set search_path = pg_catalog, pg_temp -- add_job and add_jobs set the planner options
 as $$
 #variable_conflict use_variable
 declare
@@ -65,16 +66,16 @@ begin
       return added;
     end if;
 
-    -- The job runs, has failed for good, or is locked by somebody else. A row that loses the key while we wait stays
-    -- locked by us though it is not found. We must not hold it while we wait for the next one; only to undo a block gives
-    -- its lock back.
+    -- The job is running, has failed permanently, or is locked by another transaction. If its row loses the key while
+    -- this call waits, the row stays locked although the query does not return it. The call must not keep that lock
+    -- while it waits for the next row. Only rolling back a subtransaction releases a row lock.
     begin
       select j.id, j.is_available into found_id, waits from {{.schema}}._private_jobs as j where j.key = job_key for update;
       if not found then
         raise exception using errcode = 'GWBKC';
       end if;
       if not waits and job_key_mode <> 'unsafe_dedupe' then
-        -- It keeps its row and loses its key.
+        -- The job keeps its row and loses its key.
         perform {{.schema}}._gw_retire(found_id);
       end if;
     exception when sqlstate 'GWBKC' then
@@ -88,4 +89,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_add_keyed_job(integer, json, integer, timestamptz, integer, text, integer, text[], text, bigint) is
-  'Internal: add_job under a key; the caller has checked the arguments and holds the names.';
+  'Internal: adds or replaces the job under a key for add_job. The caller has checked the arguments and holds the name locks.';

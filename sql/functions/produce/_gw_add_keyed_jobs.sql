@@ -1,7 +1,8 @@
--- add_jobs when at least one spec has a key. The caller has checked the specs, holds their names and has made them;
--- job_keys are the distinct keys.
--- So that no two calls wait for each other, this one waits for a new key only while it holds nothing but new keys before
--- it in sorted order, and for a row only with empty hands: when one of the rows is busy, all is undone, locks included.
+-- Adds the jobs of add_jobs if at least one spec has a key. The caller has checked the specs, holds their name locks
+-- and has created the names. job_keys are the distinct keys.
+-- Two calls never wait for each other. A call waits for a new key only while it holds no locks other than new keys that
+-- sort before it. It waits for an existing row only while it holds no locks: if one row is busy, the block is rolled
+-- back, which releases all its locks.
 create or replace function {{.schema}}._gw_add_keyed_jobs(
   specs        {{.schema}}.job_spec[],
   job_keys     text[],
@@ -21,7 +22,7 @@ declare
   all_keyed        boolean := cardinality(job_keys) = cardinality(specs);
   repeated         text[];
   existing         text[];
-  new_ids          bigint[]; -- by the number of the spec, like done
+  new_ids          bigint[]; -- indexed by the number of the spec, like done
   done             bigint[];
   others           bigint[];
   spec             record;
@@ -37,15 +38,17 @@ begin
     begin
       busy_key := null;
       done := '{}';
-      -- At first all jobs are taken to be waiting. That is true of most calls, or else nothing is locked or little.
+      -- The first round assumes that every key has a waiting job, as in most calls. If that is wrong, few or no rows
+      -- are locked.
       if round > 1 or not all_keyed then
         select array_agg(j.key)
           into existing
           from {{.schema}}._private_jobs as j
          where j.key = any (job_keys) and j.is_available;
 
-        -- Keys are taken in sorted order, yet ids follow the specs: so the ids of rows to come are drawn now, once. A
-        -- spec whose job waits already draws none, nor does the second spec with one key.
+        -- The loop locks keys in sorted order, but ids follow the order of the specs. So the ids of new rows are drawn
+        -- once, before the insert. A spec whose job is already waiting draws no id, nor does the second spec with the
+        -- same key.
         select array_agg(n.id)
           into new_ids
           from (select case when new_ids[s.number::integer] is not null then new_ids[s.number::integer]
@@ -106,8 +109,9 @@ begin
         end loop;
       end if;
 
-      -- All that is not done yet is a job that waits. All of them are replaced at once, or no row is returned: perhaps one is
-      -- busy, or has just been changed, so that what is locked is not what this statement sees.
+      -- Every remaining spec has a waiting job. This statement replaces all of them or returns no row. It returns no
+      -- row if one job is busy or was changed so recently that the locked row differs from the one in the statement's
+      -- snapshot.
       return query
       with locked as materialized (
         select j.ctid as place, j.key, j.is_available
@@ -174,4 +178,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_add_keyed_jobs({{.schema}}.job_spec[], text[], text) is
-  'Internal: add_jobs when at least one spec has a key.';
+  'Internal: adds the jobs of add_jobs if at least one spec has a key.';

@@ -1,6 +1,6 @@
--- Sends a context along with jobs that this transaction has added: names and values, such as a trace. It belongs to
--- the revision of the job that is given beside its id, so that a later request under the job's key, with a context of
--- its own or without, never inherits it. Of a job that is given twice the last revision counts.
+-- Stores a context (names and values, such as a trace) for jobs that this transaction has added. A context belongs to
+-- the job's revision given beside the id. A later request under the same key never inherits it, whether that request
+-- has a context or not. If a job occurs twice, its highest revision counts.
 -- Locks: context rows by id, after the jobs themselves.
 create or replace function {{.schema}}._gw_put_job_contexts(
   job_ids   bigint[],
@@ -25,4 +25,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is
-  'Internal: sends a context along with jobs that this transaction has added, each at the revision beside its id.';
+  'Internal: stores a context for jobs that this transaction has added, each at the revision beside its id.';

@@ -1,9 +1,11 @@
--- Adds a job and returns its row, never null. With a job_key, a job that is still waiting under that key is replaced:
--- by job_key_mode replace (default) in everything, by preserve_run_at in everything but a first run_at, by unsafe_dedupe
--- in nothing. A running job under the key is let go: it may end, but not run again, and the new job stands beside it.
--- Omitted: payload {}, run_at now(), max_attempts 25, priority 0 (lower runs first).
--- Locks: the names in use (see _gw_names), then the row under the key.
--- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBFL, GWBPL, GWBKM; GWBKC and 40001 ask for another try.
+-- Adds a job and returns its row, never null. If job_key is given and a job is waiting under that key, job_key_mode
+-- decides: replace (default) replaces all its values, preserve_run_at replaces all but the run_at of a job that was not
+-- tried yet, unsafe_dedupe replaces nothing. If the job under the key is running, it loses the key and is not tried
+-- again, and a new job is added.
+-- Defaults: payload {}, run_at now(), max_attempts 25, priority 0 (lower runs first).
+-- Locks: name locks (see _gw_names), then the row under the key.
+-- Raises GWBNI, GWBID, GWBQN, GWBJK, GWBMA, GWBMR, GWBPR, GWBNF, GWBFL, GWBPL, GWBKM; the caller may retry after GWBKC
+-- and 40001.
 create or replace function {{.schema}}.add_job(
   identifier   text,
   payload      json        default null,
@@ -22,18 +24,18 @@ create or replace function {{.schema}}.add_job(
 as $$
 declare
   queue_id   integer;
-  task       record; -- and setting notify, and the job if it has no key
+  task       record; -- with the setting notify, and the new job if it has no key
   added      {{.schema}}._private_jobs;
   names_made boolean;
 begin
-  -- Each expression that is met has to be made ready in every transaction. So whatever is not asked of an ordinary job
-  -- stands in this branch, which it does not take.
+  -- PL/pgSQL prepares each expression once per transaction when it first runs. An ordinary job skips this branch, and
+  -- so the cost of the expressions in it.
   if (length(identifier) <= 128
       and num_nulls(queue_name, max_attempts, job_key, priority, flags) = 5
       and (payload is null or pg_column_size(payload) <= 2000)
       and current_setting('transaction_isolation') = 'read committed'
       and pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))) is not true then
-    -- The mode counts only with a key; null is the default.
+    -- The mode is checked only with a key; null means the default.
     if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags)
        or job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
       perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
@@ -44,15 +46,15 @@ begin
       perform {{.schema}}._gw_check_payload(payload);
     end if;
 
-    -- _gw_hold_names for one job: no query while nobody cleans up.
+    -- These are the locks of _gw_hold_names for one job; no query is needed unless a cleanup is running.
     if current_setting('transaction_isolation') <> 'read committed'
        or not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))
        or queue_name is not null and not pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('queue', queue_name)) then
       perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
     end if;
 
-    -- New names come before the row under the key: to wait for somebody who makes the same name while we hold a row that
-    -- he waits for would be a deadlock.
+    -- Names are created before the row under the key is locked. If this call held the row while it waited for a
+    -- transaction that creates the same name, and that transaction waited for the row, both would deadlock.
     if queue_name is not null then
       select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
       if not found then
@@ -79,7 +81,7 @@ begin
       returning j.task_id as id, (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify') as notify, j as job
         into task;
     end if;
-    exit when found or names_made; -- the second time the task is there, but a trigger of the user's may refuse the row
+    exit when found or names_made; -- the second time the task exists, but a user's trigger may have refused the row
     perform {{.schema}}._gw_make_names(array[identifier], null);
     names_made := true;
   end loop;
@@ -92,7 +94,7 @@ begin
     end if;
   end if;
 
-  -- _gw_wake(1) without the cost of a call, and by default without that of a statement.
+  -- The same as _gw_wake(1), without the cost of a function call, and in the default case without a statement.
   if (task.notify in ('idle', 'never')) is not true then
     task.notify := pg_notify('jobs:insert', '{"count":1}')::text;
   elsif task.notify = 'idle' then
@@ -108,4 +110,4 @@ end;
 $$;
 
 comment on function {{.schema}}.add_job(text, json, text, timestamptz, integer, text, integer, text[], text) is
-  'Adds a job and returns its row. identifier: the task that runs it. payload: any JSON, {} if omitted. queue_name: jobs of one named queue run one after the other. run_at: not before this time, now if omitted. max_attempts: 1 to 32767, 25 if omitted. job_key: replaces the job that waits under this key. priority: lower runs first, 0 if omitted. flags: workers may refuse jobs by flag. job_key_mode: replace, preserve_run_at or unsafe_dedupe.';
+  'Adds a job and returns its row. identifier: the task that runs it. payload: any JSON, default {}. queue_name: jobs of one named queue run one after the other. run_at: the job does not start before this time, default now. max_attempts: 1 to 32767, default 25. job_key: a job that is waiting under this key is replaced. priority: lower runs first, default 0. flags: workers may refuse jobs by flag. job_key_mode: replace, preserve_run_at or unsafe_dedupe.';

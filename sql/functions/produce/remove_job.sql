@@ -1,6 +1,6 @@
--- Removes the job that waits under a key and returns it. A running one cannot be removed: it loses its key, will not run
--- again, and is returned. Null when there is none.
--- Locks: the row under the key. A key that moved to another row while we waited sends us round again.
+-- Removes the job that is waiting under a key and returns it. A running job cannot be removed: it loses its key, is not
+-- tried again, and is returned. Returns null if there is no job under the key.
+-- Locks: the row under the key. If the key moves to another row while the call waits, the loop starts again.
 create or replace function {{.schema}}.remove_job(
   job_key text
 )
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function {{.schema}}.remove_job(text) is
-  'Removes the job that waits under this key and returns it. A running job is returned too: it loses its key and will not run again. Null when there is none.';
+  'Removes the job that is waiting under this key and returns it. A running job is returned too: it loses its key and is not tried again. Returns null if there is no job under the key.';

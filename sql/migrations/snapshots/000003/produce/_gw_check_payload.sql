@@ -1,7 +1,6 @@
--- Refuses a payload that is larger than the setting max_payload. Its text is what counts, however little of it a table
--- that it comes from takes by compression; that costs reading it, so callers ask only for what has more than 2000 bytes:
--- no less can become the megabyte that is the setting's least.
--- Raises GWBPL.
+-- Raises GWBPL for a payload whose text is larger than the setting max_payload. The size of the text counts, not the
+-- compressed size in a table. Reading the text is expensive, so callers check only payloads of which pg_column_size is
+-- above 2000; a smaller datum cannot expand to 1 MB, the lowest value of the setting.
 create or replace function {{.schema}}._gw_check_payload(
   payload     json,
   spec_number bigint default null
@@ -20,7 +19,7 @@ begin
   raise exception 'Payload has % bytes, at most % are allowed.', bytes, allowed
     using errcode = 'GWBPL',
           detail = coalesce('It is spec ' || spec_number || ' of the call.', ''),
-          hint = 'Keep what is large elsewhere and pass where it is, or raise the setting max_payload.';
+          hint = 'Store large data elsewhere and pass a reference to it, or raise the setting max_payload.';
 end;
 $$;
 

@@ -1,6 +1,6 @@
--- Two arrays as one. Their texts are joined, and each element stays as it was written: jsonb would write the 8 bytes of
--- 1e131071 as 131072 digits. So the result is never longer than both together.
--- Raises GWBPL when it is larger than the setting max_payload.
+-- Joins two JSON arrays into one. The function joins the texts, so each element keeps its spelling and the result is
+-- never longer than both inputs; jsonb would expand 1e131071 from 8 bytes to 131072 digits.
+-- Raises GWBPL if the result is larger than the setting max_payload.
 create or replace function {{.schema}}._gw_joined_payload(
   waiting json,
   added   json,
@@ -12,7 +12,7 @@ create or replace function {{.schema}}._gw_joined_payload(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  white_space constant text := E' \t\n\r'; -- all that JSON knows
+  white_space constant text := E' \t\n\r'; -- all white space that JSON has
   joined  text;
   bytes   bigint;
   allowed bigint;
@@ -21,14 +21,14 @@ begin
                  when json_array_length(added) = 0 then waiting::text
                  else left(rtrim(waiting::text, white_space), -1) || ', ' || substr(ltrim(added::text, white_space), 2) end;
   bytes := octet_length(joined);
-  if bytes > 1048576 then -- the setting's least
+  if bytes > 1048576 then -- the lowest value of the setting
     allowed := {{.schema}}.setting('max_payload')::bigint;
     if bytes > allowed then
       raise exception 'The job under key ''%'' would have a payload of % bytes, at most % are allowed.', job_key, bytes, allowed
         using errcode = 'GWBPL',
-              detail = format('The array that waits has %s bytes, the one to be added %s. The job waits unchanged.',
+              detail = format('The waiting job has an array of %s bytes, the call adds %s bytes. The waiting job is unchanged.',
                               octet_length(waiting::text), octet_length(added::text)),
-              hint = 'Let the job run first, take another key, or raise the setting max_payload.';
+              hint = 'Let the job run first, use another key, or raise the setting max_payload.';
     end if;
   end if;
   return joined::json;
@@ -36,9 +36,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_joined_payload(json, json, text) is
-  'Internal: two JSON arrays as one, with their elements as they were written; raises GWBPL for one that is too large.';
+  'Internal: joins two JSON arrays; each element keeps its spelling. Raises GWBPL if the result is too large.';
 
--- The payload of a job that is replaced: two arrays become one. One expression, so that callers inline it.
+-- Returns the payload of a replaced job. Two arrays are joined; otherwise the new payload counts. The function is a
+-- single expression, so PostgreSQL inlines it.
 create or replace function {{.schema}}._gw_merged_payload(
   waiting json,
   added   json,
@@ -55,4 +56,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_merged_payload(json, json, text) is
-  'Internal: the payload of a job that is replaced.';
+  'Internal: returns the payload of a replaced job.';

@@ -1,8 +1,9 @@
--- Adds many jobs in one call, as if each spec were added in order: one result row per spec, in the order of the specs,
--- a row that two specs share in its final state. job_key_preserve_run_at does for all keys what job_key_mode
--- preserve_run_at does in add_job. An empty array does nothing.
--- Locks: names sorted, then new keys sorted, then rows that wait under one of the keys, without waiting for any (see
--- _gw_add_keyed_jobs). So calls with the same names and keys in another order queue up instead of dead-locking.
+-- Adds many jobs in one call, as if each spec were added in order. Returns one row per spec, in the order of the specs;
+-- if two specs share a row, both results show its final state. job_key_preserve_run_at applies the mode preserve_run_at
+-- of add_job to all keys. An empty array does nothing.
+-- Locks: name locks in sorted order, then new keys in sorted order, then rows that are waiting under one of the keys,
+-- without waiting for any of them (see _gw_add_keyed_jobs). So calls with the same names and keys in a different order
+-- wait for each other but do not deadlock.
 -- Raises what add_job raises; the detail names the spec.
 create or replace function {{.schema}}.add_jobs(
   specs                   {{.schema}}.job_spec[],
@@ -29,7 +30,7 @@ begin
     return;
   end if;
 
-  -- Ordinary is that all are of one task and none is in a queue or has a key. Only else are names to be sorted out.
+  -- Ordinary specs are all of one task, without queue and key. Only other specs need their names collected and sorted.
   identifiers := array[specs[1].identifier];
   select bool_or({{.schema}}._gw_job_is_refused(
            s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)),
@@ -78,7 +79,7 @@ begin
            end,
            coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25), coalesce(s.priority, 0),
            case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
-      from unnest(specs) as s -- gives them in their order; to sort by their numbers costs a thirtieth of the call
+      from unnest(specs) as s -- unnest returns them in order; sorting by number would add about 3 % to the call
     returning *;
   else
     return query
