@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
 
 const cancelHelp = `Makes jobs fail for good, those too that run, with the --reason as their last error; they stay in the queue as failed
 until somebody acts. The worker of a job that runs learns of it within five seconds (setting beat_every) and ends the job's
@@ -12,7 +16,7 @@ Left alone are jobs that have failed already. Jobs that run are left alone by gw
 const cancelExamples = `  gw-run cancel 17 --reason 'wrong customer'
   gw-run cancel --task import --state running`
 
-func newCancelCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newCancelCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var reason string
 	c := &change{
 		cobra: cobra.Command{

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -44,7 +45,7 @@ const (
 	mostTold   = 10      // jobs of which is said why they were left alone
 )
 
-func (c *change) command(getenv func(string) string, stops *shutdown) *cobra.Command {
+func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	cmd := &c.cobra
 	cmd.Long += changeHelp
 	cmd.Args = cobra.ArbitraryArgs
@@ -62,9 +63,9 @@ func (c *change) command(getenv func(string) string, stops *shutdown) *cobra.Com
 		if err := c.complete(getenv); err != nil {
 			return usageError{err}
 		}
-		ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+		ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
 		defer release()
-		return stoppedOr(ctx, c.run(ctx, cmd, ids))
+		return stop.Explain(ctx, c.run(ctx, cmd, ids))
 	}
 	c.selection.addFlags(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask")

@@ -97,8 +97,8 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 
 // cleanUp is gw-run --cleanup, which keeps the names of the tasks that this worker has.
 func cleanUp(ctx context.Context, o *options, out io.Writer) error {
-	c := cleanup{database: o.database, keep: slices.Collect(maps.Keys(o.file.Tasks))}
-	if found, err := task.Discover(o.tasks); err == nil { // there need not be any
+	c := cleanup{database: o.database, keep: slices.Collect(maps.Keys(o.worker.File.Tasks))}
+	if found, err := task.Discover(o.worker.Tasks.Path); err == nil { // there need not be any
 		c.keep = slices.AppendSeq(c.keep, maps.Keys(found.Tasks))
 	}
 	return c.run(ctx, o.cleanup, out)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
@@ -57,8 +59,8 @@ const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --j
 
 // run runs the command and returns its exit code.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	stops := newShutdown()
-	stdout, stderr = stops.watch(stdout), stops.watch(stderr)
+	stops := stop.New()
+	stdout, stderr = stops.Watch(stdout), stops.Watch(stderr)
 	cmd := newCommand(getenv, stops)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
@@ -74,7 +76,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return code
 }
 
-func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
 		Use:           "gw-run",
@@ -91,7 +93,7 @@ func newCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
 			if len(o.cleanup) > 0 {
 				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
 			}
-			return serve(cmd.Context(), o, stops, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return work(cmd, o, stops)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

@@ -111,8 +111,8 @@ func TestTheEnvironmentSetsWhatNoFlagSets(t *testing.T) {
 			if err := o.complete(flags, getenv); err != nil {
 				t.Fatal(err)
 			}
-			if o.quiet != c.quiet || o.level.String() != c.level {
-				t.Errorf("quiet %v, level %s, want %v, %s", o.quiet, o.level, c.quiet, c.level)
+			if o.worker.Quiet != c.quiet || o.level.String() != c.level {
+				t.Errorf("quiet %v, level %s, want %v, %s", o.worker.Quiet, o.level, c.quiet, c.level)
 			}
 		})
 	}

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
 
 const completeHelp = `Takes jobs out of the queue as if they were done. Left alone are jobs that run, unless their worker has held them for more
 than four hours.`
@@ -8,7 +12,7 @@ than four hours.`
 const completeExamples = `  gw-run complete 17
   gw-run complete --task send_email --state ready`
 
-func newCompleteCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newCompleteCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	c := &change{
 		cobra:   cobra.Command{Use: "complete [ID...]", Short: "Take jobs out of the queue as done", Long: completeHelp, Example: completeExamples},
 		verb:    "complete",

@@ -1,19 +1,17 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/serve"
 )
 
 func newConfigCommand(getenv func(string) string) *cobra.Command {
@@ -66,37 +64,29 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 		if err := o.complete(worker, getenv); err != nil {
 			return err
 		}
-		return o.checkConfig(cmd.Context(), cmd.OutOrStdout())
+		return o.checkConfig(cmd.OutOrStdout())
 	}
 	return cmd
 }
 
 // checkConfig prints how tasks are served.
-func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
-	log := slog.New(slog.DiscardHandler)
-	tasks, err := o.taskFinder(log).find(o.file)
-	if err != nil {
-		return err
-	}
-	services := o.newServices(log)
-	defer services.end()
-	if _, err := services.prepare(ctx, tasks); err != nil {
-		return err
-	}
-	cron, err := o.crontab(log).read()
+func (o *options) checkConfig(out io.Writer) error {
+	o.worker.Logger = slog.New(slog.DiscardHandler)
+	found, err := serve.Check(o.worker)
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TASK\tKIND\tSERVED BY")
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
-		kind, by := served(tasks[name])
+	for _, name := range slices.Sorted(maps.Keys(found.Tasks)) {
+		kind, by := served(found.Tasks[name])
 		fmt.Fprintf(table, "%s\t%s\t%s\n", name, kind, by)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is right: %s, %s.\n", o.file.Path, plural(len(tasks), "task"), plural(len(cron), "recurring job"))
+	_, err = fmt.Fprintf(out, "%s is right: %s, %s.\n", o.worker.File.Path,
+		plural(len(found.Tasks), "task"), plural(found.RecurringJobs, "recurring job"))
 	return err
 }
 
@@ -104,23 +94,11 @@ func (o *options) checkConfig(ctx context.Context, out io.Writer) error {
 func served(t config.Task) (kind, by string) {
 	switch t.Kind {
 	case config.HTTP:
-		return "http", shownURL(t.HTTP.URL)
+		return "http", t.HTTP.URL.ShownURL()
 	case config.SQL:
 		return "sql", t.SQL.Function.Written
 	case config.Folder:
 		return "file", t.Program.Command[0]
 	}
 	return string(t.Kind), t.Program.Shown
-}
-
-// password is that of a URL, with what is before it as a group.
-var password = regexp.MustCompile(`^([^/?]*//[^/?:]*:)[^/?]*@`)
-
-// shownURL returns as much of a URL as people may see: as it is written, without password and query.
-func shownURL(u config.Expanded) string {
-	shown, _, hasQuery := strings.Cut(u.Written, "?")
-	if hasQuery {
-		shown += "?..."
-	}
-	return password.ReplaceAllString(shown, "${1}xxxxx@")
 }

@@ -2,50 +2,42 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/serve"
 )
 
-// configFile is where the config is.
-type configFile struct {
-	path     string
-	optional bool // nobody asked for it, so it need not be there
-	getenv   func(string) string
+// findConfig returns where the config is: in the file that was given, or else in one beside the folder of tasks.
+func (o *options) findConfig(getenv func(string) string) serve.ConfigFile {
+	if o.configPath != "" {
+		return serve.ConfigFile{Path: o.configPath, Getenv: getenv}
+	}
+	return serve.ConfigFile{Path: o.besideTasks("gw.yaml"), Optional: true, Getenv: getenv}
 }
 
-// findConfig returns where the config is: in the file that was given, or else in one beside the folder of tasks.
-func (o *options) findConfig(getenv func(string) string) configFile {
-	if o.configPath != "" {
-		return configFile{path: o.configPath, getenv: getenv}
+// findCrontab returns where the recurring jobs are: in the file that was given, or else in one beside the folder of tasks.
+func (o *options) findCrontab() serve.CrontabFile {
+	if o.crontab != "" {
+		return serve.CrontabFile{Path: o.crontab}
 	}
-	return configFile{path: besideTasks(o.tasks, "gw.yaml"), optional: true, getenv: getenv}
+	return serve.CrontabFile{Path: o.besideTasks("crontab"), Optional: true}
 }
 
 // besideTasks returns the path of a file beside the folder of tasks.
-func besideTasks(tasks, name string) string {
-	return filepath.Join(filepath.Dir(filepath.Clean(tasks)), name)
-}
-
-// read returns what the file says: nothing if it need not be there and is not.
-func (f configFile) read() (*config.File, error) {
-	file, err := config.Load(f.path, f.getenv)
-	if f.optional && errors.Is(err, fs.ErrNotExist) {
-		return &config.File{Path: f.path}, nil
-	}
-	return file, err
+func (o *options) besideTasks(name string) string {
+	return filepath.Join(filepath.Dir(filepath.Clean(o.worker.Tasks.Path)), name)
 }
 
 // takeFile takes the settings of the config file that are not given otherwise.
 func (o *options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) error {
 	o.fromFile = make(map[string]config.Setting)
-	o.tasksChosen = flags.Changed("tasks")
+	o.worker.Tasks.Optional = !flags.Changed("tasks")
 	var problems []error
-	for _, setting := range o.file.Settings {
+	for _, setting := range o.worker.File.Settings {
 		flag := setting.Key.Flag
 		if given(flag) {
 			continue
@@ -55,7 +47,7 @@ func (o *options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) e
 			problems = append(problems, config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + err.Error()})
 		}
 		if flag == "tasks" {
-			o.tasksChosen = true
+			o.worker.Tasks.Optional = false
 		}
 	}
 	return errors.Join(problems...)

@@ -54,7 +54,7 @@ func TestAFlagGoesBeforeTheEnvironmentAndThatBeforeTheConfigFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.database.connection != c.connection || o.database.schema != c.schema || o.level.String() != c.level ||
-				o.jobs != c.jobs || time.Duration(o.poll) != c.poll || o.quiet != c.quiet {
+				o.worker.Jobs != c.jobs || o.worker.PollInterval != c.poll || o.worker.Quiet != c.quiet {
 				t.Errorf("options are %+v, want %+v", o, c)
 			}
 		})
@@ -67,8 +67,8 @@ func TestPathsOfTheConfigFileBeginBesideIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(o.configPath)
-	if o.tasks != filepath.Join(dir, "work") || o.crontab(nil).path != filepath.Join(dir, "crontab") {
-		t.Errorf("the folder of tasks is %s, the crontab %s", o.tasks, o.crontab(nil).path)
+	if o.worker.Tasks.Path != filepath.Join(dir, "work") || o.worker.Crontab.Path != filepath.Join(dir, "crontab") {
+		t.Errorf("the folder of tasks is %s, the crontab %s", o.worker.Tasks.Path, o.worker.Crontab.Path)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	o := newOptions()
-	o.tasks = filepath.Join(dir, "tasks")
-	if file, err := o.findConfig(os.Getenv).read(); err != nil || file.Path != filepath.Join(dir, "gw.yaml") {
+	o.worker.Tasks.Path = filepath.Join(dir, "tasks")
+	if file, err := o.findConfig(os.Getenv).Read(); err != nil || file.Path != filepath.Join(dir, "gw.yaml") {
 		t.Errorf("got %+v, error %v", file, err)
 	}
 	code, _, stderr := command(t, nil, "-c", "app", "--config", filepath.Join(dir, "gw.yaml"))

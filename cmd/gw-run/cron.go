@@ -1,8 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newCronCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+	"github.com/gwsql/gw/internal/stop"
+)
+
+func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cron",
 		Short: "Look at recurring jobs",

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const cronListHelp = `Prints the recurring jobs that the database knows: the schedules that were set up by cron_schedule(), and the items of
@@ -73,7 +75,7 @@ var cronColumns = []column[recurringJob]{
 	{title: "LAST OUTCOME", cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
 }
 
-func newCronListCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use:     "list",

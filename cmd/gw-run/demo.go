@@ -20,6 +20,7 @@ import (
 
 	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/pgtemp"
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -41,7 +42,7 @@ type demo struct {
 	log      *slog.Logger
 }
 
-func newDemoCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	d := &demo{}
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -53,9 +54,9 @@ func newDemoCommand(getenv func(string) string, stops *shutdown) *cobra.Command 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.out = cmd.OutOrStdout()
 			d.log = newDemoLogger(cmd.ErrOrStderr())
-			ctx, hard, release := stops.begin(cmd.Context(), hangup()...)
+			ctx, hard, release := stops.Begin(cmd.Context(), stop.Hangup()...)
 			defer release()
-			return stoppedOr(ctx, d.run(ctx, hard, getenv))
+			return stop.Explain(ctx, d.run(ctx, hard, getenv))
 		},
 	}
 	d.database.addFlags(cmd.Flags(), getenv)
@@ -143,7 +144,8 @@ func (d *demo) perform(
 	ctx, leave := context.WithCancelCause(ctx)
 	left := make(chan error, 1)
 	go func() {
-		err := work(ctx, hard, worker, false)
+		defer context.AfterFunc(hard, worker.Kill)()
+		err := worker.Run(ctx)
 		leave(err)
 		left <- err
 	}()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -37,7 +38,7 @@ type finding struct {
 // severities are those that there are, the most severe first.
 var severities = []string{"critical", "warning", "info"}
 
-func newDoctorCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		l      listing
 		failOn string

@@ -2,9 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"syscall"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -21,17 +20,10 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// signalError is the reason of a stop that was asked for by a signal.
-type signalError struct{ signal syscall.Signal }
-
-func (e signalError) Error() string {
-	return fmt.Sprintf("stopped by signal %d (%s)", int(e.signal), e.signal)
-}
-
 // exitCode returns the exit code that tells err.
 func exitCode(err error) int {
 	var usage usageError
-	var stop signalError
+	var stopped stop.SignalError
 	switch {
 	case err == nil:
 		return exitOK
@@ -39,8 +31,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, shim.ErrBreakingMigration):
 		return exitBreakingMigration
-	case errors.As(err, &stop):
-		return exitSignal + int(stop.signal)
+	case errors.As(err, &stopped):
+		return exitSignal + int(stopped.Signal)
 	default:
 		return exitFailure
 	}

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
 
 const failHelp = `Makes jobs fail for good: they stay in the queue as failed, with the --reason as their last error, until somebody acts. Left
 alone are jobs that run, unless their worker has held them for more than four hours.`
@@ -8,7 +12,7 @@ alone are jobs that run, unless their worker has held them for more than four ho
 const failExamples = `  gw-run fail 17 --reason 'customer has left'
   gw-run fail --queue imports --state ready`
 
-func newFailCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newFailCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var reason string
 	c := &change{
 		cobra: cobra.Command{Use: "fail [ID...]", Short: "Make jobs fail for good", Long: failHelp, Example: failExamples},

@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/cli/clitest"
+	"github.com/gwsql/gw/internal/stop"
 )
 
 func TestEveryCommandHasADescriptionAndExamples(t *testing.T) {
-	clitest.CheckHelp(t, newCommand(func(string) string { return "" }, newShutdown()))
+	clitest.CheckHelp(t, newCommand(func(string) string { return "" }, stop.New()))
 }
 
 func TestTheManualHasTheFlagsOfAWorkerAndNoOther(t *testing.T) {

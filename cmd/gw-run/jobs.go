@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const jobsHelp = `Prints the jobs that wait, run or have failed for good, lowest id first. A job that is done is not there any more.
@@ -25,7 +27,7 @@ const jobsExamples = `  gw-run jobs --state failed --newer-than 1d
   gw-run jobs --task send_email --state ready --watch
   gw-run jobs --json --limit 1000 | jq -r 'select(.attempts > 3) | .id'`
 
-func newJobsCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		l     listing
 		which selection

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -31,24 +32,24 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 type printer func(ctx context.Context, q *queue, out, errOut io.Writer) error
 
 // run prints once, or again and again.
-func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *shutdown, print printer) error {
+func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, print printer) error {
 	if err := l.complete(getenv); err != nil {
 		return usageError{err}
 	}
 	if l.watch < 0 || l.watch > 0 && l.watch < 100*time.Millisecond {
 		return usageError{fmt.Errorf("--watch is %s, must be at least 100ms", l.watch)}
 	}
-	ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+	ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
 	defer release()
 	q, err := l.open(ctx)
 	if err != nil {
-		return stoppedOr(ctx, err)
+		return stop.Explain(ctx, err)
 	}
 	defer q.close()
 	if l.watch == 0 {
-		return stoppedOr(ctx, print(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		return stop.Explain(ctx, print(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 	}
-	return stoppedOr(ctx, terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
+	return stop.Explain(ctx, terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
 		return print(ctx, q, out, cmd.ErrOrStderr())
 	}))
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 // names is a command that lists something that has a name.
@@ -18,7 +20,7 @@ type names[T any] struct {
 	name    func(T) string
 }
 
-func newNamesCommand[T any](getenv func(string) string, stops *shutdown, n names[T]) *cobra.Command {
+func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n names[T]) *cobra.Command {
 	var (
 		l     listing
 		p     page

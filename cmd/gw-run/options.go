@@ -13,38 +13,27 @@ import (
 
 	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/serve"
 )
 
-// options are the settings of a worker.
+// options are what flags, the environment and the config file say.
 type options struct {
-	database    database
-	schemaOnly  bool
-	once        bool
-	cleanup     []string
-	noMigrate   bool
-	noPrepare   bool
-	jobs        int
-	poolSize    int
-	poll        pollInterval
-	listen      string
-	noListen    bool
-	grace       time.Duration
-	tasks       string
-	crontabPath string
-	http        string
-	logFormat   string
-	logLevel    string
-	quiet       bool
-	configPath  string
-	watch       bool
-	offline     bool // no database is needed
+	worker     serve.Options
+	database   database
+	schemaOnly bool
+	cleanup    []string
+	noPrepare  bool
+	poolSize   int
+	listen     string
+	crontab    string
+	logFormat  string
+	logLevel   string
+	configPath string
+	offline    bool // no database is needed
 
 	// After complete:
-	level       slog.Level // logLevel
-	config      configFile
-	file        *config.File
-	fromFile    map[string]config.Setting // by the flags that they stand for
-	tasksChosen bool                      // somebody said which folder it is, so it has to be there
+	level    slog.Level                // logLevel
+	fromFile map[string]config.Setting // by the flags that they stand for
 }
 
 // database says where the queue is.
@@ -53,7 +42,7 @@ type database struct {
 	schema     string
 }
 
-func newOptions() *options { return &options{poll: pollInterval(2 * time.Second)} }
+func newOptions() *options { return &options{worker: serve.Options{PollInterval: 2 * time.Second}} }
 
 func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
@@ -70,37 +59,41 @@ func newCommandFlags(o *options, getenv func(string) string) *pflag.FlagSet {
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.configPath, "config", "", "`file` of settings and tasks (default: gw.yaml beside the folder of tasks, if it is there)")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "take over changed tasks, config and crontab without a restart")
+	flags.BoolVarP(&o.worker.Watch, "watch", "w", false, "take over changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
-	flags.BoolVar(&o.once, "once", false, "work until no job is runnable, then exit")
+	flags.BoolVar(&o.worker.Once, "once", false, "work until no job is runnable, then exit")
 	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
-	flags.IntVarP(&o.jobs, "jobs", "j", 1, "`number` of jobs to run at once")
+	flags.IntVarP(&o.worker.Jobs, "jobs", "j", 1, "`number` of jobs to run at once")
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
-	flags.Var(&o.poll, "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
+	flags.Var((*pollInterval)(&o.worker.PollInterval), "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
 	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
-	flags.BoolVar(&o.noListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
-	flags.StringVar(&o.tasks, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
-	flags.StringVar(&o.crontabPath, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
-	flags.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
-	flags.BoolVar(&o.noMigrate, "no-migrate", false, "do not touch the schema")
-	flags.StringVar(&o.http, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
+	flags.BoolVar(&o.worker.NoListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
+	flags.StringVar(&o.worker.Tasks.Path, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
+	flags.StringVar(&o.crontab, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
+	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
+	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not touch the schema")
+	flags.StringVar(&o.worker.HTTP, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.BoolVar(&o.quiet, "quiet", false, "do not log jobs that went well")
+	flags.BoolVar(&o.worker.Quiet, "quiet", false, "do not log jobs that went well")
 	flags.SortFlags = false
 }
 
 // complete takes what the environment and the config file say where there is no flag, and returns everything that is
 // wrong: as a [usageError], unless it is wrong in the file.
 func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
-	o.config = o.findConfig(getenv)
-	if o.file, err = o.config.read(); err != nil {
+	o.worker.Config = o.findConfig(getenv)
+	if o.worker.File, err = o.worker.Config.Read(); err != nil {
 		return err
 	}
 	given := o.takeEnvironment(flags, getenv)
 	err = errors.Join(o.takeFile(flags, given), o.check(getenv))
-	if _, inFile := errors.AsType[config.Problem](err); err == nil || inFile {
+	if err == nil {
+		o.worker.Schema, o.worker.Crontab = o.database.schema, o.findCrontab()
+		return o.connections()
+	}
+	if _, inFile := errors.AsType[config.Problem](err); inFile {
 		return err
 	}
 	return usageError{err}
@@ -113,7 +106,7 @@ func (o *options) takeEnvironment(flags *pflag.FlagSet, getenv func(string) stri
 		"schema":     getenv("GRAPHILE_WORKER_SCHEMA") != "",
 	}
 	if getenv("NO_LOG_SUCCESS") != "" && !flags.Changed("quiet") {
-		o.quiet, isSet["quiet"] = true, true
+		o.worker.Quiet, isSet["quiet"] = true, true
 	}
 	if getenv("GRAPHILE_LOGGER_DEBUG") == "1" && !flags.Changed("log-level") {
 		o.logLevel, isSet["log-level"] = "debug", true
@@ -127,23 +120,23 @@ func (o *options) check(getenv func(string) string) error {
 	refuse := func(flag, format string, args ...any) {
 		problems = append(problems, o.wrong(flag, fmt.Sprintf(format, args...)))
 	}
-	if o.schemaOnly && o.once {
+	if o.schemaOnly && o.worker.Once {
 		refuse("schema-only", "and --once exclude each other")
 	}
-	if o.watch && o.once {
+	if o.worker.Watch && o.worker.Once {
 		refuse("watch", "and --once exclude each other")
 	}
-	if o.schemaOnly && o.noMigrate {
+	if o.schemaOnly && o.worker.NoMigrate {
 		refuse("no-migrate", "and --schema-only exclude each other")
 	}
-	if o.noListen && o.listen != "" {
+	if o.worker.NoListen && o.listen != "" {
 		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
 	}
-	if o.jobs < 1 {
-		refuse("jobs", "is %d, must be at least 1", o.jobs)
+	if o.worker.Jobs < 1 {
+		refuse("jobs", "is %d, must be at least 1", o.worker.Jobs)
 	}
-	if o.jobs > config.Most {
-		refuse("jobs", "is %d, must be at most %d", o.jobs, config.Most)
+	if o.worker.Jobs > config.Most {
+		refuse("jobs", "is %d, must be at most %d", o.worker.Jobs, config.Most)
 	}
 	if o.poolSize > config.Most {
 		refuse("max-pool-size", "is %d, must be at most %d", o.poolSize, config.Most)
@@ -151,11 +144,11 @@ func (o *options) check(getenv func(string) string) error {
 	if o.poolSize < 2 {
 		refuse("max-pool-size", "is %s, must be at least 2", o.shown("max-pool-size", strconv.Itoa(o.poolSize)))
 	}
-	if o.grace < 0 {
-		refuse("grace", "is %s, must not be negative", o.grace)
+	if o.worker.Grace < 0 {
+		refuse("grace", "is %s, must not be negative", o.worker.Grace)
 	}
-	if o.grace > config.LongestTime {
-		refuse("grace", "is %s, must be at most %.0fh", o.grace, config.LongestTime.Hours())
+	if o.worker.Grace > config.LongestTime {
+		refuse("grace", "is %s, must be at most %.0fh", o.worker.Grace, config.LongestTime.Hours())
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
 		refuse("log-format", "is %q, must be text or json", o.shown("log-format", o.logFormat))
@@ -186,30 +179,25 @@ func (d *database) complete(getenv func(string) string) (err error) {
 	return err
 }
 
-// pool returns the settings of the connection pool.
-func (o *options) pool() (*pgxpool.Config, error) {
-	config, err := o.database.pool()
-	if err != nil {
-		return nil, err
+// connections fills in where the connections of a worker go.
+func (o *options) connections() (err error) {
+	if o.worker.Pool, err = o.database.pool(); err != nil {
+		return err
 	}
-	config.MaxConns = int32(o.poolSize)
+	o.worker.Pool.MaxConns = int32(o.poolSize)
 	if o.noPrepare {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		o.worker.Pool.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
-	return config, nil
-}
-
-// listenConfig returns where the listening connection goes, nil for where the others go.
-func (o *options) listenConfig() (*pgx.ConnConfig, error) {
 	if o.listen == "" {
-		return nil, nil
+		return nil
 	}
 	past := database{connection: o.listen}
-	config, err := past.pool()
+	pool, err := past.pool()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return config.ConnConfig, nil
+	o.worker.Listen = pool.ConnConfig
+	return nil
 }
 
 func (d *database) pool() (*pgxpool.Config, error) {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const queuesHelp = `Prints the named queues with how many of their jobs are in which state (see gw-run jobs), and which worker holds the queue
@@ -36,7 +38,7 @@ var queueColumns = []column[queueRow]{
 	{title: "HELD BY", cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
 }
 
-func newQueuesCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newQueuesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[queueRow]{
 		cobra:   cobra.Command{Use: "queues", Short: "List named queues, and how many jobs of each stand where", Long: queuesHelp, Example: queuesExamples},
 		after:   "queue",

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
 
 const removeHelp = `Removes jobs from the queue, whatever state they are in; nobody will know of them any more. Left alone are jobs that run,
 unless their worker has held them for more than four hours.
@@ -14,7 +18,7 @@ const removeExamples = `  gw-run remove 17
   gw-run remove --key user:42
   gw-run remove --state failed --older-than 30d --yes`
 
-func newRemoveCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newRemoveCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	c := &change{
 		cobra: cobra.Command{Use: "remove [ID...]", Short: "Remove jobs", Long: removeHelp, Example: removeExamples},
 		verb:  "remove",

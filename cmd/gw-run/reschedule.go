@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const rescheduleHelp = `Changes when and how jobs run; what is not given stays as it is. Failed jobs stay failed, unless --attempts or
@@ -15,7 +17,7 @@ const rescheduleExamples = `  gw-run reschedule 17 --in 2h
   gw-run reschedule --task import --state ready --run-at '2026-12-24 02:00' --priority 10
   gw-run reschedule 17 --attempts 0 --in 0s`
 
-func newRescheduleCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		runAt, in                       string
 		priority, attempts, maxAttempts int

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -25,7 +26,7 @@ const showExamples = `  gw-run show 17
   gw-run show --key user:42
   gw-run show --json 17 | jq .payload`
 
-func newShowCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		l   listing
 		key string

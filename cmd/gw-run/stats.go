@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -45,7 +46,7 @@ type statsRow struct {
 	at time.Time
 }
 
-func newStatsCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		l    listing
 		over time.Duration

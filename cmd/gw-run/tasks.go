@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
 )
 
 const tasksHelp = `Prints the tasks that the queue has ever had jobs of, or that a registered worker has which was seen in the last five
@@ -37,7 +39,7 @@ var taskColumns = []column[taskRow]{
 	{title: "WORKERS", numbers: true, cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
 }
 
-func newTasksCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newTasksCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[taskRow]{
 		cobra:   cobra.Command{Use: "tasks", Short: "List tasks, and how many jobs of each stand where", Long: tasksHelp, Example: tasksExamples},
 		after:   "task",

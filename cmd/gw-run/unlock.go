@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -43,7 +44,7 @@ func (u unlocked) what() string {
 	return plural(int(u.Jobs), "job") + " and " + plural(int(u.Queues), "queue")
 }
 
-func newUnlockCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	u := &unlock{}
 	cmd := &cobra.Command{
 		Use:     "unlock WORKER...",
@@ -58,9 +59,9 @@ func newUnlockCommand(getenv func(string) string, stops *shutdown) *cobra.Comman
 			if err := u.complete(getenv); err != nil {
 				return usageError{err}
 			}
-			ctx, _, release := stops.begin(cmd.Context(), hangup()...)
+			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
 			defer release()
-			return stoppedOr(ctx, u.run(ctx, cmd, args))
+			return stop.Explain(ctx, u.run(ctx, cmd, args))
 		},
 	}
 	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -79,7 +80,7 @@ var workerColumns = []column[workerRow]{
 	{title: "TASKS", cell: func(w workerRow, _ time.Time) string { return w.tasks() }},
 }
 
-func newWorkersCommand(getenv func(string) string, stops *shutdown) *cobra.Command {
+func newWorkersCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[workerRow]{
 		cobra:   cobra.Command{Use: "workers", Short: "List workers, and what they hold", Long: workersHelp, Example: workersExamples},
 		after:   "worker",

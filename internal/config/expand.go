@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // reference is a variable of the environment in a text, or the sign for a dollar in front of a brace.
@@ -45,4 +46,16 @@ func expand(text string, getenv func(string) string) (expanded string, problems 
 		return value
 	})
 	return expanded, problems
+}
+
+// password is that of a URL, with what is before it as a group.
+var password = regexp.MustCompile(`^([^/?]*//[^/?:]*:)[^/?]*@`)
+
+// ShownURL returns as much of a URL as people may see: as it is written, without password and query.
+func (t Expanded) ShownURL() string {
+	shown, _, hasQuery := strings.Cut(t.Written, "?")
+	if hasQuery {
+		shown += "?..."
+	}
+	return password.ReplaceAllString(shown, "${1}xxxxx@")
 }

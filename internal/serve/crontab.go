@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"errors"
@@ -9,25 +9,16 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// crontabFile is where the recurring jobs are.
-type crontabFile struct {
-	path     string
-	optional bool // nobody asked for it, so it need not be there
-	log      *slog.Logger
-}
-
-// crontab returns where the recurring jobs are: in the file that was given, or else in one beside the folder of tasks.
-func (o *options) crontab(log *slog.Logger) crontabFile {
-	if o.crontabPath != "" {
-		return crontabFile{path: o.crontabPath, log: log}
-	}
-	return crontabFile{path: besideTasks(o.tasks, "crontab"), optional: true, log: log}
+// CrontabFile says where the recurring jobs are.
+type CrontabFile struct {
+	Path     string
+	Optional bool // nobody asked for it, so it need not be there
 }
 
 // read returns the items of the file, nil if it need not be there and is not.
-func (f crontabFile) read() ([]crontab.Source, error) {
-	items, err := crontab.Load(f.path)
-	if f.optional && errors.Is(err, fs.ErrNotExist) {
+func (f CrontabFile) read() ([]crontab.Source, error) {
+	items, err := crontab.Load(f.Path)
+	if f.Optional && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -41,10 +32,10 @@ func (f crontabFile) read() ([]crontab.Source, error) {
 }
 
 // announce logs what was read.
-func (f crontabFile) announce(sources []crontab.Source) {
+func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source) {
 	if sources == nil {
-		f.log.Info("no crontab", "path", f.path)
+		log.Info("no crontab", "path", f.Path)
 		return
 	}
-	f.log.Info("crontab read", "path", f.path, "items", len(sources))
+	log.Info("crontab read", "path", f.Path, "items", len(sources))
 }

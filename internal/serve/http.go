@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -25,25 +25,25 @@ type web struct {
 }
 
 // startHTTP begins to answer, at first that the worker is starting. Without --http it returns nil.
-func startHTTP(o *options, pool *pgxpool.Pool, log *slog.Logger) (*web, error) {
-	if o.http == "" || o.schemaOnly {
+func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
+	if o.HTTP == "" {
 		return nil, nil
 	}
-	w := &web{monitor: health.NewMonitor(!o.noListen && !o.once)}
+	w := &web{monitor: health.NewMonitor(!o.NoListen && !o.Once)}
 	var err error
 	if w.registry, err = newRegistry(); err != nil {
 		return nil, err
 	}
-	w.server, err = health.Serve(o.http, health.Config{
+	w.server, err = health.Serve(o.HTTP, health.Config{
 		Monitor: w.monitor,
 		Ping:    pool.Ping,
 		Metrics: promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{Registry: w.registry}),
-		Logger:  log,
+		Logger:  o.Logger,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--http %s: %w", o.http, err)
+		return nil, fmt.Errorf("--http %s: %w", o.HTTP, err)
 	}
-	log.Info("serving HTTP", "address", w.server.Address())
+	o.Logger.Info("serving HTTP", "address", w.server.Address())
 	return w, nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -18,33 +18,32 @@ import (
 type reloader struct {
 	worker   *shim.Worker
 	log      *slog.Logger
-	config   configFile
+	config   ConfigFile
 	finder   *taskFinder
 	services *services
-	flags    *forbiddenFlags
-	crontab  crontabFile
+	flags    *forbiddenFlags // of all tasks
+	crontab  CrontabFile
 
-	file  *config.File           // in force
-	found map[string]config.Task // at the start
-	cron  []crontab.Source
+	file *config.File // in force
+	cron []crontab.Source
 }
 
 // follow keeps the worker up to date with its files, and with the queries for forbidden flags, until the function that it
 // returns is called.
-func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *options) (unfollow func(), err error) {
+func (r *reloader) follow(ctx context.Context, o *Options) (unfollow func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	changes := make(chan struct{})
-	if o.watch {
-		watch, err := watchFiles(o.tasks, []string{r.config.path, r.crontab.path}, r.log)
+	if o.Watch {
+		watch, err := watchFiles(o.Tasks.Path, []string{r.config.Path, r.crontab.Path}, r.log)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
 		loops.Go(func() { watch.run(ctx, changes) })
 	}
-	if !o.once {
-		loops.Go(func() { r.run(ctx, hangups, changes) })
+	if !o.Once {
+		loops.Go(func() { r.run(ctx, o.Reload, changes) })
 	}
 	loops.Go(func() {
 		keepAsking(ctx, func() []*forbiddenFlags { return append(r.services.flagQueries(), r.flags) })
@@ -55,13 +54,13 @@ func (r *reloader) follow(ctx context.Context, hangups <-chan os.Signal, o *opti
 	}, nil
 }
 
-// run reads the files again at each hangup and at each change, until ctx ends.
-func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal, changes <-chan struct{}) {
+// run reads the files again when that is asked for and at each change, until ctx ends.
+func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hangups:
+		case <-asked:
 		case <-changes:
 		}
 		r.reload(ctx)
@@ -69,9 +68,9 @@ func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal, changes <-
 }
 
 func (r *reloader) reload(ctx context.Context) {
-	file, err := r.config.read()
+	file, err := r.config.Read()
 	if err != nil {
-		r.log.Error("cannot use the config, keeps the one before", "path", r.config.path, "error", err)
+		r.log.Error("cannot use the config, keeps the one before", "path", r.config.Path, "error", err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -86,7 +85,10 @@ func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	found, err := r.finder.find(file)
 	var next map[string]*service
 	if err == nil {
-		next, err = r.services.prepare(ctx, found)
+		next, err = r.services.prepare(found)
+	}
+	if err == nil {
+		err = r.services.connect(ctx, next)
 	}
 	if err == nil {
 		err = r.change(next)
@@ -171,9 +173,9 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.log.Error("cannot use the crontab, keeps the one before", "path", r.crontab.path, "error", err)
+		r.log.Error("cannot use the crontab, keeps the one before", "path", r.crontab.Path, "error", err)
 		return
 	}
 	r.cron = sources
-	r.crontab.announce(sources)
+	r.crontab.announce(r.log, sources)
 }

@@ -1,10 +1,9 @@
-package main
+package serve
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,18 +11,19 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// prepareSchema installs the schema where there is none and upgrades ours. With noMigrate it only makes sure that there
+// PrepareSchema installs the schema where there is none and upgrades ours. With NoMigrate it only makes sure that there
 // is one. A schema that is up to date needs no right to change it.
-func prepareSchema(ctx context.Context, conn *pgx.ConnConfig, o *options, log *slog.Logger) error {
-	for _, warning := range migrate.Warnings(o.database.schema) {
-		log.Warn(warning)
+func PrepareSchema(ctx context.Context, o Options) error {
+	for _, warning := range migrate.Warnings(o.Schema) {
+		o.Logger.Warn(warning)
 	}
-	if o.noMigrate {
-		return findQueue(ctx, conn, o.database.schema)
+	conn := o.Pool.ConnConfig
+	if o.NoMigrate {
+		return findQueue(ctx, conn, o.Schema)
 	}
 	migrator, err := migrate.New(conn, migrate.Config{
-		Schema: o.database.schema,
-		OnStep: func(step migrate.Step) { log.Info("migrating", "step", step.String()) },
+		Schema: o.Schema,
+		OnStep: func(step migrate.Step) { o.Logger.Info("migrating", "step", step.String()) },
 	})
 	if err != nil {
 		return err

@@ -1,125 +1,119 @@
-package main
+package serve
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// serve migrates and works until it is told to stop, or as long as the options say.
-func serve(ctx context.Context, o *options, stops *shutdown, stdout, stderr io.Writer) error {
-	log := newLogger(stderr, o)
-	config, err := o.pool()
-	if err != nil {
-		return err
-	}
-	listenConfig, err := o.listenConfig()
-	if err != nil {
-		return err
-	}
-	ctx, hard, release := stops.begin(ctx)
-	defer release()
-	hangups := make(chan os.Signal, 1)
-	notifyHangup(hangups)
-	defer signal.Stop(hangups)
-
-	var r *reloader
-	if !o.schemaOnly {
-		if r, err = o.load(ctx, log); err != nil {
-			return err
-		}
-		defer r.services.end()
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+// Run prepares the schema and works until ctx ends, or as long as the options say. Jobs that run then have the grace time,
+// until hard ends. What is wrong with the files is found before the database is asked.
+func Run(ctx, hard context.Context, o Options) error {
+	pool, err := pgxpool.NewWithConfig(ctx, o.Pool) // it does not connect yet
 	if err != nil {
 		return fmt.Errorf("open connection pool: %w", err)
 	}
 	defer pool.Close()
-	web, err := startHTTP(o, pool, log)
+	finder, services := newTaskFinder(o.Tasks, o.Logger), newServices(&o, pool)
+	defer services.end()
+	found, err := load(&o, finder, services)
+	if err != nil {
+		return err
+	}
+	web, err := startHTTP(&o, pool)
 	if err != nil {
 		return err
 	}
 	defer web.close()
-	if err := prepareSchema(ctx, config.ConnConfig, o, log); err != nil {
-		return stoppedOr(ctx, err)
-	}
-	if o.schemaOnly {
-		_, err := fmt.Fprintf(stdout, "Schema %s is up to date.\n", o.database.schema)
-		return err
+	if err := PrepareSchema(ctx, o); err != nil {
+		return stop.Explain(ctx, err)
 	}
 
-	r.flags = &forbiddenFlags{pool: pool, log: log}
-	if err := r.flags.use(ctx, o.file.ForbiddenFlags); err != nil {
-		return stoppedOr(ctx, err)
-	}
-	r.worker, err = shim.New(pool, shim.Config{
-		Schema:             o.database.schema,
-		Concurrency:        o.jobs,
-		PollInterval:       time.Duration(o.poll),
-		PollOnly:           o.noListen,
-		ListenConfig:       listenConfig,
-		Grace:              graceOrNone(o.grace),
-		Logger:             log,
-		QuietSuccess:       o.quiet,
-		Cron:               r.cron,
-		ForbiddenFlagsFunc: r.flags.ask,
-	})
+	flags := &forbiddenFlags{pool: pool, log: o.Logger}
+	worker, err := start(ctx, &o, services, found, flags)
 	if err != nil {
+		return stop.Explain(ctx, err)
+	}
+	if err := web.watch(worker, o.Logger); err != nil {
 		return err
 	}
-	r.services.db = pool
-	if err := r.services.take(ctx, r.found); err != nil {
-		return stoppedOr(ctx, err)
+	r := &reloader{
+		worker:   worker,
+		log:      o.Logger,
+		config:   o.Config,
+		finder:   finder,
+		services: services,
+		flags:    flags,
+		crontab:  o.Crontab,
+		file:     o.File,
+		cron:     found.cron,
 	}
-	if err := r.worker.SetTasks(tasks(r.services.current)...); err != nil {
-		return err
-	}
-	if err := web.watch(r.worker, log); err != nil {
-		return err
-	}
-	unfollow, err := r.follow(ctx, hangups, o)
+	unfollow, err := r.follow(ctx, &o)
 	if err != nil {
 		return err
 	}
 	defer unfollow()
-	defer context.AfterFunc(ctx, func() { log.Info("stop asked for", "reason", context.Cause(ctx)) })()
-	return work(ctx, hard, r.worker, o.once)
+	defer context.AfterFunc(ctx, func() { o.Logger.Info("stop asked for", "reason", context.Cause(ctx)) })()
+	return work(ctx, hard, worker, o.Once)
+}
+
+// loaded is what the files say.
+type loaded struct {
+	services map[string]*service
+	cron     []crontab.Source
 }
 
 // load reads what a worker is to do.
-func (o *options) load(ctx context.Context, log *slog.Logger) (*reloader, error) {
-	r := &reloader{
-		log:      log,
-		config:   o.config,
-		finder:   o.taskFinder(log),
-		services: o.newServices(log),
-		crontab:  o.crontab(log),
-		file:     o.file,
+func load(o *Options, finder *taskFinder, services *services) (found loaded, err error) {
+	tasks, err := finder.find(o.File)
+	if err != nil {
+		return loaded{}, err
 	}
-	var err error
-	if r.found, err = r.finder.find(o.file); err != nil {
+	if found.services, err = services.prepare(tasks); err != nil || o.Once {
+		return found, err
+	}
+	if found.cron, err = o.Crontab.read(); err != nil {
+		return loaded{}, err
+	}
+	o.Crontab.announce(o.Logger, found.cron)
+	return found, nil
+}
+
+// start makes the worker, with the services and the forbidden flags that the database tells it.
+func start(ctx context.Context, o *Options, services *services, found loaded, flags *forbiddenFlags) (*shim.Worker, error) {
+	if err := flags.use(ctx, o.File.ForbiddenFlags); err != nil {
 		return nil, err
 	}
-	if err := r.services.take(ctx, r.found); err != nil {
+	worker, err := shim.New(services.db, shim.Config{
+		Schema:             o.Schema,
+		Concurrency:        o.Jobs,
+		PollInterval:       o.PollInterval,
+		PollOnly:           o.NoListen,
+		ListenConfig:       o.Listen,
+		Grace:              graceOrNone(o.Grace),
+		Logger:             o.Logger,
+		QuietSuccess:       o.Quiet,
+		Cron:               found.cron,
+		ForbiddenFlagsFunc: flags.ask,
+	})
+	if err != nil {
 		return nil, err
 	}
-	if o.once {
-		return r, nil
-	}
-	if r.cron, err = r.crontab.read(); err != nil {
+	if err := services.connect(ctx, found.services); err != nil {
 		return nil, err
 	}
-	r.crontab.announce(r.cron)
-	return r, nil
+	if err := worker.SetTasks(tasks(found.services)...); err != nil {
+		return nil, err
+	}
+	services.use(found.services)
+	return worker, nil
 }
 
 // work runs a worker until ctx ends, its grace time until hard ends as well.
@@ -131,17 +125,9 @@ func work(ctx, hard context.Context, worker *shim.Worker, once bool) error {
 	}
 	err := workJobs(ctx)
 	if errors.Is(err, shim.ErrInterrupted) {
-		return stoppedOr(ctx, err)
+		return stop.Explain(ctx, err)
 	}
 	return err
-}
-
-// stoppedOr returns err with the reason why ctx ended, if both are there.
-func stoppedOr(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // graceOrNone turns no grace into what the worker understands as none; its zero is the default.
@@ -150,12 +136,4 @@ func graceOrNone(grace time.Duration) time.Duration {
 		return -1
 	}
 	return grace
-}
-
-func newLogger(w io.Writer, o *options) *slog.Logger {
-	handler := &slog.HandlerOptions{Level: o.level}
-	if o.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, handler))
-	}
-	return slog.New(slog.NewTextHandler(w, handler))
 }

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"errors"
@@ -13,29 +13,34 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// taskFinder finds out how tasks are served: by the executables of a folder, or as a config file says.
-type taskFinder struct {
-	folder   string
-	optional bool // nobody asked for the folder, so it need not be there if the config file has tasks
-	log      *slog.Logger
-	told     map[string]bool // what has been logged
+// TaskFolder says where the executables are that serve tasks by their names.
+type TaskFolder struct {
+	Path     string
+	Optional bool // nobody asked for it, so it need not be there if the config file has tasks
 }
 
-func (o *options) taskFinder(log *slog.Logger) *taskFinder {
-	return &taskFinder{folder: o.tasks, optional: !o.tasksChosen, log: log, told: make(map[string]bool)}
+// taskFinder finds out how tasks are served: by the executables of a folder, or as a config file says.
+type taskFinder struct {
+	folder TaskFolder
+	log    *slog.Logger
+	told   map[string]bool // what has been logged
+}
+
+func newTaskFinder(folder TaskFolder, log *slog.Logger) *taskFinder {
+	return &taskFinder{folder: folder, log: log, told: make(map[string]bool)}
 }
 
 // find returns the tasks by their names. It is an error when there is none, or when the file speaks of executables that are
 // not there.
 func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
-	found, err := task.Discover(f.folder)
+	found, err := task.Discover(f.folder.Path)
 	if err != nil {
-		if !f.optional || len(file.Tasks) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		if !f.folder.Optional || len(file.Tasks) == 0 || !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w; --tasks names the folder with the executables", err)
 		}
 	}
 	if len(found.Tasks)+len(file.Tasks) == 0 {
-		return nil, fmt.Errorf("no tasks found in %s; %s", f.folder, whyNone(found))
+		return nil, fmt.Errorf("no tasks found in %s; %s", f.folder.Path, whyNone(found))
 	}
 	for _, ignored := range found.Ignored {
 		f.tell("file serves no task", "path", ignored.Path, "reason", ignored.Reason)
@@ -70,7 +75,7 @@ func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]conf
 		case own.Kind == config.Folder:
 			problems = append(problems, config.Problem{Position: own.Position, Message: fmt.Sprintf(
 				"nothing serves task %s: there is no executable for it in %s, and none of exec, persistent, http, sql here",
-				name, f.folder)})
+				name, f.folder.Path)})
 		case exists:
 			f.tell("file serves no task", "path", below.Program.Command[0], "reason", "the config file serves the task "+name)
 		}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/serve"
+	"github.com/gwsql/gw/internal/stop"
+)
+
+// work runs a worker until there is a reason to stop, or only prepares its schema if that is all that was asked for.
+func work(cmd *cobra.Command, o *options, stops *stop.Reasons) error {
+	o.worker.Logger = newLogger(cmd.ErrOrStderr(), o)
+	ctx, hard, release := stops.Begin(cmd.Context())
+	defer release()
+	hangups := make(chan os.Signal, 1)
+	stop.NotifyHangup(hangups)
+	defer signal.Stop(hangups)
+	o.worker.Reload = hangups
+	if !o.schemaOnly {
+		return serve.Run(ctx, hard, o.worker)
+	}
+	if err := serve.PrepareSchema(ctx, o.worker); err != nil {
+		return stop.Explain(ctx, err)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Schema %s is up to date.\n", o.database.schema)
+	return err
+}
+
+func newLogger(w io.Writer, o *options) *slog.Logger {
+	handler := &slog.HandlerOptions{Level: o.level}
+	if o.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, handler))
+	}
+	return slog.New(slog.NewTextHandler(w, handler))
+}

@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// service serves one task.
+type service struct {
+	made  config.Task // what it was made of
+	task  shim.Task
+	flags *forbiddenFlags // those that a query returns, nil without one
+	close func()          // ends what waits for jobs; jobs that run go on
+}
+
+// serves returns whether the service is what a task asks for, wherever that stands now.
+func (s *service) serves(t config.Task) bool {
+	t.Position = s.made.Position
+	t.ForbiddenFlags.Position = s.made.ForbiddenFlags.Position
+	return reflect.DeepEqual(s.made, t)
+}
+
+// make makes the service of a task, but for what ask gets.
+func (s *services) make(t config.Task) (*service, error) {
+	made := &service{made: t, close: func() {}}
+	made.task.Name = t.Name
+	limit := t.Concurrency
+	var err error
+	switch t.Kind {
+	case config.Folder, config.Exec:
+		made.task.Handler = executable(t).Run
+	case config.Persistent:
+		children := cmp.Or(t.Program.Children, t.Concurrency, s.jobs)
+		limit = min(cmp.Or(t.Concurrency, children), children)
+		program := s.persistent(t, children)
+		made.task.Handler, made.close = program.Run, program.Close
+	case config.HTTP:
+		made.task.Handler, err = s.http(t).Handler()
+	}
+	made.task.Options = append(taskOptions(limit, t.Backoff), s.forbid(made))
+	return made, err
+}
+
+// forbid returns the forbidden flags of the task of a service.
+func (s *services) forbid(made *service) shim.TaskOption {
+	source := made.made.ForbiddenFlags
+	if source.Query == "" {
+		return shim.ForbiddenFlags(source.List...)
+	}
+	made.flags = &forbiddenFlags{pool: s.db, log: s.log.With("task_identifier", made.made.Name)}
+	return shim.ForbiddenFlagsFunc(made.flags.ask)
+}
+
+// ask gets from the database what a service needs before it can serve: its function, and its forbidden flags.
+func (s *services) ask(ctx context.Context, made *service) error {
+	if t := made.made; t.Kind == config.SQL {
+		call := task.SQL{Function: t.SQL.Function.Value, Timeout: t.Timeout, Batch: t.SQL.Batch}
+		found, err := call.Task(ctx, s.db, t.Name)
+		if err != nil {
+			return err
+		}
+		found.Options = made.task.Options
+		made.task = found
+	}
+	if made.flags != nil {
+		return made.flags.use(ctx, made.made.ForbiddenFlags)
+	}
+	return nil
+}
+
+func executable(t config.Task) task.Executable {
+	return task.Executable{
+		Path:      t.Program.Command[0],
+		Args:      t.Program.Command[1:],
+		Directory: t.Program.Directory,
+		Env:       variables(t.Program.Env),
+		Timeout:   t.Timeout,
+		KillDelay: t.Program.KillDelay,
+	}
+}
+
+func (s *services) persistent(t config.Task, children int) *task.Persistent {
+	return task.NewPersistent(task.PersistentConfig{
+		Task:      t.Name,
+		Path:      t.Program.Command[0],
+		Args:      t.Program.Command[1:],
+		Directory: t.Program.Directory,
+		Env:       variables(t.Program.Env),
+		Children:  children,
+		Timeout:   t.Timeout,
+		KillDelay: t.Program.KillDelay,
+		Launcher:  s.launcher,
+		Logger:    s.log,
+	})
+}
+
+func (s *services) http(t config.Task) task.HTTP {
+	shown := "" // as task.HTTP has it
+	if t.HTTP.URL.IsExpanded() {
+		shown = t.HTTP.URL.ShownURL()
+	}
+	return task.HTTP{
+		URL:          t.HTTP.URL.Value,
+		Shown:        shown,
+		Headers:      t.HTTP.Headers,
+		Secrets:      t.HTTP.Secrets,
+		Timeout:      t.Timeout,
+		Permanent4xx: t.HTTP.Permanent4xx,
+		CAFile:       t.HTTP.CAFile,
+		Schema:       s.schema,
+		Concurrency:  cmp.Or(t.Concurrency, s.jobs),
+	}
+}
+
+// variables returns environment variables as NAME=value.
+func variables(env map[string]string) []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
+
+// taskOptions returns the options of a task that runs so many jobs at once, unless that is 0, and waits so long after attempts.
+func taskOptions(limit int, backoff []time.Duration) []shim.TaskOption {
+	var options []shim.TaskOption
+	if limit > 0 {
+		options = append(options, shim.Concurrency(limit))
+	}
+	if last := len(backoff) - 1; last >= 0 {
+		options = append(options, shim.Backoff(func(attempt int) time.Duration { return backoff[min(attempt-1, last)] }))
+	}
+	return options
+}

@@ -1,0 +1,105 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Reasons collects the reasons to stop: signals, and output that nobody reads any more. Make it with [New].
+type Reasons struct {
+	signals chan os.Signal
+	broken  chan struct{}
+}
+
+// New returns reasons of which there is none yet.
+func New() *Reasons {
+	return &Reasons{signals: make(chan os.Signal, 2), broken: make(chan struct{}, 1)}
+}
+
+// Watch returns a writer to w for which it is a reason to stop that nobody reads it any more.
+func (r *Reasons) Watch(w io.Writer) io.Writer { return watchedWriter{w, r.broken} }
+
+type watchedWriter struct {
+	io.Writer
+	broken chan<- struct{}
+}
+
+// Unwrap lets whoever draws see whether this is a terminal.
+func (w watchedWriter) Unwrap() any { return w.Writer }
+
+func (w watchedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) { // EIO: the terminal was closed
+		select {
+		case w.broken <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
+}
+
+// Begin takes over the signals that stop a program, and those of more, until release is called. The first reason to stop
+// ends gentle, with a [SignalError] as its cause; a signal after that ends hard. Broken output is no second reason: in a
+// pipeline it often comes along with the signal.
+func (r *Reasons) Begin(ctx context.Context, more ...os.Signal) (gentle, hard context.Context, release func()) {
+	gentle, endGentle := context.WithCancelCause(ctx)
+	hard, endHard := context.WithCancel(ctx)
+
+	// Caught rather than ignored, because children would inherit that. SIGPIPE must not kill us, so that writing fails;
+	// SIGHUP asks a worker to read its crontab again, and must not kill what has none. They stay caught after release, for
+	// there may be a last error to tell.
+	overlooked := make(chan os.Signal, 1)
+	signal.Notify(overlooked, overlookedSignals()...)
+	signal.Notify(r.signals, append(stopSignals(), more...)...)
+
+	done := make(chan struct{})
+	go func() {
+		select {
+		case received := <-r.signals:
+			endGentle(reason(received))
+		case <-r.broken:
+			endGentle(SignalError{syscall.SIGPIPE})
+		case <-done:
+			return
+		}
+		select {
+		case <-r.signals:
+			endHard()
+		case <-done:
+		}
+	}()
+	return gentle, hard, func() {
+		signal.Stop(r.signals)
+		close(done)
+		endGentle(nil)
+		endHard()
+	}
+}
+
+func reason(received os.Signal) error {
+	number, ok := received.(syscall.Signal)
+	if !ok {
+		return errors.New("stopped by " + received.String())
+	}
+	return SignalError{number}
+}
+
+// Explain returns err with the reason why ctx ended, if both are there.
+func Explain(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+}
+
+// SignalError is the reason of a stop that a signal asked for.
+type SignalError struct{ Signal syscall.Signal }
+
+func (e SignalError) Error() string {
+	return fmt.Sprintf("stopped by signal %d (%s)", int(e.Signal), e.Signal)
+}
