@@ -1,8 +1,8 @@
--- Reports jobs as done as complete_job_batch does, but all of them or none: for a transaction that is sent in one go, its
--- commit included, so that nobody can look at what was completed before that.
+-- Completes jobs as complete_job_batch does, but all of them or none. It is for a transaction that is sent together
+-- with its commit, so that the client cannot check the completed ids before the commit.
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWLL when the worker does not hold one of the jobs any more, by the lease beside it; the detail lists those.
--- Raises GWWOB when the arrays do not fit together.
+-- Raises GWWLL if the worker no longer holds one of the jobs by the lease beside it; the detail lists these jobs.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}._gw_complete_all(
   worker_id text,
   job_ids   bigint[],
@@ -17,7 +17,7 @@ declare
 begin
   completed := array(select c.id from {{.schema}}.complete_job_batch(worker_id, job_ids, leases) as c (id));
   if cardinality(completed) < cardinality(job_ids) then
-    raise exception 'The worker does not hold % of the % jobs any more.',
+    raise exception 'The worker no longer holds % of the % jobs.',
         cardinality(job_ids) - cardinality(completed), cardinality(job_ids)
       using errcode = 'GWWLL',
             detail = (select string_agg(u.id::text, ',') from unnest(job_ids) as u (id) where u.id <> all (completed));
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_complete_all(text, bigint[], bigint[]) is
-  'Internal: reports jobs as done and raises GWWLL if the worker does not hold all of them any more.';
+  'Internal: completes jobs; raises GWWLL if the worker no longer holds all of them.';

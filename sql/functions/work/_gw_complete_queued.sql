@@ -1,8 +1,8 @@
--- Reports jobs of one claim as done where some are in queues: those that this worker still holds, by the lease if there is
--- one. Returns the ids it acted on.
--- Every queue that is freed would cost the call of a trigger, a third of all that a queued job costs, so that is told to
--- leave it to this function, which looks at all of them at once. It looks now, not at the commit: so it is for workers
--- that call it in a transaction of its own.
+-- Completes jobs of one claim of which some are in queues. Only jobs that this worker still holds are completed (by the
+-- lease, if one is given). Returns their ids.
+-- The trigger on freed queues would run once per queue, which costs a third of a queued job. So the trigger is switched
+-- off by gw.told, and this function checks all freed queues in one statement. It checks them now, not at the commit, so
+-- a worker must call it in a transaction of its own.
 -- Locks: job rows by id, then queue rows by id.
 create or replace function {{.schema}}._gw_complete_queued(
   worker_id text,
@@ -20,7 +20,7 @@ declare
   completed bigint[];
   freed     integer[];
 begin
-  perform set_config('gw.told', 't', true); -- for the trigger's condition, which every update parses: so it is short
+  perform set_config('gw.told', 't', true); -- for the trigger's condition; every update parses it, so it is short
   with gone as (
     delete from {{.schema}}._private_jobs as j
      where j.id = any (job_ids)
@@ -37,12 +37,12 @@ begin
   select array(select g.id from gone as g), array(select f.id from freed as f) into completed, freed;
   perform set_config('gw.told', '', true);
 
-  -- In a statement of its own, after the queues are free: see _gw_wake.
+  -- This is a separate statement, after the queues are free; see _gw_wake.
   if exists (select from unnest(freed) as f (queue_id)
               where (select true
                        from {{.schema}}._private_jobs as j
                       where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
-                      limit 1)) then -- not a join, which could read all jobs there are
+                      limit 1)) then -- a lateral subquery; a join could read all jobs
     perform {{.schema}}._gw_wake(1);
   end if;
   return completed;
@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_complete_queued(text, bigint[], bigint) is
-  'Internal: reports jobs of one claim as done, and tells of the queues that it frees once instead of one by one. Returns the ids it acted on.';
+  'Internal: completes jobs of one claim and notifies once for all queues that it frees. Returns the ids of the completed jobs.';

@@ -1,6 +1,8 @@
--- fail_job and fail_job_batch: arrays with one place for each job. Returns what has become of the jobs it acted on.
--- A replacement payload larger than the setting max_payload is not stored. To run the job again with the payload it has
--- would repeat what is done, and to refuse the outcome would do so after the next restart: the job has failed for good.
+-- Implements fail_job and fail_job_batch. The arrays have one element per job. Returns the new state of the jobs that
+-- it changed.
+-- A replacement payload larger than the setting max_payload is not stored, and its job fails permanently: a retry with
+-- the old payload would repeat the part that is done, and refusing the outcome would have the same effect after the
+-- worker's next restart.
 create or replace function {{.schema}}._gw_fail_jobs(
   worker_id    text,
   job_ids      bigint[],
@@ -28,8 +30,8 @@ declare
   retries   bigint;
   ready     bigint;
 begin
-  -- What belongs to a job is found by halving, so ids must ascend. A join with the jobs could be planned the wrong way
-  -- round, and read all.
+  -- The update finds the values of a job by binary search, so ids must ascend. A join with the jobs could get a plan
+  -- that reads all jobs.
   select array_agg(o.id), array_agg(o.lease), array_agg(o.message), array_agg(o.retry_at), array_agg(o.payload),
          array_agg(o.permanent)
     into job_ids, leases, messages, retry_ats, payloads, permanent
@@ -42,13 +44,14 @@ begin
             from unnest(job_ids, leases, messages, retry_ats, payloads, permanent)
               as u (id, lease, message, retry_at, payload, permanent)
            cross join lateral (
-                  select case when pg_column_size(u.payload) > 2000 -- as where a job is added
+                  select case when pg_column_size(u.payload) > 2000 -- the same threshold as where a job is added
                                and octet_length(u.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
                               then octet_length(u.payload::text) end as bytes) as l
            order by u.id) as o;
   with failures as (
     update {{.schema}}._private_jobs as j
-       -- A retired job has one attempt more than its maximum; nobody holds it any more, so the maximum is enough.
+       -- A retired job has attempts = max_attempts + 1. No worker holds it after this update, so attempts =
+       -- max_attempts suffices.
        set (last_error, run_at, attempts, payload) = (
              select coalesce(messages[p.place], 'The worker gave no reason.'),
                     coalesce(retry_ats[p.place], {{.schema}}._gw_retry_at(j.run_at, j.attempts)),
@@ -82,4 +85,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_fail_jobs(text, bigint[], bigint[], text[], timestamptz[], json[], boolean[]) is
-  'Internal: fail_job and fail_job_batch.';
+  'Internal: implements fail_job and fail_job_batch.';

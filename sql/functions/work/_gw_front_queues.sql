@@ -1,13 +1,13 @@
--- The named queues whose head jobs belong into the next batch, in the order of those heads, and how many of them to take;
--- the others are spare, for other claimers lock queues without waiting for us. Only reads.
--- A batch mixes jobs with and without a queue by one order. So first come the batch's jobs without a queue, then the
--- queued ones in front of the last of these: a few at most, unless busy queues stand there with long backlogs. Then it
--- steps from queue to queue instead.
--- Whether a queue is locked is asked by a scalar sub-select, for a join could read all queues there are.
--- A queue whose head is a suspect is barred: the job behind must not overtake.
--- plain_first: the next job is the first of those without a queue, and one is wanted.
--- from_...: the place of the first job without a queue (see get_job_batch). queues_only: as if there were none. suspects:
--- whether there are any. hint, look: which kind of look told enough.
+-- Returns the named queues whose head jobs belong in the next batch, in the order of those heads, and how many of them
+-- to take. The list has spare queues, because other claims may lock some of them. The function only reads.
+-- Jobs with and without a queue share one order. So the function finds the batch's jobs without a queue first, then the
+-- queued jobs before the last of these. Usually these are few; if busy queues with long backlogs are there, the
+-- function steps from queue to queue instead.
+-- A scalar subquery checks whether a queue is locked, because a join could read all queues.
+-- A queue whose head is a suspect is excluded: the next job must not overtake the head.
+-- plain_first: the batch is a single job, and it is the first job without a queue.
+-- from_...: the position of the first job without a queue (see get_job_batch). queues_only: ignores jobs without a
+-- queue. suspects: whether there are suspects. hint, look: the kind of search that sufficed last time and this time.
 create or replace function {{.schema}}._gw_front_queues(
   task_ids        integer[],
   batch_size      bigint,
@@ -27,22 +27,22 @@ create or replace function {{.schema}}._gw_front_queues(
   out plain_first boolean
 )
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   plain_priority smallint; -- the first job without a queue
   plain_run_at   timestamptz;
   plain_id       bigint;
   plain_suits    boolean;
-  comes_first    boolean; -- and none has to be stepped over to get there
+  comes_first    boolean; -- it suits, and no entry before it is skipped
   tells          boolean;
   is_known       boolean;
-  most_steps     constant integer := 500; -- from priority to priority; then it looks at each job
+  most_steps     constant integer := 500; -- from priority to priority; after these the search reads each job
 begin
-  -- What a claim of queued jobs costs is above all to make its statements ready. As a rule a short look tells enough: at
-  -- the first queued jobs, where no job without a queue is due or enough of them stand in front of it; or at each queue, if
-  -- there are only a few and no job without a queue is due or one job is wanted. hint says which told the last claim of
-  -- this session.
+  -- Most of the cost of claiming queued jobs is preparing the statements. Usually a short search suffices. 'first
+  -- queues' reads the first queued jobs; it suffices if no job without a queue is due, or if enough queued jobs come
+  -- before the first one. 'few queues' reads each queue; it suffices if there are few queues and either no job without
+  -- a queue is due or a single job is wanted. hint is the search that sufficed for the last claim of this session.
   if not suspects and hint <> 'all queues' then
     if not queues_only then
       select j.priority, j.run_at, j.id,
@@ -55,7 +55,7 @@ begin
        limit 1;
     end if;
     comes_first := plain_suits;
-    if plain_run_at > due then -- then at the first job of each less urgent priority
+    if plain_run_at > due then -- then read the first job of each less urgent priority
       with recursive priorities (priority, run_at, id, suits, number) as (
         select plain_priority, plain_run_at, plain_id, plain_suits, 1
         union all
@@ -73,7 +73,7 @@ begin
       select p.priority, p.run_at, p.id, p.suits
         into plain_priority, plain_run_at, plain_id, plain_suits
         from priorities as p
-       where p.run_at <= due or p.number = most_steps -- what is behind that one is not known
+       where p.run_at <= due or p.number = most_steps -- jobs after most_steps priorities are unknown
        limit 1;
     end if;
     tells := plain_id is null or batch_size = 1 and plain_suits;
@@ -93,7 +93,7 @@ begin
           from walked as w
          where w.suits
            and (select c.locked_at is null from {{.schema}}._private_job_queues as c where c.id = w.job_queue_id)
-         limit batch_size + 3 -- the walk ends here when it has met enough, and some to spare
+         limit batch_size + 3 -- stop when there are enough, with some to spare
       )
       select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
              count(*) >= batch_size
@@ -175,7 +175,7 @@ begin
                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                 and (not suspects
                      or not exists (select from {{.schema}}._gw_suspects as s
-                                     where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
+                                     where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: no hash of all suspects
               order by j.run_at, j.id
               limit batch_size) as n
       limit batch_size)
@@ -205,13 +205,13 @@ begin
                       where h.is_available and h.job_queue_id = j.job_queue_id
                         and (h.priority, h.run_at, h.id) < (j.priority, j.run_at, j.id)
                         and {{.schema}}._gw_suits(h.run_at, h.task_id, h.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags))
-            offset 0 -- not a join, which could read all jobs there are
+            offset 0 -- prevents a join that could read all jobs
           ) as b
      where s.job_id > 0 -- all of them, by the index
   ), last_plain as materialized (
     select p.priority, p.run_at, p.id from plain as p order by p.priority, p.run_at, p.id offset batch_size - 1
-  -- Of these tasks alone, so that it does not matter how many queues others have. Rows are compared, for no index but
-  -- _gw_queued_tasks can do that, whatever the statistics say.
+  -- Only queues of these tasks are read, so the number of queues of other tasks does not matter. The row comparison can
+  -- use only _gw_queued_tasks, whatever the statistics are.
   ), queued_priorities (priority, number) as (
     select min((select case when n.task_id = t.id then n.priority end
                   from (select j.task_id, j.priority
@@ -273,7 +273,7 @@ begin
      where w.suits
        and (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id)
        and w.job_queue_id <> all ((select b.queue_ids from barred as b)::integer[])
-     limit 2 * batch_size + 16 -- the walk ends here when it has met enough
+     limit 2 * batch_size + 16 -- stop when there are enough
   ), met as materialized (
     select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
       from free as f
@@ -323,7 +323,7 @@ begin
                                              where j.is_available and j.job_queue_id is not null
                                              order by j.priority, j.run_at, j.id
                                              limit 16) as f
-                                where (f.task_id = any (task_ids)) is not false) then 'all queues' -- the others tell nothing
+                                where (f.task_id = any (task_ids)) is not false) then 'all queues' -- the others do not suffice
               else 'first queues' end
     into queue_ids, wanted, look
     from ranked as r
@@ -332,4 +332,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean, text) is
-  'Internal: the named queues whose head jobs belong into the next batch, and how many of them to take.';
+  'Internal: returns the named queues whose head jobs belong in the next batch, and how many of them to take.';

@@ -1,5 +1,6 @@
--- A job that a worker holds by this lease, with the columns of get_job_batch: for one that was claimed without being read,
--- as what cannot be read keeps get_job_batch from returning anything. No row: the worker does not hold it by this lease.
+-- Returns a job that a worker holds by this lease, with the columns of get_job_batch. It is for a job that was claimed
+-- without being read, because an unreadable job makes get_job_batch fail. Returns no row if the worker does not hold
+-- the job by this lease.
 create or replace function {{.schema}}._gw_held_job(
   worker_id text,
   job_id    bigint,
@@ -38,4 +39,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_held_job(text, bigint, bigint) is
-  'Internal: a job that a worker holds by this lease, for a worker that has claimed it without reading it.';
+  'Internal: returns a job that a worker holds by this lease, for a worker that has claimed it without reading it.';

@@ -1,7 +1,8 @@
--- Some escapes of JSON stand for no text that PostgreSQL can have: \u0000, and half a surrogate pair. The type json stores
--- them, but whatever reads a part of the JSON raises 22P05 or 22P02 over one that stands elsewhere in it.
+-- Some JSON escapes stand for no text that PostgreSQL can store: \u0000 and half of a surrogate pair. The type json
+-- stores them, but reading any part of such a value raises 22P05 or 22P02.
 
--- The JSON with a mark in place of the \u of these. With a mark that is nowhere in it, replace() undoes that.
+-- Returns the JSON with a mark in place of the \u of these escapes. The mark occurs nowhere else in it, so replace()
+-- restores the original.
 create or replace function {{.schema}}._gw_mark_escapes(
   document json,
   mark     text
@@ -18,9 +19,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_mark_escapes(json, text) is
-  'Internal: the JSON with marks in place of escapes that stand for no text.';
+  'Internal: returns the JSON with marks in place of escapes that stand for no text.';
 
--- A text of such JSON, with U+FFFD for each of them, or a question mark where the database has no such character.
+-- Returns a text of such JSON with U+FFFD for each of these escapes, or a question mark if the encoding of the database
+-- lacks U+FFFD.
 create or replace function {{.schema}}._gw_without_marks(
   message text,
   mark    text
@@ -34,4 +36,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_without_marks(text, text) is
-  'Internal: a text of JSON that _gw_mark_escapes has made, with something to see in place of the marks.';
+  'Internal: replaces the marks of _gw_mark_escapes in a text by a visible character.';

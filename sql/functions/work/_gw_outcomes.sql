@@ -1,6 +1,6 @@
--- What complete, fail and return have in common.
+-- Shared parts of complete, fail and return.
 
--- Raises GWWOB unless ids are given once each and the leases, if any, stand one beside each id.
+-- Raises GWWOB unless each id is given once and leases, if given, has one element per id.
 create or replace function {{.schema}}._gw_check_outcomes(
   job_ids bigint[],
   leases  bigint[]
@@ -22,10 +22,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is
-  'Internal: raises GWWOB unless ids are given once each, with one lease beside each id or none at all.';
+  'Internal: raises GWWOB unless each id is given once and leases, if given, has one element per id.';
 
--- Unlocks the queues that this worker holds among these. A trigger tells sleepers when a job waits there.
--- Locks: queue rows by id; their keys stay free, for producers above READ COMMITTED hold those (see _gw_hold_names).
+-- Unlocks those of these queues that this worker holds. A trigger notifies sleeping workers if a job is waiting there.
+-- Locks: queue rows by id, for no key update, because producers above READ COMMITTED hold key locks (see
+-- _gw_hold_names).
 create or replace function {{.schema}}._gw_free_queues(
   worker_id text,
   queue_ids integer[]
@@ -48,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_free_queues(text, integer[]) is
-  'Internal: unlocks the queues that this worker holds among these.';
+  'Internal: unlocks those of these queues that this worker holds.';

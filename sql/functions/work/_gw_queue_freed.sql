@@ -1,8 +1,9 @@
--- Trigger: a named queue became free, by whatever statement. If its next job is due, somebody must come for it: the
--- worker that frees a queue may have looked for work before the queue was free.
--- Deferred to the commit, for a job may come to the queue while the transaction goes on: whoever is told of that job finds
--- the queue locked. An older snapshot cannot show it, so that above READ COMMITTED somebody is told in any case.
--- With the rights of the owner, for by then those of the function that freed the queue are gone.
+-- Trigger: a statement has freed a named queue. If the next job of the queue is due, the trigger notifies the workers:
+-- the worker that freed the queue may have searched for jobs before the queue was free.
+-- The trigger is deferred to the commit, because a job may be added to the queue while the transaction is open; a
+-- worker notified of that job finds the queue locked. Above READ COMMITTED the snapshot may be too old to show such a
+-- job, so the trigger notifies in any case.
+-- The function is security definer: at the commit, the rights of the function that freed the queue no longer apply.
 create or replace function {{.schema}}._gw_queue_freed()
   returns trigger
   language plpgsql
@@ -12,7 +13,7 @@ create or replace function {{.schema}}._gw_queue_freed()
   set enable_seqscan = off
 as $$
 begin
-  -- _gw_wake(1) without the cost of a call, which every queued job would pay.
+  -- The same as _gw_wake(1), without a function call for every queued job.
   perform pg_notify('jobs:insert', '{"count":1}')
     where (exists (select from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp())
@@ -28,4 +29,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_queue_freed() is
-  'Trigger on _private_job_queues: wakes a worker when a queue becomes free and a due job waits in it.';
+  'Trigger on _private_job_queues: wakes a worker when a queue becomes free and a due job is waiting in it.';

@@ -1,5 +1,7 @@
--- Whether a waiting job is due and one that a worker may take. One expression, so that the claims inline it.
--- flagged_tasks, task_flags: see _gw_task_flags. Of a task that is not among them the slice is null, which forbids nothing.
+-- Returns whether a waiting job is due and a worker may take it. The function is a single expression, so the claims
+-- inline it.
+-- flagged_tasks, task_flags: see _gw_task_flags. For a task that is not in flagged_tasks the slice is null, which
+-- forbids nothing.
 create or replace function {{.schema}}._gw_suits(
   run_at          timestamptz,
   task_id         integer,
@@ -24,4 +26,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[], integer[], text[]) is
-  'Internal: whether a job is due, of one of these tasks (all if null), without any of these flags and those of its task.';
+  'Internal: returns whether a job is due, is of one of these tasks (all if null), and has none of these flags nor those of its task.';

@@ -1,8 +1,8 @@
--- The flags that jobs of single tasks must not have, as _gw_suits takes them: the ids of these tasks, and one row for each,
--- of its flags. Rows are of one length, so that short ones end in nulls, which are no flags.
--- task_ids: the tasks that may be claimed, all if null. A task may be added, and a flagged job of it, before the claim looks
--- for jobs. So task_ids is looked up before this is called, and where it is null although a task with forbidden flags is
--- not there yet, all that are there take its place.
+-- Returns the forbidden flags of single tasks in the form that _gw_suits takes: the ids of these tasks, and one row of
+-- flags for each. All rows have the same length; short ones are filled with nulls, which match no flag.
+-- task_ids: the tasks that may be claimed, all if null. A task and a flagged job of it may be added before the claim
+-- searches for jobs. So the caller looks up task_ids before this call. If task_ids is null and a task with forbidden
+-- flags does not exist yet, the function returns all existing tasks in its place.
 -- Raises GWWFF (not an object of lists of texts).
 create or replace function {{.schema}}._gw_task_flags(
   task_forbidden_flags json,
@@ -52,4 +52,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_task_flags(json, integer[]) is
-  'Internal: the forbidden flags of single tasks, as claims look them up.';
+  'Internal: returns the forbidden flags of single tasks in the form that claims use.';

@@ -1,14 +1,15 @@
--- Of jobs that a claim has locked, the first ones by priority, run_at, id whose payloads, as they are sent, have max_bytes
--- together at most, and always one. All of them if max_bytes is null.
--- The size that is stored is known without reading a payload, and compression makes it smaller by 255 times at most (lz4;
--- pglz: 91). Where that does not tell enough, the payloads are read in order until the limit is met, and none behind.
+-- Returns those of a claim's locked jobs, in the order priority, run_at, id, whose payloads as sent have at most
+-- max_bytes together, but at least one. Returns all of them if max_bytes is null.
+-- The stored size is known without reading a payload, and compression reduces it by a factor of 255 at most (lz4; pglz:
+-- 91). If that bound is not sufficient, the function reads the payloads in order until it reaches the limit, and none
+-- after that.
 create or replace function {{.schema}}._gw_within_bytes(
   places    tid[],
   max_bytes bigint
 )
   returns tid[]
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   ordered tid[];
@@ -31,7 +32,7 @@ begin
             from unnest(ordered) with ordinality as o (ctid, place)
            cross join lateral (
                   select p.payload from {{.schema}}._private_jobs as p where p.ctid = o.ctid
-                  offset 0 -- not a join, which would have an order of its own
+                  offset 0 -- a join would not keep the order
                 ) as j) as s
    where s.bytes > max_bytes
    limit 1;
@@ -40,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is
-  'Internal: of the locked jobs of a claim, the first ones whose payloads have so many bytes together at most, and always one.';
+  'Internal: returns the first of a claim''s locked jobs whose payloads have at most this many bytes together, but at least one.';

@@ -1,4 +1,5 @@
--- How long a failed job waits before it is tried again: e^attempts seconds, from the tenth attempt on the same.
+-- Returns how long a failed job waits before its next attempt: e^attempts seconds. From the tenth attempt on the wait
+-- is constant.
 create or replace function {{.schema}}.backoff(
   attempts integer
 )
@@ -11,10 +12,10 @@ as $$
 $$;
 
 comment on function {{.schema}}.backoff(integer) is
-  'How long a job that failed its nth attempt waits before the next: e^n seconds, from the tenth on about six hours.';
+  'Returns how long a job that failed its nth attempt waits before the next: e^n seconds, from the tenth attempt on about six hours.';
 
--- When a job runs again that has failed: after its back-off from now, or from its run_at if this is later, as it is for
--- a job that was claimed with another now. One of the last 276 years that there are stays where it is.
+-- Returns when a failed job runs again: its back-off after now, or after its run_at if that is later, as for a job that
+-- was claimed with another now. A run_at in the last 276 years of the type's range stays unchanged.
 create or replace function {{.schema}}._gw_retry_at(
   run_at   timestamptz,
   attempts integer
@@ -28,4 +29,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_retry_at(timestamptz, integer) is
-  'Internal: when a job runs again that has failed, by its back-off.';
+  'Internal: returns when a failed job runs again, by its back-off.';

@@ -1,7 +1,7 @@
--- Reports jobs as done: their rows go, their queues are free for the next one. Returns the ids it acted on; those that
--- are missing were no longer held by this worker (by the lease beside them, where leases are given).
+-- Completes jobs: deletes their rows and frees their queues. Returns the ids of the completed jobs. This worker no
+-- longer held the jobs that are missing (by the lease beside them, if leases are given).
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB when the arrays do not fit together.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.complete_job_batch(
   worker_id text,
   job_ids   bigint[],
@@ -19,9 +19,10 @@ declare
   completed bigint;
 begin
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
-    -- Jobs of one claim, or by whatever claim the worker holds them.
+    -- Jobs of one claim, or jobs that the worker holds by any lease.
     if cardinality(job_ids) > 1 and pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
-      -- Where there was never a named queue, none is to be freed, and jobs need not be gone through for that.
+      -- There was never a named queue, so no queue needs to be freed, and the function need not go through the deleted
+      -- jobs.
       return query
       delete from {{.schema}}._private_jobs as j
        where j.id = any (job_ids)
@@ -45,7 +46,7 @@ begin
       select g.id from gone as g;
     end if;
   elsif cardinality(leases) = cardinality(job_ids) and array_position(job_ids, null) is null then
-    -- Jobs of several claims: leases are found by halving, so ids must ascend.
+    -- Jobs of several claims. Leases are found by binary search, so ids must ascend.
     return query
     with outcomes as materialized (
       select array_agg(o.id order by o.id) as ids, array_agg(o.lease order by o.id) as leases
@@ -67,10 +68,10 @@ begin
   end if;
   get diagnostics completed = row_count;
   if (completed = cardinality(job_ids)) is not true then
-    perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- not held any more, or named wrongly
+    perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid
   end if;
 end;
 $$;
 
 comment on function {{.schema}}.complete_job_batch(text, bigint[], bigint[]) is
-  'Reports jobs as done and deletes them. Returns the ids it acted on: those that the worker still held, each by the lease at the same place, if leases are given.';
+  'Completes jobs: deletes them and frees their queues. Returns the ids of the jobs that the worker still held, each by the lease at the same position if leases are given.';

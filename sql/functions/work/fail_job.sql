@@ -1,11 +1,12 @@
--- Reports a job as failed. It runs again at retry_at, or retry_in from now, or by default after a back-off that grows
--- with its attempts; when they are used up, or with permanent, it stays as permanently failed until an admin acts.
--- replacement_payload: what is left to do, for a job of which a part is done.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim. Returns what has become
--- of the job, with its state in the words of job_state: ready or scheduled if it runs again, failed if it does not. No row
--- says that the worker did not hold it.
+-- Records the failure of a job. The job runs again at retry_at, or retry_in from now, or by default after a back-off
+-- that grows with its attempts. If its attempts are used up, or if permanent is true, it stays in the table as
+-- permanently failed.
+-- replacement_payload: the remaining work of a job that is partly done.
+-- Acts only while the worker holds the job (by this lease, if one is given). Returns the new state of the job in the
+-- terms of job_state: ready or scheduled if it runs again, failed if not. Returns no row if the worker did not hold the
+-- job.
 -- Locks: the job row, then its queue row.
--- Raises GWWRT when both retry_at and retry_in are given, GWWOB when job_id is null.
+-- Raises GWWRT if both retry_at and retry_in are given, GWWOB if job_id is null.
 create or replace function {{.schema}}.fail_job(
   worker_id           text,
   job_id              bigint,
@@ -34,4 +35,4 @@ end;
 $$;
 
 comment on function {{.schema}}.fail_job(text, bigint, text, bigint, timestamptz, json, interval, boolean) is
-  'Reports a job as failed. retry_at, retry_in: when to try again, instead of the usual back-off. replacement_payload: replaces the payload. permanent: do not try again. Acts only while the worker holds the job (by this lease, if one is given). Returns what has become of it: id, state (ready, scheduled or failed), run_at, attempts and max_attempts; no row if the worker did not hold it.';
+  'Records the failure of a job. retry_at, retry_in: when to try again, instead of the usual back-off. replacement_payload: replaces the payload. permanent: do not try again. Acts only while the worker holds the job (by this lease, if one is given). Returns the new state of the job: id, state (ready, scheduled or failed), run_at, attempts and max_attempts; no row if the worker did not hold it.';

@@ -1,11 +1,12 @@
--- Reports jobs as failed, each as fail_job does. failures: an array of objects
+-- Records the failures of jobs, each as fail_job does. failures is an array of objects
 --   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
--- of which only id is required; retry_in in seconds, or retry_at. Returns what has become of each job it acted on, as
--- fail_job does; those that are missing were no longer held by this worker, by the lease beside them if there is one.
--- Escapes in a message that stand for no text, \u0000 and half a surrogate pair, become U+FFFD; in a payload they stay.
+-- of which only id is required. Give retry_in, in seconds, or retry_at. Returns the new state of each job that it
+-- changed, as fail_job does. This worker no longer held the jobs that are missing (by their leases, if given).
+-- Escapes in a message that stand for no text (\u0000 and half of a surrogate pair) become U+FFFD. In a payload they
+-- are kept.
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB for anything else than such an array, GWWRT when one failure has both retry_at and retry_in, or NaN, and what the
--- cast raises (22P02 and others of class 22) for a value that is not of its kind.
+-- Raises GWWOB if failures is not such an array; GWWRT if a failure has both retry_at and retry_in, or if retry_in is
+-- not a number; and an error of class 22, such as 22P02, if a value has the wrong type.
 create or replace function {{.schema}}.fail_job_batch(
   worker_id text,
   failures  json
@@ -15,7 +16,7 @@ create or replace function {{.schema}}.fail_job_batch(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  mark      text; -- that such escapes have while the JSON is read, if there are any: what reads it would refuse all of it
+  mark      text; -- replaces such escapes, if any, while the JSON is read; the JSON functions would raise an error for them
   wrong     text;
   job_ids   bigint[];
   leases    bigint[];
@@ -82,4 +83,4 @@ end;
 $$;
 
 comment on function {{.schema}}.fail_job_batch(text, json) is
-  'Reports jobs as failed. failures: an array of objects {id, lease, message, retry_at, retry_in (seconds), payload, permanent}, of which only id is required. Returns what has become of each job that the worker still held: id, state (ready, scheduled or failed), run_at, attempts and max_attempts.';
+  'Records the failures of jobs. failures: an array of objects {id, lease, message, retry_at, retry_in (seconds), payload, permanent}, of which only id is required. Returns the new state of each job that the worker still held: id, state (ready, scheduled or failed), run_at, attempts and max_attempts.';

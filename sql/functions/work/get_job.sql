@@ -1,6 +1,6 @@
--- Claims one job, as get_job_batch does, for a worker that holds no other one: jobs that were with a worker when it died,
--- which get_job_alone hands out, come first. When there is none to claim it frees locks older than job_expiry, at most once
--- a minute in the whole fleet, and looks again: so that a queue worked through SQL alone needs no keeper beside it.
+-- Claims one job, as get_job_batch does, for a worker that holds no other job. Suspects (see get_job_alone) come first.
+-- If there is no job to claim, it frees locks older than job_expiry, at most once a minute in the whole fleet, and
+-- searches again. So a queue that is worked by SQL alone needs no separate sweeper.
 -- Raises GWWID (worker id), GWWEX (expiry).
 create or replace function {{.schema}}.get_job(
   worker_id        text,
@@ -51,4 +51,4 @@ end;
 $$;
 
 comment on function {{.schema}}.get_job(text, text[], interval, text[], timestamptz) is
-  'Claims one due job for a worker. job_expiry: when there is nothing to claim, locks older than this are freed, at most once a minute; owners that are not registered keep four hours, registered ones that live keep all. The other arguments and the columns are those of get_job_batch.';
+  'Claims one due job for a worker. job_expiry: if there is no job to claim, locks older than this are freed, at most once a minute; owners that are not registered keep their locks for at least four hours, registered owners that are alive keep them without limit. The other arguments and the columns are those of get_job_batch.';

@@ -1,9 +1,10 @@
--- For a worker that holds jobs, when heartbeat() says that one waits for get_job_alone: returns how long to claim nothing
--- else, so that the worker perhaps holds nothing and can ask for it; null if it need not. One worker at a time makes
--- room, for a beat_every, and only if there is a job that it may take. Who could not be rid of its jobs for so long goes
--- on; then get_job_alone gives the job with beside. A job that has to be alone gets room once in a dozen beats.
+-- For a worker that holds jobs while heartbeat() reports that a suspect is waiting for get_job_alone. Returns how long
+-- the worker should claim nothing else, so that it may become idle and claim the suspect; null if the worker need not.
+-- Only one worker at a time makes room, for one heartbeat interval, and only if there is a suspect that it may take. A
+-- worker that still holds jobs after this time continues, and get_job_alone then returns the suspect with beside. For a
+-- strict suspect a worker makes room once in 12 heartbeat intervals.
 -- The arguments are those of get_job_alone.
--- Locks: suspects by id, passing by locked ones.
+-- Locks: suspects by id; skips locked ones.
 -- Raises GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.make_room(
   task_identifiers     text[]      default null,
@@ -51,4 +52,4 @@ end;
 $$;
 
 comment on function {{.schema}}.make_room(text[], text[], timestamptz, json) is
-  'For a worker that holds jobs, when heartbeat says that one waits for get_job_alone: how long to claim nothing else, so that the job can be asked for; null if the worker need not. The arguments are those of get_job_alone.';
+  'For a worker that holds jobs while heartbeat reports that a suspect is waiting for get_job_alone: returns how long to claim nothing else, so that the worker may become idle and claim the suspect; null if it need not. The arguments are those of get_job_alone.';

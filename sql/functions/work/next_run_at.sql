@@ -1,8 +1,9 @@
--- When to look again: the earliest run_at after now() of a job that could then be claimed; null if there is none. It may
--- be too early, never too late: it does not matter whether a named queue is free, and past jobs of other tasks it looks
--- only so far as 50 entries of the index show, or 5000 where those end within a second: else many jobs of other tasks
--- would wake a worker for each 50 of them. A few index probes for each distinct priority, up to 500: jobs that wait at less
--- urgent ones may be due in half a second, for all it knows. A run_at of infinity does not count, so that the time is finite.
+-- Returns when to search again: the earliest run_at after now() of a job that may be claimed then; null if there is
+-- none. The result may be too early, never too late. The function ignores whether a named queue is free. It reads past
+-- jobs of other tasks for 50 index entries only, or for 5000 if those are due within a second; otherwise many jobs of
+-- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
+-- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
+-- does not count, so the result is finite.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -10,7 +11,7 @@ create or replace function {{.schema}}.next_run_at(
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan -- for the limit
+  set plan_cache_mode = force_generic_plan -- because of the limit
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
@@ -53,7 +54,7 @@ begin
       from (select coalesce(s.ours, s.ending) as run_at, s.ours is not null as is_ours
               from priorities as p
              cross join lateral (
-                    -- The first of our tasks, else where the look ended.
+                    -- The first job of our tasks, or the entry where the search ended.
                     select min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false) as ours,
                            case when count(*) = entries then max(j.run_at) end as ending
                       from ((select false as queued, j.run_at, j.task_id
@@ -84,4 +85,4 @@ end;
 $$;
 
 comment on function {{.schema}}.next_run_at(text[]) is
-  'The earliest run_at after now() of a waiting job of these tasks (all if null), null if there is none; infinity does not count. It may be too early, never too late.';
+  'Returns the earliest run_at after now() of a waiting job of these tasks (all if null); null if there is none. A run_at of infinity does not count. The result may be too early, never too late.';

@@ -1,9 +1,9 @@
--- Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than,
--- so that the four-hour sweeps of others leave a job alone for as long as its worker lives and asks. Returns one row
--- for each job that it holds, with the lease that counts from now on; a job that is missing is lost.
--- Locks: of what it renews, job rows by id, passing by those that somebody else has locked, which are renewed another
--- time; then queue rows by id, likewise.
--- Raises GWWOB when the arrays do not fit together.
+-- Returns which of these jobs a worker still holds, each by the lease beside it, and renews locks older than
+-- older_than. As long as the worker calls it, the four-hour sweeps of other workers do not free its jobs. Returns one
+-- row for each job that the worker holds, with the new lease. The worker has lost the jobs that are missing.
+-- Locks: the job rows that it renews, by id, then their queue rows by id. It skips rows that other transactions have
+-- locked; the next call renews them.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.renew_leases(
   worker_id  text,
   job_ids    bigint[],
@@ -26,7 +26,7 @@ declare
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
 
-  -- Leases are found by halving, so ids must ascend. A join with the jobs could be planned the wrong way round, and read all.
+  -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
   select array_agg(o.id), array_agg(o.lease)
     into job_ids, leases
     from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
@@ -66,4 +66,4 @@ end;
 $$;
 
 comment on function {{.schema}}.renew_leases(text, bigint[], bigint[], interval) is
-  'Says which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than. Returns one row for each job that it holds, with the lease that counts from now on; a job that is missing is lost.';
+  'Returns which of these jobs a worker still holds, each by the lease beside it, and renews locks older than older_than. Returns one row for each job that the worker holds, with the new lease; the worker has lost the jobs that are missing.';

@@ -1,9 +1,9 @@
--- Frees jobs and queues whose owner has held them for longer than expiry, and returns how many jobs. They may run again
--- at once; the attempt counts. A job that dies so in its last attempt keeps the reason in last_error. One that a trigger
--- refuses to free stays locked, with a warning.
--- Owners that are not registered, such as Node workers, keep four hours whatever expiry is. A registered one that was seen
--- within setting dead_after lives, and keeps what it holds for as long as it likes.
--- Locks: job rows by id, then queue rows by id; passes by what somebody else has locked.
+-- Frees jobs and queues that their owner has held for longer than expiry, and returns the number of jobs. They may run
+-- again at once; the attempt counts. If a job lost its last attempt this way, last_error has the reason. A job that a
+-- trigger refuses to free stays locked, and the function raises a warning.
+-- For owners that are not registered, such as Node workers, the expiry is at least four hours. A registered owner that
+-- was seen within the setting dead_after is alive and keeps its locks without limit.
+-- Locks: job rows by id, then queue rows by id; skips rows that other transactions have locked.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.reset_stale_locks(
   expiry interval default '4 hours'
@@ -51,10 +51,10 @@ end;
 $$;
 
 comment on function {{.schema}}.reset_stale_locks(interval) is
-  'Frees jobs and queues locked for longer than expiry and returns how many jobs. Owners that are not registered keep four hours; registered ones that were seen within the setting dead_after keep what they hold. A job that a trigger refuses to free stays locked.';
+  'Frees jobs and queues locked for longer than expiry and returns the number of jobs. Owners that are not registered keep their locks for at least four hours; registered owners that were seen within the setting dead_after keep them. A job that a trigger refuses to free stays locked.';
 
--- Whether a lock that was taken then is stale; worker and last_seen_at are those of the owner, null if it is not registered.
--- Without a path of its own, so that it becomes a part of the query that calls it.
+-- Returns whether a lock taken at this time is stale. worker and last_seen_at are those of the owner, null if it is not
+-- registered. The function sets no search_path, so that PostgreSQL inlines it.
 create or replace function {{.schema}}._gw_is_stale(
   locked_at    timestamptz,
   worker       text,
@@ -72,10 +72,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_is_stale(timestamptz, text, timestamptz, interval, interval) is
-  'Internal: whether a lock is stale.';
+  'Internal: returns whether a lock is stale.';
 
--- Frees those of these jobs whose locks are stale, and returns how many.
--- Locks: job rows by id, passing by locked ones.
+-- Frees those of these jobs whose locks are stale, and returns their number.
+-- Locks: job rows by id; skips locked ones.
 create or replace function {{.schema}}._gw_reset_jobs(
   job_ids bigint[],
   expiry  interval

@@ -1,6 +1,7 @@
--- reset_stale_locks for everybody's use: runs at most once in a while (setting stale_sweep_every) in the whole fleet,
--- and takes from the side tables what is not needed any more. Returns how many jobs it freed, 0 out of turn.
--- Locks: its turn, passing by if somebody else has it; then what _gw_drop_spent and reset_stale_locks lock.
+-- Runs reset_stale_locks at most once per setting stale_sweep_every in the whole fleet, and deletes expired rows of the
+-- side tables. Returns the number of jobs that it freed, 0 if the sweep is not due.
+-- Locks: the row of the sweep, or returns 0 if another transaction holds it; then what _gw_drop_spent and
+-- reset_stale_locks lock.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.stale_sweep(
   expiry interval default '4 hours'
@@ -22,8 +23,8 @@ begin
   update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'stale_sweep';
 
   perform {{.schema}}._gw_drop_spent();
-  -- A worker that was taken for dead, came back, claimed and died before it could beat, or one with a job that a trigger
-  -- has refused to free: once more, then.
+  -- A worker that was taken for dead, came back, claimed and died before its next heartbeat, or one with a job that a
+  -- trigger has refused to free, is recovered once more.
   update {{.schema}}._gw_workers as w
      set recovered_at = null
    where w.recovered_at is not null
@@ -35,4 +36,4 @@ end;
 $$;
 
 comment on function {{.schema}}.stale_sweep(interval) is
-  'Runs reset_stale_locks when it is time, at most once per setting stale_sweep_every in the whole fleet. Returns how many jobs were freed, 0 when it was not time.';
+  'Runs reset_stale_locks if it is due: at most once per setting stale_sweep_every in the whole fleet. Returns the number of jobs that it freed, 0 if it was not due.';

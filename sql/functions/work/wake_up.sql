@@ -1,6 +1,6 @@
--- For a worker that has more than enough to do: forgets the mark of fall_asleep, so that with setting notify = idle
--- producers need not tell it of more. Without the call the mark is over by itself.
--- Call it and fall_asleep one after the other, never at the same time.
+-- Removes the mark of fall_asleep, for a worker that has enough jobs, so that with the setting notify = idle producers
+-- need not notify it. Without this call the mark expires.
+-- Do not call it and fall_asleep at the same time.
 -- Locks: the worker's mark.
 create or replace function {{.schema}}.wake_up(
   worker_id text
@@ -16,4 +16,4 @@ end;
 $$;
 
 comment on function {{.schema}}.wake_up(text) is
-  'Says that a worker does not wait any more and need not be told of jobs. It may be left out: the mark that fall_asleep made is over by itself.';
+  'Removes the mark of fall_asleep: the worker is no longer waiting, and producers need not notify it. The call is optional, because the mark expires.';

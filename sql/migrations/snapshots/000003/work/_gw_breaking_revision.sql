@@ -1,5 +1,5 @@
--- The newest revision of Graphile Worker's that the schema went through and that is marked as breaking, 0 if there is
--- none: workers that do not know it must not start.
+-- Returns the newest breaking revision of Graphile Worker's migrations that the schema has, or 0. A worker that does
+-- not support this revision must not start.
 create or replace function {{.schema}}._gw_breaking_revision()
   returns integer
   language sql
@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_breaking_revision() is
-  'Internal, for workers: the newest breaking revision of Graphile Worker''s that the schema went through, 0 if there is none.';
+  'Internal, for workers: returns the newest breaking revision of Graphile Worker''s migrations that the schema has, or 0.';

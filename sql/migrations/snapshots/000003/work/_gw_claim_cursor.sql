@@ -1,19 +1,22 @@
--- The claim cursor: in front of it, a claim saw no job without a queue that it could take, now or later. What lies
--- there are index entries of jobs that have ended, not yet vacuumed or kept by somebody's long transaction, and jobs
--- of other tasks or with forbidden flags; stepping over 200 000 of them costs 20 ms a claim.
--- It is a setting of the session, written only when a claim had to step over many: nothing that could bloat or get
--- lost, and true for whoever a pooler lends the session to, for its scope is the queue, the tasks and the flags. It is
--- only a hint. Claims go on to look from the beginning, so that a job that came to stand in front of the cursor waits
--- fifty times as long as such a look takes: a few milliseconds, never more than half a second.
--- What a look from the beginning has found is also kept in the table _gw_claim_cursors, from which a session that has not
--- claimed yet takes it: else the first claim of each session would step over all of it again.
--- Where there is no cursor, its place may have what kind of look at named queues told the last claim enough; see
+-- The claim cursor is the position of the first job without a queue that a claim may take, now or later. The index
+-- entries before it belong to jobs that have ended (not vacuumed yet, or kept by a long transaction), to other tasks,
+-- or to jobs with forbidden flags. Skipping 200 000 such entries costs 20 ms per claim.
+-- The cursor is a session setting, written only after a claim had to skip many entries. A setting cannot bloat, and it
+-- stays correct if a pooler lends the session to another client, because its scope names the queue, the tasks and the
+-- flags. The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
+-- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
+-- than half a second.
+-- The result of a search from the beginning is also stored in the table _gw_claim_cursors. A session reads it before
+-- its first claim; without it, the first claim of each session would skip all those entries again.
+-- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see
+-- _gw_front_queues.
 -- _gw_front_queues.
 
--- The cursor of this session for such claims; null if there is none, or none that makes sense.
--- {scope, until when to start from it, when a claim that finds nothing there may look from the beginning, priority,
--- run_at and id of the first job, when it was put}, times in microseconds since 1970. One that was put in the future
--- is from before the clock was set back.
+-- Returns the cursor of this session for such claims; null if there is none or if it is invalid.
+-- The elements are: scope, the time until which claims start at the cursor, the time after which a claim that finds
+-- nothing there may search from the beginning, priority, run_at and id of the first job, and the time when the cursor
+-- was set. Times are in microseconds since 1970. A cursor that was set in the future was stored before the clock was
+-- set back.
 create or replace function {{.schema}}._gw_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -28,7 +31,7 @@ declare
   stored text := current_setting('gw.claim_cursor', true);
   cursor bigint[];
 begin
-  -- Two simple patterns; one that counts up to 17 digits costs five times as much.
+  -- Two simple patterns; a single pattern that counts up to 17 digits costs five times as much.
   if stored ~ '^[{](-?[0-9]+,){6}[0-9]+[}]$' and stored !~ '[0-9]{18}' then
     cursor := stored::bigint[];
     if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
@@ -41,9 +44,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
-  'Internal: where the jobs without a queue begin that suit such claims, as far as this session knows.';
+  'Internal: returns this session''s cursor for such claims: the position of the first job without a queue that they may take.';
 
--- Gives a session that has not claimed yet the cursor that another one has put for such claims, if there is one.
+-- Copies the stored cursor for such claims into a session that has not claimed yet.
 create or replace function {{.schema}}._gw_take_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -63,10 +66,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
-  'Internal: gives a session that has not claimed yet the claim cursor of another one.';
+  'Internal: copies the stored claim cursor into a session that has not claimed yet.';
 
--- Keeps a cursor for other sessions, unless the one that is kept will do for half as long as this one, or another session
--- is just keeping one. Not in a snapshot that may be older than the row: the claim would fail for it.
+-- Stores a cursor for other sessions, unless the stored one stays in force for at least half as long as this one, or
+-- another session is storing one at the same time. The function does nothing in a transaction whose snapshot may be
+-- older than the row, because the claim would fail with a serialization error.
 create or replace function {{.schema}}._gw_keep_claim_cursor(
   cursor bigint[]
 )
@@ -92,13 +96,12 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_keep_claim_cursor(bigint[]) is
-  'Internal: keeps a claim cursor for sessions that have not claimed yet.';
+  'Internal: stores a claim cursor for sessions that have not claimed yet.';
 
--- Puts the cursor on the first job, at or after a place, that such claims may take now or later. passing: on the first that
--- they may take before the cursor ends, for jobs of the future stand at so many priorities that it takes long to step from
--- one to the next. looked_at: when the look
--- began, if that was from the beginning; if nothing had to be stepped over, then there need be no cursor. places: jobs that
--- are just being claimed.
+-- Sets the cursor to the first job, at or after a position, that such claims may take now or later. passing: sets it to
+-- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
+-- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
+-- needed. places: jobs that this transaction is claiming.
 create or replace function {{.schema}}._gw_put_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -170,7 +173,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[], boolean) is
-  'Internal: puts this session''s claim cursor on the first job, at or after a place, that suits such claims.';
+  'Internal: sets this session''s claim cursor to the first job, at or after a position, that such claims may take.';
 
 create or replace function {{.schema}}._gw_cursor_scope(
   task_identifiers     text[],
@@ -187,9 +190,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_cursor_scope(text[], text[], json) is
-  'Internal: what names the claims that share a claim cursor.';
+  'Internal: returns a number for the claims that share a claim cursor.';
 
--- How much of the index of jobs without a queue this transaction has read: entries, and pages at the price of five.
+-- Returns how much of the index of jobs without a queue this transaction has read: entries, plus pages counted as five
+-- entries each.
 create or replace function {{.schema}}._gw_index_reads()
   returns bigint
   language sql
@@ -201,4 +205,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_index_reads() is
-  'Internal: how much of the index of jobs without a queue this transaction has read.';
+  'Internal: returns how much of the index of jobs without a queue this transaction has read.';

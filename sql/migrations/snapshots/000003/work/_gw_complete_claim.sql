@@ -1,7 +1,7 @@
--- Reports jobs of one claim as done, as complete_job_batch does, for a worker that completes many: jobs without a queue
--- take the shortest way. Returns the ids it acted on, or null if these are all.
+-- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs without a queue
+-- take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB when an id is null or repeated.
+-- Raises GWWOB if an id is null or repeated.
 create or replace function {{.schema}}._gw_complete_claim(
   worker_id text,
   job_ids   bigint[],
@@ -32,7 +32,7 @@ begin
     return null;
   end if;
 
-  -- The others are in queues, or not held any more, or named wrongly.
+  -- The remaining jobs are in queues, are no longer held, or have invalid ids.
   perform {{.schema}}._gw_check_outcomes(job_ids, null);
   completed := completed || {{.schema}}._gw_complete_queued(
     worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
@@ -41,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_complete_claim(text, bigint[], bigint) is
-  'Internal: reports jobs of one claim as done. Returns the ids it acted on, null if these are all.';
+  'Internal: completes jobs of one claim. Returns the ids of the completed jobs, or null if all were completed.';

@@ -1,4 +1,4 @@
--- The contexts that were sent along with these jobs, as they were when claimed: each at the revision beside its id.
+-- Returns the contexts stored for these jobs at the time of their claim: each at the revision beside the job's id.
 create or replace function {{.schema}}._gw_job_contexts(
   job_ids   bigint[],
   revisions integer[]
@@ -16,4 +16,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_job_contexts(bigint[], integer[]) is
-  'Internal: the contexts that were sent along with these jobs, each at the revision beside its id.';
+  'Internal: returns the contexts stored for these jobs, each at the revision beside the job''s id.';

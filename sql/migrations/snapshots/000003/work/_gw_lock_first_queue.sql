@@ -1,6 +1,6 @@
--- For a batch of one, what _gw_front_queues is for larger ones, in the shortest way: locks the named queue that the next
--- job is in and returns it, or 0 if that job has no queue. Null if so short a look does not tell.
--- Locks: that queue, never waiting.
+-- A shorter _gw_front_queues for a batch of one. Locks the named queue of the next job and returns its id, or 0 if the
+-- next job has no queue. Returns null if this short search does not suffice.
+-- Locks: that queue, without waiting.
 create or replace function {{.schema}}._gw_lock_first_queue(
   task_ids        integer[],
   forbidden_flags text[],
@@ -13,7 +13,7 @@ create or replace function {{.schema}}._gw_lock_first_queue(
 )
   returns integer
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   plain    record;
@@ -27,7 +27,7 @@ begin
      and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
    order by j.priority, j.run_at, j.id
    limit 1;
-  if plain.suits is false then -- perhaps the next one does
+  if plain.suits is false then -- the next job may suit
     return null;
   end if;
 
@@ -57,4 +57,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_lock_first_queue(integer[], text[], integer[], text[], timestamptz, integer, timestamptz, bigint) is
-  'Internal: for a batch of one, locks and returns the named queue that the next job is in, 0 if it is in none, null if a short look does not tell.';
+  'Internal: for a batch of one, locks and returns the named queue of the next job; 0 if that job has no queue, null if this short search does not suffice.';

@@ -1,7 +1,8 @@
--- Locks the jobs for get_job_batch where more is to be done than to take the first ones: named queues, suspects, forbidden
--- flags of single tasks, or a front long to step over. Returns their places; their queues are the worker's already.
--- Priorities are taken one by one, so that future jobs of a more urgent one are not stepped over. What else would have to
--- be, every time, is left behind by the claim cursor.
+-- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, suspects, forbidden
+-- flags of single tasks, or many index entries to skip. Returns the ctids of the jobs; their queues are already locked
+-- by the worker.
+-- The function takes priorities one by one, so it does not read past future jobs of a more urgent priority. The claim
+-- cursor skips the other entries that every claim would have to read.
 create or replace function {{.schema}}._gw_lock_jobs(
   worker_id            text,
   task_identifiers     text[],
@@ -14,7 +15,7 @@ create or replace function {{.schema}}._gw_lock_jobs(
 )
   returns tid[]
   language plpgsql
-  set search_path = pg_catalog, pg_temp -- the planner's settings are those of get_job_batch
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 declare
@@ -37,9 +38,9 @@ declare
   front         record;
   queue_ids     integer[];
   places        tid[];
-  most_steps    constant integer := 500; -- from priority to priority; then it looks at each job
+  most_steps    constant integer := 500; -- from priority to priority; after these the search reads each job
   room          integer;
-  beyond        smallint; -- the priority behind which it does
+  beyond        smallint; -- the last of these priorities
   looked_at     timestamptz := claimed_at;
   reads         bigint;
   front_reads   bigint;
@@ -151,7 +152,7 @@ begin
                                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                                  and (not suspects
                                       or not exists (select from {{.schema}}._gw_suspects as s
-                                                      where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: not by a hash of all
+                                                      where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: no hash of all suspects
                                order by j.run_at, j.id
                                limit room
                                  for update skip locked) as l
@@ -172,10 +173,10 @@ begin
       end if;
     end if;
 
-    -- The locks of the queues come in a statement before, so that this one sees what the last holder of each committed. A
-    -- head that somebody changes or has just changed (xmin; not all versions look at the ctid again) is left alone, and its
-    -- queue with it: the job behind must not overtake, and the head may be due later by now, or belong to another queue. A
-    -- suspect is left alone likewise.
+    -- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If
+    -- a transaction changes or has just changed a head (xmin; not all versions check the ctid again), the claim skips
+    -- this head and its queue: the next job must not overtake it, and the head may now be due later or be in another
+    -- queue. The claim skips a suspect in the same way.
     if queue_ids is not null then
       with heads as materialized (
         select head.job_queue_id,
@@ -208,7 +209,7 @@ begin
       places := {{.schema}}._gw_within_bytes(places, max_bytes);
     end if;
 
-    -- Both statements step over the same front, the second one only when it has places left in the batch.
+    -- Both statements skip the same entries, the second one only if the batch has places left.
     reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
     if not from_cursor and cursor is not null or reads - 1000 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
@@ -225,20 +226,20 @@ begin
       from_id := 0;
     elsif queued and not queues_only
           and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
-      -- Others are perhaps just claiming the jobs without a queue, which had their places in the batch. The heads of
-      -- queues must not wait for the next call.
+      -- Other workers may be claiming the jobs without a queue that had their places in this batch. The heads of queues
+      -- must not wait for the next call.
       queues_only := true;
     elsif not looked_again and (queued or suspects or hint <> '' or task_forbidden_flags is not null) then
-      -- A job that is replaced between look and lock is not taken, and neither is another in its place. In all other
-      -- cases get_job_batch has looked before.
+      -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken. In all
+      -- other cases get_job_batch has searched before.
       looked_again := true;
-      look := 'all queues'; -- the short looks spare few
+      look := 'all queues'; -- the short searches return few spare queues
     else
       exit;
     end if;
   end loop;
 
-  -- Where the next claim of this session is to look first; see _gw_front_queues.
+  -- Stores which search the next claim of this session starts with; see _gw_front_queues.
   if queued then
     if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
       perform set_config('gw.claim_cursor', look, false);
@@ -251,4 +252,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
-  'Internal: the places of the jobs for get_job_batch, locked, where named queues, suspects, forbidden flags of single tasks, or a front that is long to step over, are to be thought of.';
+  'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';

@@ -1,5 +1,5 @@
--- The suspects that a worker may take, in the order of jobs. Of those that are strict none is there while one runs alone, so
--- that of all workers one at most stands apart for longer than a beat.
+-- Returns the suspects that a worker may take, in the order of jobs. While a strict suspect runs alone, no other strict
+-- suspect is returned. So at most one worker of the fleet is reserved for longer than a heartbeat interval.
 create or replace function {{.schema}}._gw_waiting_suspects(
   task_ids        integer[],
   forbidden_flags text[],
@@ -21,7 +21,7 @@ as $$
             from {{.schema}}._private_jobs as j
            where j.id = s.job_id and j.revision = s.revision and j.is_available
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-          offset 0 -- not a join, which could read all jobs there are
+          offset 0 -- prevents a join that could read all jobs
         ) as j
    where (not s.strict
           or not exists (select
@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_waiting_suspects(integer[], text[], timestamptz, integer[], text[]) is
-  'Internal, for get_job_alone and make_room: the suspects that a worker may take.';
+  'Internal, for get_job_alone and make_room: returns the suspects that a worker may take.';

@@ -1,8 +1,7 @@
--- Reports a job as done: its row goes, its queue is free for the next one.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim; returns whether it
--- did.
+-- Completes a job: deletes its row and frees its queue.
+-- Acts only while the worker holds the job (by this lease, if one is given). Returns whether it did.
 -- Locks: the job row, then its queue row.
--- Raises GWWOB when job_id is null.
+-- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.complete_job(
   worker_id text,
   job_id    bigint,
@@ -35,4 +34,4 @@ end;
 $$;
 
 comment on function {{.schema}}.complete_job(text, bigint, bigint) is
-  'Reports a job as done and deletes it. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';
+  'Completes a job: deletes it and frees its queue. Acts only while the worker holds the job (by this lease, if one is given) and returns whether it did.';

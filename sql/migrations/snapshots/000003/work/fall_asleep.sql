@@ -1,12 +1,13 @@
--- For a worker that found no job and is about to wait: returns when a job is next due, as next_run_at does, and sees to
--- it that the worker is told of jobs that are added, which with setting notify = idle takes a mark. The mark is over
--- after lasting, or by wake_up; while more than half of lasting is left, it stays as it is.
+-- For a worker that found no job and is about to wait. Returns when a job is next due, as next_run_at does, and makes
+-- sure that the worker is notified of new jobs. With the setting notify = idle this needs a mark. The mark expires
+-- after lasting, or is removed by wake_up. If more than half of lasting is left, the mark is not renewed.
 --
--- Who adds a job writes it first and looks for marks then. Whoever did not see a new mark, or saw the one before it
--- over, had therefore written before the mark was committed: its transaction is still in flight after that, or else its
--- job is there to be found. So when must_look_again is true, commit, then ask still_in_flight, and look for jobs once
--- more, and again when any of these transactions has ended. A job that is added by any other is announced.
--- With lasting null nothing is marked, for a worker that polls.
+-- A producer first inserts its job and then reads the marks. A producer that did not see a new mark, or saw that the
+-- previous mark had expired, inserted its job before the new mark was committed. So after that commit either its
+-- transaction is still in flight or its job is visible. If must_look_again is true, the worker must therefore commit,
+-- call still_in_flight, search for jobs once more, and search again after each of the returned transactions has ended.
+-- All other producers notify the worker.
+-- If lasting is null, no mark is set; this is for a worker that polls.
 -- Locks: the worker's mark.
 -- Raises GWWID; GWWEX unless lasting is positive and at most 1000 years.
 create or replace function {{.schema}}.fall_asleep(
@@ -42,4 +43,4 @@ end;
 $$;
 
 comment on function {{.schema}}.fall_asleep(text, text[], interval) is
-  'Says that a worker waits, and when a job of these tasks (all if null) is next due: never too late, null if none is known. With setting notify = idle it marks the worker for as long as lasting, so that it is told of jobs; if must_look_again, ask still_in_flight after the commit, and look for jobs once more and whenever one of those transactions has ended. lasting null: no mark, for a worker that polls.';
+  'Marks a worker as waiting and returns when a job of these tasks (all if null) is next due: never too late, null if none is known. With the setting notify = idle the mark makes producers notify the worker until lasting is over. If must_look_again is true, commit, call still_in_flight, search for jobs once more, and again when one of those transactions has ended. lasting null: no mark, for a worker that polls.';

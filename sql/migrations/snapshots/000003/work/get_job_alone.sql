@@ -1,13 +1,17 @@
--- Claims one job that was with a worker when it died, for a worker that holds no other job; for a beat_every, or until its
--- outcome is written, get_job_batch gives that worker nothing. So if it kills this worker, too, no other job is suspected
--- for it, and such crashes are counted. Which of the jobs of a dead worker killed it nobody knows, so that all of them come
--- this way until they are completed. heartbeat() says when one waits. No row: nothing to claim, or the worker runs such a
--- job already. Otherwise it is as get_job_batch. Node workers claim these jobs as any other.
+-- Claims one suspect, a job that a worker held when that worker died, for a worker that holds no other job. Until the
+-- worker has reported the outcome, or for one heartbeat interval, get_job_batch returns nothing to this worker. So if
+-- the job crashes this worker too, no other job becomes a suspect, and such crashes are counted. The queue cannot tell
+-- which of a dead worker's jobs caused its crash, so all of them are claimed this way until they are completed.
+-- heartbeat() returns whether a suspect is waiting. Returns no row if there is nothing to claim or if the worker
+-- already runs such a job. In all other respects the function works as get_job_batch. Node workers claim these jobs as
+-- any other.
 --
--- beside: for a worker that holds other jobs: gives a job that a worker has made room for in vain; see make_room. It gives
--- one of them a beat_every, so that one which kills at once is beside no other. If that worker dies, the crash counts against nobody, and the job is strict from then on: it is not given with beside any more,
--- and get_job_batch gives its worker nothing as long as it runs. So is one whose crash has counted.
--- Locks: never waits. The queue row before its head job; whatever somebody else has locked is passed by.
+-- beside: for a worker that holds other jobs. Returns a suspect for which a worker has made room without success; see
+-- make_room. The function claims one such job per heartbeat interval, so a job that crashes its worker at once never
+-- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
+-- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
+-- crash is strict as well.
+-- Locks: never waits. Locks the queue row before its head job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -41,7 +45,7 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at    timestamptz := clock_timestamp();
-  room_over     timestamptz := claimed_at - {{.schema}}._gw_beat_every(); -- of room that was made before
+  room_over     timestamptz := claimed_at - {{.schema}}._gw_beat_every(); -- room made before this time has expired
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
@@ -56,7 +60,7 @@ begin
                           select from {{.schema}}._private_jobs as j
                            where j.id = s.job_id and j.locked_by = get_job_alone.worker_id
                              and (beside is not true or j.locked_at > room_over)
-                          offset 0) as j -- not a join, which could read all jobs there are
+                          offset 0) as j -- prevents a join that could read all jobs
                     where s.worker_id = get_job_alone.worker_id) then
     return;
   end if;
@@ -80,7 +84,7 @@ begin
         where q.id = suspect.job_queue_id and q.locked_at is null
           for no key update skip locked;
       continue when not found;
-      -- A statement of its own, so that it sees what the last holder of the queue committed.
+      -- This is a separate statement, so that it sees what the last holder of the queue committed.
       continue when exists (
         select from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id = suspect.job_queue_id
@@ -102,7 +106,7 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
            c.payload,
            (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id),
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
@@ -120,4 +124,4 @@ end;
 $$;
 
 comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json, boolean) is
-  'Claims one due job that was with a worker when it died, for a worker that holds no other job, and gets none by get_job_batch until it has reported the outcome, or for a beat. heartbeat says when one waits. beside: for a worker that holds other jobs, a job that make_room was asked for in vain. The other arguments and the columns are those of get_job_batch.';
+  'Claims one due job that another worker held when it died (a suspect), for a worker that holds no other job. get_job_batch returns nothing to this worker until it has reported the outcome, or for one heartbeat interval. heartbeat returns whether a suspect is waiting. beside: for a worker that holds other jobs; claims a suspect for which make_room was called without success. The other arguments and the columns are those of get_job_batch.';

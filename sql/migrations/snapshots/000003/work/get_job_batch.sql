@@ -1,16 +1,17 @@
--- Claims up to batch_size due jobs for a worker and returns them in order: priority, run_at, id. Of each named queue it
--- takes the head job only, and the queue is then busy until that job ends. No row: nothing to claim.
--- It ends where the payloads, as they are sent, would have more than max_bytes together, but takes one job in any case. A
--- claim of one job never reads its payload: one that is damaged can be claimed, and failed, by its id alone.
--- Every claim counts an attempt. lease names this claim of the job; hand it back with the outcome.
--- Locks: never waits. Queue rows come before their head jobs; whatever somebody else has locked is passed by.
+-- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. It takes only the
+-- head job of each named queue, and the queue is then locked until that job ends. Returns no row if there is nothing to
+-- claim.
+-- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
+-- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
+-- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
+-- Locks: never waits. Locks queue rows before their head jobs; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
 --
--- How it stays fast: rows are locked by an array of ctid under a generic plan, which depends on no estimate and so is
--- planned once; sequential scans are off, for a plan cached while the queue was empty must not meet a burst with one.
--- Here is the ordinary case, jobs without a queue from the front of their index. Whatever needs more is left to
--- _gw_lock_jobs: named queues, a front that is long to step over, forbidden flags of single tasks, and suspects, which
--- only get_job_alone hands out.
+-- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
+-- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
+-- burst. This function contains the ordinary case, jobs without a queue at the start of their index. _gw_lock_jobs
+-- covers the other cases: named queues, many index entries to skip, forbidden flags of single tasks, and suspects,
+-- which only get_job_alone returns.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
   task_identifiers     text[]      default null,
@@ -53,7 +54,7 @@ declare
 begin
   <<ordinary>>
   begin
-    -- One question, for each costs a microsecond.
+    -- One condition instead of three, because each costs a microsecond.
     if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
        or (current_setting('gw.claim_cursor', true) = '') is not true then
       if (length(worker_id) between 1 and 128) is not true then
@@ -66,7 +67,7 @@ begin
         perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
       end if;
       exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
-      if batch_size > 20 and task_identifiers is not null then -- of many jobs the task is looked up here, by halving
+      if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
         select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
           into task_ids, task_names
           from {{.schema}}._private_tasks as t
@@ -108,7 +109,7 @@ begin
     )
     select c.id,
            case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
-                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: collected by hand
+                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
            c.payload, null::text,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
@@ -123,7 +124,7 @@ begin
     end if;
   end;
 
-  -- A job is in a queue, or suspected, or this session has a cursor, or nothing was there to take at the first look.
+  -- A job is in a queue or is a suspect, or this session has a cursor, or the first search found nothing.
   places := {{.schema}}._gw_lock_jobs(
     worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes);
   if cardinality(places) > 0 then
@@ -136,7 +137,7 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: collected by hand
+           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
            c.payload,
            case when c.job_queue_id is not null then
              (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
@@ -150,4 +151,4 @@ end;
 $$;
 
 comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer) is
-  'Claims up to batch_size due jobs for a worker and returns them by priority, run_at, id. task_identifiers: the tasks it can run, all if null. forbidden_flags: jobs with one of these flags are left. task_forbidden_flags: likewise, for the jobs of single tasks: an object of lists of flags by the task''s identifier. now: what counts as due. max_bytes: how many bytes the payloads, as text, may have together, but for the first; null is no limit. lease: name it when reporting the outcome. No row when there is nothing to claim.';
+  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. lease: identifies the claim; pass it with the outcome. Returns no row if there is nothing to claim.';

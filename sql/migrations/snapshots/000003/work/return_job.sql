@@ -1,9 +1,9 @@
--- Hands a job back as if it had not been claimed: the attempt does not count. run_in: not before this long from now. A
--- job whose key was taken over or removed while it was out stays dead.
--- Acts only while the worker holds the job, and with a lease only while it holds it by that claim. Returns what has become
--- of the job, as fail_job does; no row says that the worker did not hold it.
+-- Returns a job to the queue as if it had not been claimed: the attempt does not count. run_in: the job does not start
+-- before this long from now. A job whose key was taken over or removed during the attempt stays failed.
+-- Acts only while the worker holds the job (by this lease, if one is given). Returns the new state of the job, as
+-- fail_job does; no row if the worker did not hold it.
 -- Locks: the job row, then its queue row.
--- Raises GWWOB when job_id is null.
+-- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.return_job(
   worker_id text,
   job_id    bigint,
@@ -19,4 +19,4 @@ as $$
 $$;
 
 comment on function {{.schema}}.return_job(text, bigint, bigint, interval) is
-  'Hands a job back as if it had not been claimed. run_in: not before this long from now. Acts only while the worker holds the job (by this lease, if one is given). Returns what has become of it: id, state (ready, scheduled, or failed for a job that is dead), run_at, attempts and max_attempts; no row if the worker did not hold it.';
+  'Returns a job to the queue as if it had not been claimed. run_in: the job does not start before this long from now. Acts only while the worker holds the job (by this lease, if one is given). Returns the new state of the job: id, state (ready, scheduled, or failed for a job that will not run again), run_at, attempts and max_attempts; no row if the worker did not hold it.';

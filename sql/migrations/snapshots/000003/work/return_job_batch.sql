@@ -1,7 +1,7 @@
--- Hands jobs back, each as return_job does. Returns what has become of each job it acted on, as fail_job does; those that
--- are missing were no longer held by this worker (by the lease beside them, where leases are given).
+-- Returns jobs to the queue, each as return_job does. Returns the new state of each job that it changed, as fail_job
+-- does. This worker no longer held the jobs that are missing (by the lease beside them, if leases are given).
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB when the arrays do not fit together.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.return_job_batch(
   worker_id text,
   job_ids   bigint[],
@@ -26,13 +26,13 @@ declare
   ready     bigint;
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
-  -- Leases are found by halving, so ids must ascend. A join with the jobs could be planned the wrong way round, and read all.
+  -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
   select array_agg(o.id), array_agg(o.lease)
     into job_ids, leases
     from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
   with back as (
     update {{.schema}}._private_jobs as j
-       -- A retired job has one attempt more than its maximum: one less leaves it dead.
+       -- A retired job has attempts = max_attempts + 1. One attempt less leaves it failed.
        set attempts  = greatest(0, j.attempts - 1),
            run_at    = coalesce({{.schema}}._gw_after(now(), run_in), j.run_at),
            locked_at = null,
@@ -60,4 +60,4 @@ end;
 $$;
 
 comment on function {{.schema}}.return_job_batch(text, bigint[], bigint[], interval) is
-  'Hands jobs back as if they had not been claimed. run_in: not before this long from now. Returns what has become of each job that the worker still held, by the lease at the same place if leases are given: id, state (ready, scheduled, or failed for a job that is dead), run_at, attempts and max_attempts.';
+  'Returns jobs to the queue as if they had not been claimed. run_in: the jobs do not start before this long from now. Returns the new state of each job that the worker still held, by the lease at the same position if leases are given: id, state (ready, scheduled, or failed for a job that will not run again), run_at, attempts and max_attempts.';

@@ -1,6 +1,7 @@
--- Hands back what is locked in a worker's name without its knowing, as return_job does, and returns how many jobs that
--- were: the answer to a claim was lost with its connection, or the server that was told of their end with what it knew.
--- known_ids: the jobs that the worker knows of. To be called while no claim of the worker is under way.
+-- Returns to the queue, as return_job does, the jobs that are locked in a worker's name but that the worker does not
+-- know of, and returns their number. Such jobs exist if the answer to a claim was lost with its connection, or if a
+-- failed-over server lost the commits of their outcomes.
+-- known_ids: the jobs that the worker knows of. Call the function only while no claim of the worker is in flight.
 -- Locks: job rows by id, then queue rows by id.
 create or replace function {{.schema}}.return_unknown_jobs(
   worker_id text,
@@ -26,4 +27,4 @@ end;
 $$;
 
 comment on function {{.schema}}.return_unknown_jobs(text, bigint[]) is
-  'Hands back the jobs that are locked in a worker''s name without its knowing, because the answer to a claim was lost, and returns how many those were. known_ids: the jobs that it knows of. Call it while no claim is under way.';
+  'Returns to the queue the jobs that are locked in a worker''s name but that the worker does not know of, because the answer to a claim was lost, and returns their number. known_ids: the jobs that it knows of. Call it while no claim is in flight.';
