@@ -1,5 +1,6 @@
--- Raises what is wrong with recurring jobs, and otherwise remembers their patterns.
--- source is where a single one comes from; null for those of a list, which it is told by its number in it.
+-- Raises an error for invalid recurring jobs; otherwise stores their patterns.
+-- source is where a single job comes from. It is null for the items of a list; their errors name the number of the
+-- item.
 -- Locks: new patterns, sorted.
 -- Raises GWRIT, GWRPT, GWRTZ, what add_job would raise for the jobs, and 22P05 or 22P02 for a payload with escapes that
 -- stand for no text.
@@ -47,11 +48,11 @@ begin
 
   select e.identifier into entry from unnest(entries) as e group by e.identifier having count(*) > 1 limit 1;
   if found then
-    raise exception 'Identifier ''%'' is there more than once.', entry.identifier using errcode = 'GWRIT';
+    raise exception 'Identifier ''%'' occurs more than once.', entry.identifier using errcode = 'GWRIT';
   end if;
   perform {{.schema}}._gw_check_zone(z.time_zone) from (select distinct e.time_zone from unnest(entries) as e) as z;
 
-  -- What add_job would refuse of one would stop the ticks of all.
+  -- A job that add_job would refuse would make every later tick of all recurring jobs fail.
   perform {{.schema}}._gw_check_payload({{.schema}}._gw_cron_payload(e.payload, now(), false))
      from unnest(entries) as e
     where e.payload is not null and (source is not null or pg_column_size(e.payload) > 2000);
@@ -61,4 +62,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_check_crons({{.schema}}._gw_schedules[], text) is
-  'Internal: raises what is wrong with recurring jobs, and remembers their patterns.';
+  'Internal: raises an error for invalid recurring jobs, and stores their patterns.';

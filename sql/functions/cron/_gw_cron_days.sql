@@ -1,4 +1,4 @@
--- Whether a day matches a pattern. One expression, so that callers inline it.
+-- Returns whether a day matches a pattern. The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_cron_matches_day(
   parsed {{.schema}}._gw_cron_patterns,
   day    date
@@ -14,10 +14,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is
-  'Internal: whether a day matches a cron pattern.';
+  'Internal: returns whether a day matches a cron pattern.';
 
--- The first day that matches, from one to another; null if none does. Goes month by month: a few dozen steps bring it to
--- the next leap year.
+-- Returns the first matching day in a range; null if there is none. The function steps by month: it needs a few dozen
+-- steps to the next leap year.
 create or replace function {{.schema}}._gw_cron_next_day(
   parsed {{.schema}}._gw_cron_patterns,
   since  date,
@@ -38,7 +38,7 @@ begin
     if parsed.months >> month & 1 = 1 then
       first := make_date(year, month, 1);
       exit when first > until;
-      -- The days of week, seven times over, become days of this month.
+      -- Repeats the mask of the days of week to cover the days of this month.
       days := parsed.dates | (parsed.dows * 4432676798593 >> extract(dow from first)::integer << 1);
       for day in greatest(since - first, 0) + 1 .. extract(day from first + interval '1 month' - interval '1 day')::integer loop
         if days >> day & 1 = 1 then
@@ -57,4 +57,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_next_day({{.schema}}._gw_cron_patterns, date, date) is
-  'Internal: the first day from since to until that matches a cron pattern; null if none does.';
+  'Internal: returns the first day from since to until that matches a cron pattern; null if there is none.';

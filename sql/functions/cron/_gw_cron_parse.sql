@@ -1,7 +1,7 @@
--- A cron pattern becomes bit masks: bit n of a field stands for its value n.
+-- Parses a cron pattern into bit masks: bit n of a field stands for its value n.
 
--- One field: a comma list of N, A-B, * and */N, with Graphile Worker's messages for what is wrong with it. The source
--- says where the pattern is from.
+-- Parses one field: a comma-separated list of N, A-B, * and */N. Its error messages are those of Graphile Worker.
+-- source describes where the pattern comes from.
 -- Raises GWRPT.
 create or replace function {{.schema}}._gw_cron_field(
   field   text,
@@ -17,7 +17,7 @@ create or replace function {{.schema}}._gw_cron_field(
 as $$
 declare
   whole  constant bigint := (2::bigint << highest) - (1::bigint << lowest);
-  -- 7 is Sunday, as 0 is.
+  -- 7 is Sunday, as is 0.
   last   constant integer := highest + case when name = 'days of week' then 1 else 0 end;
   place  constant text := name || ' range in ' || source;
   part   text;
@@ -62,10 +62,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_field(text, text, integer, integer, text) is
-  'Internal: a field of a cron pattern as a bit mask.';
+  'Internal: parses a field of a cron pattern into a bit mask.';
 
--- The five fields. Of dates and days of week, a day has to match one that is restricted; a restricted field that the
--- other makes void, and one that is not restricted, gets no bits, so that a day matches by either mask.
+-- Parses the five fields. If only one of dates and days of week is restricted, a day has to match that field; if both
+-- are restricted, a day has to match one of them. A field that does not count gets an empty mask, so a day matches if
+-- either mask matches.
 -- Raises GWRPT.
 create or replace function {{.schema}}._gw_cron_parse(
   pattern text,
@@ -103,4 +104,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_parse(text, text) is
-  'Internal: a cron pattern in the form that is matched. source says where it is from, for the message of an error.';
+  'Internal: parses a cron pattern into bit masks. source describes where it comes from, for error messages.';

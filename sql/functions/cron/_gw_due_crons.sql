@@ -1,5 +1,5 @@
--- The runs of recurring jobs that are due, by the number of the entry. One that was known when nobody looked after it,
--- since being null, makes up for what its fill covers; else all after since is due.
+-- Returns the due runs of recurring jobs by the number of the entry. If since is null (the worker has just started), a
+-- known entry is backfilled as far as its fill allows; otherwise all runs after since are due.
 create or replace function {{.schema}}._gw_due_crons(
   entries {{.schema}}._gw_schedules[],
   since   timestamptz,
@@ -12,7 +12,7 @@ create or replace function {{.schema}}._gw_due_crons(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Bounds are exclusive; a microsecond before a time includes it.
+  -- Bounds are exclusive. Subtracting a microsecond from a time includes it.
   return query
   select e.ordinality, d.run
     from unnest(entries) with ordinality as e
@@ -30,7 +30,7 @@ begin
                     e.active_since - interval '1 microsecond',
                     k.last_execution) as since) as w
    cross join lateral (
-           -- Most often it is about one minute.
+           -- The usual case: a single minute.
            select handled as run
             where w.since between handled - interval '1 minute' and handled - interval '1 microsecond'
               and {{.schema}}._gw_cron_is_due(p.parsed, handled, e.time_zone)
@@ -42,4 +42,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_due_crons({{.schema}}._gw_schedules[], timestamptz, timestamptz, timestamptz) is
-  'Internal: the runs of recurring jobs that are due, by the number of the entry.';
+  'Internal: returns the due runs of recurring jobs by the number of the entry.';

@@ -1,5 +1,5 @@
--- The first minute of real time, in UTC, at which a zone has another offset from UTC than at the start; the caller knows
--- that it has by the stop. Halves the time between.
+-- Returns the first minute, in UTC, at which the offset of a time zone differs from its offset at start. The caller
+-- makes sure that the offset at stop differs. The function uses binary search.
 create or replace function {{.schema}}._gw_zone_change(
   start     timestamp,
   stop      timestamp,
@@ -29,4 +29,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_zone_change(timestamp, timestamp, text) is
-  'Internal: the first minute, in UTC, at which a zone has another offset from UTC than at the start.';
+  'Internal: returns the first minute, in UTC, at which the offset of a time zone differs from its offset at start.';

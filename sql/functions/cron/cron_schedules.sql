@@ -1,4 +1,4 @@
--- What became of a job. One that is done leaves no row, and neither does one that was removed: its outcome is not known.
+-- Returns the state of a job. A job that has completed or was removed has no row, so its state is unknown.
 create or replace function {{.schema}}._gw_job_outcome(
   job_id bigint
 )
@@ -18,10 +18,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_job_outcome(bigint) is
-  'Internal: what became of a job: ready, scheduled, running or failed as job_state() says, or unknown when it has no row.';
+  'Internal: returns the state of a job: ready, scheduled, running or failed as job_state() returns it, or unknown if the job has no row.';
 
--- The recurring jobs of the database, for reading; without their payloads. It depends on no table of Graphile Worker's,
--- whose migrations could not change one that a view depends on.
+-- The recurring jobs of the database, read-only and without their payloads. The view depends on no table of Graphile
+-- Worker, because its migrations could not change a table that a view depends on.
 create or replace view {{.schema}}.cron_schedules as
 select s.identifier,
        s.task as task_identifier,
@@ -42,21 +42,21 @@ select s.identifier,
        s.flags
   from {{.schema}}._gw_schedules as s;
 
-comment on view {{.schema}}.cron_schedules is 'The recurring jobs that cron_schedule() has set up, for reading; without their payloads.';
-comment on column {{.schema}}.cron_schedules.identifier is 'The recurring job.';
+comment on view {{.schema}}.cron_schedules is 'The recurring jobs that cron_schedule() has created, read-only and without their payloads.';
+comment on column {{.schema}}.cron_schedules.identifier is 'The name of the recurring job.';
 comment on column {{.schema}}.cron_schedules.task_identifier is 'The task that runs its jobs.';
-comment on column {{.schema}}.cron_schedules.pattern is 'When it runs, in five fields.';
-comment on column {{.schema}}.cron_schedules.time_zone is 'The zone by whose clock it runs.';
-comment on column {{.schema}}.cron_schedules.paused is 'Whether it does not run until cron_resume().';
-comment on column {{.schema}}.cron_schedules.next_run is 'When it runs next; null: never, or not while it is paused.';
-comment on column {{.schema}}.cron_schedules.last_run is 'The last minute for which it has added a job.';
-comment on column {{.schema}}.cron_schedules.last_job_id is 'That job.';
+comment on column {{.schema}}.cron_schedules.pattern is 'The cron pattern, in five fields.';
+comment on column {{.schema}}.cron_schedules.time_zone is 'The time zone of the pattern.';
+comment on column {{.schema}}.cron_schedules.paused is 'Whether it is paused until cron_resume().';
+comment on column {{.schema}}.cron_schedules.next_run is 'The next run; null if there is none or if it is paused.';
+comment on column {{.schema}}.cron_schedules.last_run is 'The last minute for which it added a job.';
+comment on column {{.schema}}.cron_schedules.last_job_id is 'The id of that job.';
 comment on column {{.schema}}.cron_schedules.last_outcome is
-  'What became of that job: ready, scheduled (also to be tried again), running, failed, or unknown once it is done or removed.';
-comment on column {{.schema}}.cron_schedules.fill is 'For how long back a worker that starts makes up for missed runs.';
+  'The state of that job: ready, scheduled (also while it waits for a retry), running, failed, or unknown if it has completed or was removed.';
+comment on column {{.schema}}.cron_schedules.fill is 'How far back a worker backfills missed runs when it starts.';
 comment on column {{.schema}}.cron_schedules.queue_name is 'The named queue of its jobs, if they are in one.';
-comment on column {{.schema}}.cron_schedules.max_attempts is 'After how many attempts a failing job of it has failed for good; null: the default.';
+comment on column {{.schema}}.cron_schedules.max_attempts is 'The max_attempts of its jobs; null: the default.';
 comment on column {{.schema}}.cron_schedules.priority is 'The priority of its jobs; null: the default.';
 comment on column {{.schema}}.cron_schedules.job_key is 'The job_key of its jobs, if they have one.';
-comment on column {{.schema}}.cron_schedules.job_key_mode is 'What becomes of a job that waits under that key; null: the default.';
+comment on column {{.schema}}.cron_schedules.job_key_mode is 'What happens to a job that is waiting under that key; null: the default.';
 comment on column {{.schema}}.cron_schedules.flags is 'The flags of its jobs.';

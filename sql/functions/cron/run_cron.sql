@@ -1,13 +1,13 @@
--- One tick of a worker: adds the jobs that are due of recurring jobs, those of its items and those of all schedules. Each
--- runs once for each minute that it matches, however many workers tick, Node's among them.
--- since: the last minute that this worker has handled: what was handled by its last call that succeeded. All after it is
--- made up for. Null: the worker has just started; what is known is backfilled as far as its fill covers, oldest first,
--- the rest becomes known.
--- worker_id: a registered worker, whose crontab the items are from then on.
--- A schedule replaces no job of another task by its key: whoever may set up schedules may not change jobs. Nothing is added
--- for that minute then, and problems says so.
--- Locks: new patterns, sorted; new identifiers, in the order of the items; those that are due; then what add_job locks.
--- Raises GWRIT, GWRPT, GWRTZ, GWRBT, class 22 and what add_job raises; nothing is added then.
+-- Runs one tick of a worker: adds the jobs of all due recurring jobs, those in its items and those of all schedules.
+-- Each recurring job runs once for each minute that it matches, however many workers tick, Node workers included.
+-- since: the last minute that this worker has handled (handled of its last successful call). All runs after it are due.
+-- If since is null, the worker has just started: known entries are backfilled as far as their fill allows, oldest
+-- first, and unknown entries are inserted.
+-- worker_id: a registered worker; the items become its crontab.
+-- A schedule does not replace a job of another task by its key, because a role that may create schedules may not change
+-- jobs. No job is added for that minute then, and problems contains an entry.
+-- Locks: new patterns, sorted; new identifiers, in the order of the items; the due entries; then what add_job locks.
+-- Raises GWRIT, GWRPT, GWRTZ, GWRBT, class 22 and what add_job raises; no job is added then.
 create or replace function {{.schema}}.run_cron(
   items     json,
   since     timestamptz default null,
@@ -23,20 +23,21 @@ declare
   minute  constant timestamptz := date_trunc('minute', now at time zone 'UTC') at time zone 'UTC';
   own     {{.schema}}._gw_schedules[];
   entries {{.schema}}._gw_schedules[];
-  numbers bigint[];      -- the entries that are due,
-  runs    timestamptz[]; -- for which minute,
-  job_ids bigint[];      -- and the jobs that were added
+  numbers bigint[];      -- the due entries,
+  runs    timestamptz[]; -- the minute of each,
+  job_ids bigint[];      -- and the jobs added for them
   due     text[];
   missing text[];
   locked  text[] := array[]::text[];
-  refused text[]; -- schedules whose key a job of another task has
+  refused text[]; -- schedules whose key belongs to a job of another task
   entry   record;
   job_id  bigint;
 begin
   if {{.schema}}._gw_in_calendar(now) is not true or not {{.schema}}._gw_in_calendar(since) then
     raise exception 'since and now must be in the years 1 to 199999, not % and %.', since, now using errcode = 'GWRBT';
   end if;
-  -- A minute that has just begun is left to the second call when a worker starts. A clock that went back changes nothing.
+  -- When a worker starts, the second call handles a minute that has just begun. If the clock was set back, handled does
+  -- not change.
   handled := case when since is not null then greatest(date_trunc('minute', since at time zone 'UTC') at time zone 'UTC', minute)
                   when now = minute then minute - interval '1 minute'
                   else minute end;
@@ -57,9 +58,9 @@ begin
             from {{.schema}}._gw_schedules as s
            where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)) as p;
 
-  -- A look says what to lock; the look that finds all of it locked is the one that counts.
+  -- Each round determines which rows to lock. The round that finds all of them locked already is the one that counts.
   loop
-    -- Not in, not an anti-join: the items keep their order.
+    -- NOT IN instead of an anti-join keeps the order of the items.
     entries := array(select o from unnest(own) as o
                       where o.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s))
                || array(select s
@@ -143,4 +144,4 @@ end;
 $$;
 
 comment on function {{.schema}}.run_cron(json, timestamptz, timestamptz, text) is
-  'One tick of a worker: adds the jobs that are due of recurring jobs, those of its items and of all schedules, and returns one row. items: a JSON array of objects of identifier (the task if omitted), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null when it has just started, to make new items known and to backfill known ones. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: what to give as since next time. delay: when to call again. scheduled: an array of objects of identifier, task, job_id, ts, backfilled. problems: an array of objects of identifier, problem, of what does not run; null if there are none.';
+  'Runs one tick of a worker: adds the jobs of all due recurring jobs, those in its items and those of all schedules, and returns one row. items: a JSON array of objects of identifier (default: the task), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null if it has just started: new items are inserted and known ones are backfilled. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: the value of since for the next call. delay: when to call again. scheduled: an array of objects of identifier, task, job_id, ts, backfilled. problems: an array of objects of identifier, problem for the entries that do not run; null if there are none.';

@@ -1,11 +1,12 @@
--- Takes jobs back from workers that died, with their queues, and returns how many. The attempts count, last_error says
--- who died, and the jobs wait as failed ones do unless setting recovered_jobs says otherwise.
--- Whichever of them killed the worker, all are suspects from now on, which claims leave for get_job_alone (see there): only
--- one that was alone with its worker has a crash counted against it. With setting crashes_allowed of them it has failed
--- for good. If a suspect ran beside others, the attempts do not count: the crash was perhaps its own, and its next run,
--- which is strict, will tell. Suspects cost all claims time, so that beyond 10 000 there are no more: the others run as any job.
--- A job that was replaced or removed while it ran stays dead.
--- Locks: job rows by id, passing by locked ones; then their queue rows by id. The caller holds the workers' rows.
+-- Frees jobs of dead workers and their queues, and returns the number of jobs. The attempts count, last_error names the
+-- dead worker, and the jobs wait for their back-off as failed jobs do, unless the setting recovered_jobs is run.
+-- All these jobs become suspects, because any of them may have crashed the worker. Claims skip suspects; get_job_alone
+-- returns them. A crash is counted only for a job that ran alone in its worker. After as many crashes as the setting
+-- crashes_allowed the job fails permanently. If a suspect ran beside other jobs, their attempts do not count: the
+-- suspect may have caused the crash, and its next run, which is strict, shows whether it did. Suspects make all claims
+-- slower, so there are at most 10 000; beyond that, jobs run as usual.
+-- A job that was replaced or removed while it ran stays failed.
+-- Locks: job rows by id, skipping locked ones; then their queue rows by id. The caller holds the workers' rows.
 create or replace function {{.schema}}._gw_recover_jobs(
   dead    text[],
   job_ids bigint[]
@@ -36,7 +37,7 @@ begin
            {{.schema}}._gw_obituary(w.id, w.host, w.pid, w.last_seen_at) as obituary,
            s.job_id is not null as suspected,
            coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by and s.is_alone then 1 else 0 end as crashes,
-           -- The suspect may have been taken back by the step before, and is strict then.
+           -- An earlier call of this pass may have freed the suspect already; it is strict then.
            exists (select
                      from {{.schema}}._gw_suspects as b
                      join {{.schema}}._private_jobs as r on r.id = b.job_id and r.revision = b.revision
@@ -51,7 +52,7 @@ begin
                              else '' end || g.obituary,
            run_at     = case when waits then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else greatest(now(), j.run_at) end,
            attempts   = case when g.crashes >= crashes_allowed then j.max_attempts
-                             when g.is_excused then greatest(0, j.attempts - 1) -- one that is retired stays dead
+                             when g.is_excused then greatest(0, j.attempts - 1) -- a retired one stays failed
                              else least(j.attempts, j.max_attempts) end,
            locked_at  = null,
            locked_by  = null
@@ -89,7 +90,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_recover_jobs(text[], bigint[]) is
-  'Internal, for heartbeat(): takes jobs back from workers that died.';
+  'Internal, for heartbeat(): frees the jobs of dead workers.';
 
 create or replace function {{.schema}}._gw_obituary(
   worker_id    text,
@@ -108,4 +109,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_obituary(text, text, integer, timestamptz) is
-  'Internal: says in last_error that a worker died.';
+  'Internal: returns the last_error of a job whose worker died.';

@@ -1,10 +1,11 @@
--- Recovers the next of what dead workers hold: walks over so many jobs in the order of their ids, from where the call
--- before ended. died: the workers of which nothing is left to recover; more: call it again.
--- The dead are those that were silent for dead_after when the pass began and have not beaten since. Their rows stay
--- locked until the end, so that one that beats after all waits, and then sees what it has lost. What was claimed within
--- dead_after shows that its worker lived then, and what somebody else has locked is being changed: both are left for a
--- later pass, and so is the worker. A job that a trigger refuses to free is left until stale_sweep comes upon it.
--- Locks: rows of dead workers, passing by locked ones; then what _gw_free_jobs locks; queue rows.
+-- Recovers the jobs of dead workers step by step: each call reads up to step jobs in the order of their ids, from where
+-- the previous call ended. died: the workers whose jobs are all recovered; more: call the function again.
+-- A worker is dead if it had been silent for dead_after when the pass began and has sent no heartbeat since. Its row
+-- stays locked until the transaction ends, so if it does send a heartbeat, the heartbeat waits and then returns which
+-- jobs the worker has lost. A job claimed within dead_after shows that its worker was alive then, and a job that
+-- another transaction has locked is being changed. Such jobs, and their worker, are left for a later pass. A job that a
+-- trigger refuses to free is left for stale_sweep.
+-- Locks: rows of dead workers, skipping locked ones; then what _gw_free_jobs locks; queue rows.
 create or replace function {{.schema}}._gw_recover_workers(
   dead_after interval,
   step       integer  default 10000,
@@ -74,9 +75,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_recover_workers(interval, integer) is
-  'Internal, for heartbeat(): recovers the next of what dead workers hold.';
+  'Internal, for heartbeat(): recovers the jobs of dead workers step by step.';
 
--- Unlocks the queues that dead workers have held since before a time, whatever became of their jobs.
+-- Unlocks the queues that dead workers have held since before a time, whatever the state of their jobs is.
 create or replace function {{.schema}}._gw_free_queues_of(
   workers text[],
   since   timestamptz

@@ -1,7 +1,7 @@
--- Suspects are jobs that were with a worker when it died. Ordinary claims leave them alone; see get_job_alone.
+-- A suspect is a job that a worker held when that worker died. Ordinary claims skip suspects; see get_job_alone.
 
--- Drops those that are not suspected any more: the job is gone, has failed for good, or was replaced. As long as there are
--- any, claims take longer.
+-- Deletes suspects whose job has ended, has failed permanently or was replaced. While there are any suspects, claims
+-- are slower.
 create or replace function {{.schema}}._gw_drop_spent_suspects()
   returns void
   language sql
@@ -20,9 +20,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_drop_spent_suspects() is
-  'Internal: drops suspects whose jobs are gone, have failed for good or were replaced.';
+  'Internal: deletes suspects whose jobs have ended, have failed permanently or were replaced.';
 
--- Whether a suspect waits whose task a worker with these tasks runs. What it may not take for a flag shows when it asks.
+-- Returns whether a suspect is waiting for a worker with these tasks. Forbidden flags are not checked here; the claim
+-- checks them.
 create or replace function {{.schema}}._gw_alone_waits(
   tasks text[]
 )
@@ -41,18 +42,18 @@ as $$
                            join {{.schema}}._private_tasks as t on t.id = j.task_id
                           where j.id = s.job_id and j.revision = s.revision and j.is_available and j.run_at <= now()
                             and (t.identifier = any (tasks) or tasks = '{}')
-                         offset 0 -- not a join, which could read all jobs there are
+                         offset 0 -- prevents a join that could read all jobs
                        ) as j
                   where j.job_queue_id is null
                      or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
 $$;
 
 comment on function {{.schema}}._gw_alone_waits(text[]) is
-  'Internal, for heartbeat(): whether a suspect waits for a worker with these tasks.';
+  'Internal, for heartbeat(): returns whether a suspect is waiting for a worker with these tasks.';
 
--- Whether a worker runs a suspect now, and may claim nothing beside it. After one beat_every it may, unless the suspect is
--- strict: then it is not alone from here on.
--- Locks: the row of the suspect that is not alone any more.
+-- Returns whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless the
+-- suspect is strict; the suspect then counts as running beside others.
+-- Locks: the row of a suspect that no longer runs alone.
 create or replace function {{.schema}}._gw_runs_alone(
   worker_id text
 )
@@ -86,4 +87,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_runs_alone(text) is
-  'Internal: whether a worker runs a suspect, and may claim nothing beside it.';
+  'Internal: returns whether a worker runs a suspect and may claim no other job.';

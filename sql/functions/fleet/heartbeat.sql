@@ -1,21 +1,22 @@
--- Says that a worker lives, and lets it see to what concerns all: the jobs of workers that are dead. To be called every
--- next_in, in a transaction of its own, and at once if next_in is 0; the setting beat_every says how often.
+-- Records that a worker is alive, and lets it recover the jobs of dead workers. A worker calls it every next_in, in a
+-- transaction of its own, and at once if next_in is 0. The setting beat_every is the usual interval.
 --
--- job_ids, leases: the jobs that the worker runs. held_ids, held_leases: those that it still holds, with the leases that
--- count from now on, for locks older than an hour are renewed so that the sweeps of others leave them alone; a job that
--- is missing is lost, and its handler should end. canceled_ids, reasons: jobs of the worker that cancel_jobs has canceled,
--- among job_ids or not; their handlers should end, too, and then the jobs be reported as ever. registered false: the
--- worker is unknown, and should register.
--- alone_waits: a job waits for get_job_alone; who holds others asks make_room.
--- died, freed: the workers whose jobs are all recovered now, and how many jobs this call freed.
+-- job_ids, leases: the jobs that the worker runs. held_ids, held_leases: those that it still holds, with their new
+-- leases; locks older than an hour are renewed, so that the sweeps of other workers do not free them. A job that is
+-- missing is lost, and its handler should end. canceled_ids, reasons: jobs of this worker that cancel_jobs has
+-- canceled, whether in job_ids or not; their handlers should end, and the worker reports the outcomes as usual.
+-- registered false: the worker is not registered and should register.
+-- alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room.
+-- died, freed: the workers whose jobs are now all recovered, and the number of jobs that this call freed.
 --
--- A worker is dead when it was silent for the setting dead_after. Only somebody who has beaten without a gap for as long,
--- to this server and over a connection that lasted, can tell: after a restart, a failover or a pause of the database,
--- everyone gets the full time again. reconnected: the connection broke since the last beat, as far as the worker knows.
--- One of those who can tell recovers at a time: by a lock that ends with this transaction, which a dead one cannot hold.
--- Locks: the worker's row; then jobs and queues to renew, passing by those that others have locked; then what
+-- A worker is dead if it was silent for the setting dead_after. Only a worker that has itself sent heartbeats without a
+-- gap for that time, to this server and over one connection, can decide that. So after a restart, a failover or a pause
+-- of the database every worker gets the full time again. reconnected: the worker's connection broke after its previous
+-- heartbeat, as far as it can tell. Only one of these workers recovers jobs at a time; it holds a row lock that ends
+-- with its transaction.
+-- Locks: the worker's row; then the jobs and queues to renew, skipping rows that others have locked; then what
 -- _gw_recover_workers locks.
--- Raises GWWOB when job_ids and leases do not fit together.
+-- Raises GWWOB if job_ids and leases do not match.
 create or replace function {{.schema}}.heartbeat(
   worker_id   text,
   job_ids     bigint[] default '{}',
@@ -54,7 +55,7 @@ begin
   select w.last_seen_at, w.beating_since, w.recovered_at, w.tasks into me
     from {{.schema}}._gw_workers as w
    where w.id = worker_id
-     for no key update; -- whoever recovers this worker has ended when this is locked
+     for no key update; -- a recovery of this worker has ended once this row is locked
   registered := found;
   beat_at := clock_timestamp();
   if registered then
@@ -103,10 +104,10 @@ end;
 $$;
 
 comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
-  'Says that a worker lives, and which of these jobs it still holds by the leases beside them: held_ids with the leases that count from now on; one that is missing is lost. reconnected: the connection broke since the last beat. Call it again after next_in. registered false: register again. alone_waits: a job waits for get_job_alone; who holds others asks make_room. died, freed: workers that were found dead and are recovered, and how many jobs this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
+  'Records that a worker is alive, and returns which of these jobs it still holds by the leases beside them: held_ids with their new leases; a job that is missing is lost. reconnected: the connection broke after the previous heartbeat. Call it again after next_in. registered false: register again. alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room. died, freed: dead workers whose jobs are recovered, and the number of jobs that this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
 
--- Whether this transaction is the one that looks after the jobs of dead workers in this schema; if nobody else is, it is
--- from now on. By the lock of a row, for any role may take advisory locks.
+-- Returns whether this transaction is the one that recovers jobs of dead workers in this schema; if there is none, it
+-- becomes that one. The function locks a row, because any role may take advisory locks.
 create or replace function {{.schema}}._gw_is_keeper()
   returns boolean
   language plpgsql
@@ -120,9 +121,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_is_keeper() is
-  'Internal: whether this transaction looks after the jobs of dead workers; one at a time does.';
+  'Internal: returns whether this transaction recovers jobs of dead workers; only one at a time does.';
 
--- Since when this server serves. A test may say otherwise.
+-- Returns since when this server accepts connections. Tests replace this function.
 create or replace function {{.schema}}._gw_serving_since()
   returns timestamptz
   language sql
@@ -133,4 +134,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_serving_since() is
-  'Internal, for heartbeat(): since when this server serves.';
+  'Internal, for heartbeat(): returns since when this server accepts connections.';

@@ -1,34 +1,34 @@
--- Fleet-wide settings: what every worker and function of this schema goes by.
+-- Fleet-wide settings, for all workers and functions of this schema.
 
--- The settings there are, with their defaults and bounds: from one interval or number to another, or one of a few words.
--- Only what differs from the default has a row in _gw_settings.
+-- Returns all settings with their defaults and bounds: an interval, a number, or one of a few words. Only a value that
+-- differs from the default has a row in _gw_settings.
 create or replace function {{.schema}}._gw_known_settings()
   returns table (name text, default_value text, least_value text, greatest_value text, words text[], meaning text)
   language sql
   immutable
 as $$
   values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::pg_catalog.text[],
-          'how often workers beat; a quarter of dead_after if that is less'),
+          'the interval between the heartbeats of a worker; a quarter of dead_after if that is less'),
          ('dead_after', '30 seconds', '1 second', '4 hours', null,
-          'how long a registered worker may be silent before it is taken for dead and its jobs are recovered'),
+          'how long a registered worker may be silent until it counts as dead and its jobs are recovered'),
          ('recovered_jobs', 'wait', null, null, '{wait,run}',
-          'whether the job of a dead worker waits as a failed one does, or runs again at once'),
+          'whether a job of a dead worker waits for its back-off, as a failed job does, or runs again at once'),
          ('crashes_allowed', '3', '1', '1000', null,
-          'how many workers may die while they run a job alone, the last of which fails it for good'),
+          'how many workers may die while they run a job alone; after the last of them the job fails permanently'),
          ('stale_sweep_every', '1 minute', '1 second', '1 hour', null,
-          'how often locks are looked through for stale ones, by whichever worker comes first'),
+          'the interval between searches for stale locks in the whole fleet'),
          ('forget_worker_after', '1 day', '5 hours', '1 year', null,
-          'how long a registered worker that is not seen any more stays listed'),
+          'how long a registered worker that no longer sends heartbeats stays listed'),
          ('old_snapshot_after', '5 minutes', '1 second', '1 day', null,
-          'how long dead rows may be kept from being removed before doctor() says who does it'),
+          'how long a transaction may prevent vacuum from removing dead rows until doctor() reports it'),
          ('max_payload', '67108864', '1048576', '999999999', null,
-          'how many bytes the payload of a new job may have'),
+          'the maximum size of a new job''s payload in bytes'),
          ('notify', 'always', null, null, '{always,idle,never}',
-          'when workers are told of a job: each time, only while one of them sleeps, or not at all')
+          'when workers are notified of a new job: always, only while one of them is sleeping (idle), or never')
 $$;
 
 comment on function {{.schema}}._gw_known_settings() is
-  'Internal: the settings there are, with their defaults, bounds and meanings.';
+  'Internal: returns all settings with their defaults, bounds and meanings.';
 
 create or replace function {{.schema}}.setting(
   name text
@@ -43,9 +43,9 @@ as $$
 $$;
 
 comment on function {{.schema}}.setting(text) is
-  'The value of a fleet-wide setting: as set, else its default; null if there is no such setting.';
+  'Returns the value of a fleet-wide setting, or its default if it is not set; null if there is no such setting.';
 
--- How often workers beat.
+-- Returns the interval between heartbeats.
 create or replace function {{.schema}}._gw_beat_every()
   returns interval
   language sql
@@ -56,13 +56,13 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_beat_every() is
-  'Internal: how often workers beat: setting beat_every, or a quarter of dead_after if that is less.';
+  'Internal: returns the interval between heartbeats: the setting beat_every, or a quarter of dead_after if that is less.';
 
--- Sets a fleet-wide setting for all workers and functions of this schema; null brings the default back.
--- Returns the value now in force.
--- Workers are told to look when notify changes: what was added before may not have been announced, and those that sleep
--- have to mark themselves if it is to be announced to sleepers only.
--- Raises GWSNM (unknown name), GWSVA (value out of bounds or of the wrong kind).
+-- Sets a fleet-wide setting for all workers and functions of this schema; null restores the default. Returns the value
+-- in force.
+-- Workers are notified when the setting notify changes, so that they search for jobs: jobs added before may not have
+-- been announced, and sleeping workers have to set their marks if only sleepers are notified.
+-- Raises GWSNM (unknown name), GWSVA (value out of bounds or of the wrong type).
 create or replace function {{.schema}}.set_setting(
   name  text,
   value text
@@ -123,4 +123,4 @@ end;
 $$;
 
 comment on function {{.schema}}.set_setting(text, text) is
-  'Sets a fleet-wide setting and returns the value in force; null brings the default back.';
+  'Sets a fleet-wide setting and returns the value in force; null restores the default.';

@@ -20,7 +20,7 @@ select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "time_zone": "Now
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "payload": [1]}]', 'GWRIT', 'Payload in item 1 of run_cron call must be an object.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "fill": -1}]', 'GWRIT', 'Fill in item 1 of run_cron call must not be negative.');
 select pg_temp.refuses('[{"task": "a", "identifier": "", "pattern": "* * * * *"}]', 'GWRIT', 'Identifier in item 1 of run_cron call must be 1 to 128 characters long.');
-select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *"}, {"task": "a", "pattern": "1 * * * *"}]', 'GWRIT', 'Identifier ''a'' is there more than once.');
+select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *"}, {"task": "a", "pattern": "1 * * * *"}]', 'GWRIT', 'Identifier ''a'' occurs more than once.');
 select pg_temp.refuses('[{"identifier": "a", "pattern": "* * * * *"}]', 'GWBNI', 'Task identifier must not be null.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "max_attempts": 0}]', 'GWBMA', 'Job maximum attempts must be at least 1.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "job_key": ""}]', 'GWBJK', 'Job key must not be empty; pass null for a job without one.');

@@ -1,4 +1,4 @@
--- Whether the server knows a time zone.
+-- Returns whether the server has a time zone.
 create or replace function {{.schema}}._gw_zone_exists(
   time_zone text
 )
@@ -15,9 +15,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_zone_exists(text) is
-  'Internal: whether the server knows a time zone.';
+  'Internal: returns whether the server has a time zone.';
 
--- Raises GWRTZ unless the server knows a time zone.
+-- Raises GWRTZ unless the server has a time zone.
 create or replace function {{.schema}}._gw_check_zone(
   time_zone text
 )
@@ -35,4 +35,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_check_zone(text) is
-  'Internal: raises GWRTZ unless the server knows a time zone.';
+  'Internal: raises GWRTZ unless the server has a time zone.';

@@ -1,5 +1,5 @@
--- Whether a pattern runs in the minute that begins at a time. Only an appointment by the clock, within a day of a change of
--- the zone, takes more than a look at the clock there.
+-- Returns whether a pattern runs in the minute that begins at a time. The local time suffices, except for a fixed time
+-- of day within a day of an offset change of the time zone.
 create or replace function {{.schema}}._gw_cron_is_due(
   parsed    {{.schema}}._gw_cron_patterns,
   at        timestamptz,
@@ -24,4 +24,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_is_due({{.schema}}._gw_cron_patterns, timestamptz, text) is
-  'Internal: whether a cron pattern runs in the minute that begins at a time.';
+  'Internal: returns whether a cron pattern runs in the minute that begins at a time.';

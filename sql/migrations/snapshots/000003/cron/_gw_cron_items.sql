@@ -1,5 +1,5 @@
--- The items of run_cron in the shape of _gw_schedules, in their order and with what they leave out.
--- Raises GWRIT (no array of objects; if is_strict, a key that there is not), class 22 (a value of the wrong kind).
+-- Returns the items of run_cron as rows of _gw_schedules, in their order and with defaults for omitted keys.
+-- Raises GWRIT (not an array of objects; if is_strict, also an unknown key), class 22 (a value of the wrong type).
 create or replace function {{.schema}}._gw_cron_items(
   items     json,
   is_strict boolean
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_items(json, boolean) is
-  'Internal: the items of run_cron in the shape of _gw_schedules.';
+  'Internal: returns the items of run_cron as rows of _gw_schedules.';

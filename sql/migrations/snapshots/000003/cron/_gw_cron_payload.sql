@@ -1,4 +1,5 @@
--- The payload of a recurring job with its run in it, as _cron; everything else stays as it was written.
+-- Returns the payload of a recurring job with the key _cron added for this run. The rest of the payload keeps its
+-- spelling.
 create or replace function {{.schema}}._gw_cron_payload(
   payload    json,
   run        timestamptz,
@@ -24,4 +25,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is
-  'Internal: the payload of a recurring job with its run in it.';
+  'Internal: returns the payload of a recurring job with the key _cron for this run.';

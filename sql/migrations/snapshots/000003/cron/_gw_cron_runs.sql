@@ -1,8 +1,8 @@
--- When a pattern runs after since, up to until, in order; at most most times if that is given.
--- The time between is walked in pieces: a local day, or what a change of the zone leaves of it. Within a piece the offset
--- from UTC is one, so that local minutes are minutes of real time. For a pattern that goes by real time that is all. An
--- appointment by the clock is kept at the first pass of its local time, so not where local time has been before; and if
--- its local time is skipped, then at the first minute after the gap.
+-- Returns when a pattern runs after since, up to and including until, in order; at most most times if that is given.
+-- The function divides the time range into pieces: each is a local day, or the part of one before or after an offset
+-- change. Within a piece the offset from UTC is constant, so local minutes are minutes of real time. For a pattern with
+-- intervals of real time that is sufficient. A fixed time of day runs at the first pass of its local time only, not
+-- when that local time is repeated. If its local time is skipped, it runs at the first minute after the gap.
 create or replace function {{.schema}}._gw_cron_runs(
   parsed    {{.schema}}._gw_cron_patterns,
   since     timestamptz,
@@ -16,18 +16,18 @@ create or replace function {{.schema}}._gw_cron_runs(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Timestamps are whole minutes, those of real time in UTC.
+  -- Timestamps are whole minutes. Those of real time are in UTC.
   earliest timestamp := date_trunc('minute', since at time zone 'UTC') + interval '1 minute';
   latest   constant timestamp := date_trunc('minute', until at time zone 'UTC');
   last_day constant date := (until at time zone time_zone)::date + 2;
-  -- A piece, and local time at its start, at its stop, and there by the next offset. The first piece is a day early, to
-  -- know what local time has been.
+  -- The bounds of a piece: local time at its start, at its stop, and at its stop by the next offset. The first piece
+  -- starts a day early, to find out which local times have passed.
   start    timestamp := earliest - interval '1 day';
   stop     timestamp;
   here     timestamp;
   there    timestamp;
   beyond   timestamp;
-  reached  timestamp := timestamp '-infinity'; -- all local time before it has been, or has been skipped
+  reached  timestamp := timestamp '-infinity'; -- local times before this have passed or were skipped
   day      date;
   next_day date;
   first    integer; -- minute of the day
@@ -40,7 +40,7 @@ begin
     here := date_trunc('minute', start at time zone 'UTC' at time zone time_zone);
     day := here::date;
 
-    -- Pass by days until two before the next that matches. No change of a zone is longer than a day, either way.
+    -- Skip days until two days before the next matching day. No offset change is longer than a day in either direction.
     next_day := {{.schema}}._gw_cron_next_day(parsed, day - 1, last_day);
     exit when next_day is null;
     if next_day > day + 2 then
@@ -75,7 +75,7 @@ begin
       end loop;
     end if;
 
-    -- A gap is searched as if its local time were real. The next piece may keep an appointment of its own there.
+    -- The gap is searched as if its local times existed. The next piece may have a run of its own at that minute.
     if parsed.by_clock and beyond > there and stop between earliest and latest
        and exists (select from {{.schema}}._gw_cron_runs(parsed, (there - interval '1 minute') at time zone 'UTC',
                                                          (beyond - interval '1 minute') at time zone 'UTC', 'UTC', 1)) then
@@ -91,9 +91,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is
-  'Internal: when a cron pattern runs after since, up to until, at most most times.';
+  'Internal: returns when a cron pattern runs after since, up to and including until, at most most times.';
 
--- When a pattern runs next; null if it does not in nine years, or outside of the years 1 to 199999. 29 February is never further away than eight.
+-- Returns the next run of a pattern; null if it has none within nine years, or none in the years 1 to 199999. 29
+-- February recurs after eight years at the latest.
 create or replace function {{.schema}}._gw_cron_next(
   parsed    {{.schema}}._gw_cron_patterns,
   after     timestamptz,
@@ -113,4 +114,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_cron_next({{.schema}}._gw_cron_patterns, timestamptz, text) is
-  'Internal: when a cron pattern runs next after a time; null if it never does.';
+  'Internal: returns the next run of a cron pattern after a time; null if there is none.';

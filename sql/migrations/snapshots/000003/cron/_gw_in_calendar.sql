@@ -1,5 +1,5 @@
--- Whether recurring jobs can be told at this time: in the years 1 to 199999, so that all times around it are times, too.
--- One expression, so that callers inline it.
+-- Returns whether cron functions accept a time: the years 1 to 199999, so that the times around it are valid as well.
+-- The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_in_calendar(
   at timestamptz
 )
@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_in_calendar(timestamptz) is
-  'Internal: whether recurring jobs can be told at a time.';
+  'Internal: returns whether cron functions accept a time.';

@@ -1,7 +1,7 @@
--- Makes recurring jobs known and locks those that are to run, until the transaction ends: of all who schedule the same
--- one, Node workers too, one does so at a time.
--- Node locks in the order of its crontab, within one statement. So that no two wait for each other, this one waits for a
--- row only with empty hands: when one of them is busy, all is undone, locks included.
+-- Inserts unknown recurring jobs and locks those to run until the transaction ends. So only one transaction at a time
+-- schedules a recurring job, Node workers included.
+-- A Node worker locks in the order of its crontab, within one statement. To avoid deadlocks, this function waits for a
+-- row only while it holds no locks: if one row is busy, the block is rolled back, which releases all its locks.
 create or replace function {{.schema}}._gw_lock_crons(
   identifiers     text[],
   new_identifiers text[],
@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_lock_crons(text[], text[], timestamptz) is
-  'Internal: makes recurring jobs known and locks those that are to run.';
+  'Internal: inserts unknown recurring jobs and locks those to run.';

@@ -1,7 +1,7 @@
--- Remembers the patterns of recurring jobs in _gw_cron_patterns, so that each is parsed once. Of more than 10 000 those
--- that neither this call nor a schedule needs make room. What finds none is parsed each time: nothing depends on a
--- pattern's being there.
--- Locks: new patterns, sorted; those that make room, passing by what somebody else has locked.
+-- Stores the parsed patterns of recurring jobs in _gw_cron_patterns, so that each is parsed once. If there are more
+-- than 10 000, the function deletes patterns that neither this call nor a schedule uses. A pattern that is not stored
+-- is parsed each time, with the same result.
+-- Locks: new patterns, sorted; patterns to delete, skipping locked ones.
 -- Raises GWRPT.
 create or replace function {{.schema}}._gw_remember_patterns(
   entries {{.schema}}._gw_schedules[],
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_remember_patterns({{.schema}}._gw_schedules[], text) is
-  'Internal: remembers the patterns of recurring jobs as they are matched, 10 000 at most.';
+  'Internal: stores the parsed patterns of recurring jobs, 10 000 at most.';

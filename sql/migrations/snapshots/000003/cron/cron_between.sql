@@ -1,4 +1,4 @@
--- When a pattern runs after since, up to and with until, by the clock of a zone, in order.
+-- Returns when a pattern runs in a time zone after since, up to and including until, in order.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone), GWRBT (a bound that is not in the years 1 to 199999).
 create or replace function {{.schema}}.cron_between(
   pattern   text,
@@ -23,4 +23,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_between(text, timestamptz, timestamptz, text) is
-  'When a cron pattern runs after since, up to and with until, in order.';
+  'Returns when a cron pattern runs after since, up to and including until, in order.';

@@ -1,5 +1,5 @@
--- Whether a pattern runs in the minute of a time, by the clock of a zone. See docs/cron.md for what happens when that
--- clock is changed. It runs at no time outside of the years 1 to 199999.
+-- Returns whether a pattern runs in the minute of a time, in a time zone. docs/cron.md describes offset changes. The
+-- result is false outside of the years 1 to 199999.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
 create or replace function {{.schema}}.cron_matches(
   pattern   text,
@@ -21,4 +21,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_matches(text, timestamptz, text) is
-  'Whether a cron pattern runs in the minute of a time.';
+  'Returns whether a cron pattern runs in the minute of a time.';

@@ -1,5 +1,5 @@
--- When a pattern runs next after a time, by the clock of a zone; null if it never does, or
--- after a time outside of the years 1 to 199999.
+-- Returns the next run of a pattern after a time, in a time zone; null if there is none, or if the time is outside of
+-- the years 1 to 199999.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
 create or replace function {{.schema}}.cron_next(
   pattern   text,
@@ -20,4 +20,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_next(text, timestamptz, text) is
-  'When a cron pattern runs next after a time; null if it never does.';
+  'Returns the next run of a cron pattern after a time; null if there is none.';

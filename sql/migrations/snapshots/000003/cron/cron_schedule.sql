@@ -1,8 +1,8 @@
--- Sets up a recurring job in the database, or changes it, and returns when it runs next; null if it never does or is
--- paused. Workers that tick run it, whatever their own crontab.
--- What happened before it was set up, or was given another pattern or time zone, is not made up for. A call that changes
--- neither loses nothing, so that it may be repeated with every deployment. A paused one stays paused.
--- Locks: a new pattern; its row in _private_known_crontabs, then that in _gw_schedules.
+-- Creates a recurring job in the database, or changes it, and returns its next run; null if it has none or is paused.
+-- All workers with cron enabled run it, whatever their own crontab is.
+-- Runs before the job was created, or before it got another pattern or time zone, are not backfilled. A call that
+-- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused.
+-- Locks: a new pattern; the row in _private_known_crontabs, then the row in _gw_schedules.
 -- Raises GWRID (in the crontab of a registered worker), GWRIT, GWRPT, GWRTZ, what add_job would raise for its jobs, and
 -- 22P05 or 22P02 for a payload with escapes that stand for no text.
 create or replace function {{.schema}}.cron_schedule(
@@ -35,7 +35,7 @@ begin
   select w.id into owner from {{.schema}}._gw_workers as w where identifier = any (w.crontab) limit 1;
   if found then
     raise exception 'Identifier ''%'' is in the crontab of worker ''%''.', identifier, owner
-      using errcode = 'GWRID', hint = 'Take another one, or remove it from the crontab and restart the worker.';
+      using errcode = 'GWRID', hint = 'Use another identifier, or remove it from the crontab and restart the worker.';
   end if;
 
   perform {{.schema}}._gw_lock_crons(array[identifier], array[identifier], now());
@@ -63,10 +63,11 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_schedule(text, text, text, json, text, interval, integer, text, integer, text, text, text[]) is
-  'Sets up a recurring job in the database, or changes it, and returns when it runs next: null if never, or if it is paused. identifier: its name, which no crontab of a worker may use. pattern: when, in five fields. task: what runs its jobs. payload: an object; _cron is added to it. time_zone: by whose clock. fill: for how long back a worker that starts makes up for missed runs. The rest is as in add_job.';
+  'Creates a recurring job in the database, or changes it, and returns its next run; null if it has none or is paused. identifier: its name, which must not be in the crontab of a worker. pattern: when it runs, in five fields. task: the task that runs its jobs. payload: an object; the key _cron is added to it. time_zone: the time zone of the pattern. fill: how far back a worker backfills missed runs when it starts. The other arguments are those of add_job.';
 
--- Removes a recurring job from the database. The jobs that it has added stay. False: there was none.
--- Locks: its row in _private_known_crontabs, then that in _gw_schedules. So none of its jobs is added after this commits.
+-- Removes a recurring job from the database. The jobs that it has added stay. Returns false if there was none.
+-- Locks: the row in _private_known_crontabs, then the row in _gw_schedules. So no job of it is added after this
+-- transaction commits.
 create or replace function {{.schema}}.cron_unschedule(
   identifier text
 )
@@ -87,9 +88,9 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_unschedule(text) is
-  'Removes a recurring job that cron_schedule has set up; the jobs that it has added stay. False: there was none.';
+  'Removes a recurring job that cron_schedule has created; the jobs that it has added stay. Returns false if there was none.';
 
--- Stops a recurring job of the database until cron_resume. False: there is none.
+-- Pauses a recurring job of the database until cron_resume. Returns false if there is none.
 -- Locks: as cron_unschedule.
 create or replace function {{.schema}}.cron_pause(
   identifier text
@@ -107,9 +108,9 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_pause(text) is
-  'Stops a recurring job that cron_schedule has set up, until cron_resume. False: there is none.';
+  'Pauses a recurring job that cron_schedule has created until cron_resume. Returns false if there is none.';
 
--- Lets a paused recurring job run again. What it missed is not made up for. False: there is none.
+-- Resumes a paused recurring job. Missed runs are not backfilled. Returns false if there is none.
 -- Locks: as cron_unschedule.
 create or replace function {{.schema}}.cron_resume(
   identifier text
@@ -130,4 +131,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_resume(text) is
-  'Lets a recurring job run again that cron_pause has stopped; what it missed is not made up for. False: there is none.';
+  'Resumes a recurring job that cron_pause has paused; missed runs are not backfilled. Returns false if there is none.';

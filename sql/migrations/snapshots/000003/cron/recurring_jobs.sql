@@ -1,5 +1,5 @@
--- The recurring jobs that workers know. A view that depended on the table itself would keep Graphile Worker's migrations
--- from changing it. Who reads the view needs the right to read the table.
+-- Returns the rows of _private_known_crontabs. The view below reads them through this function, because a view on the
+-- table would prevent Graphile Worker's migrations from changing it. The caller needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
   returns table (identifier text, known_since timestamptz, last_execution timestamptz)
   language plpgsql
@@ -12,11 +12,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_known_crons() is
-  'Internal: the recurring jobs that workers know.';
+  'Internal: returns the rows of _private_known_crontabs.';
 
--- All recurring jobs that were ever made known, for reading: schedules of the database, and items of crontabs. Of an item
--- only its identifier is known here; it may be in no worker's crontab any more, or only in those of Node workers, which do
--- not tell.
+-- All recurring jobs that were ever registered, read-only: schedules of the database and items of crontabs. For an item
+-- only its identifier is known; it may no longer be in the crontab of any worker, or only in that of a Node worker,
+-- which does not register its crontab.
 create or replace view {{.schema}}.recurring_jobs as
 select k.identifier,
        exists (select from {{.schema}}._gw_schedules as s where s.identifier = k.identifier) as is_schedule,
@@ -25,9 +25,9 @@ select k.identifier,
        k.last_execution as last_run
   from {{.schema}}._gw_known_crons() as k;
 
-comment on view {{.schema}}.recurring_jobs is 'All recurring jobs that were ever made known, schedules and items of crontabs, for reading.';
-comment on column {{.schema}}.recurring_jobs.identifier is 'The recurring job.';
-comment on column {{.schema}}.recurring_jobs.is_schedule is 'Whether it is a schedule of the database; the view cron_schedules tells more then.';
+comment on view {{.schema}}.recurring_jobs is 'All recurring jobs that were ever registered, schedules and items of crontabs, read-only.';
+comment on column {{.schema}}.recurring_jobs.identifier is 'The name of the recurring job.';
+comment on column {{.schema}}.recurring_jobs.is_schedule is 'Whether it is a schedule of the database; see the view cron_schedules.';
 comment on column {{.schema}}.recurring_jobs.workers is 'The registered workers that have it in their crontab. Node workers do not register.';
-comment on column {{.schema}}.recurring_jobs.known_since is 'When it was made known. Nothing before that is backfilled.';
+comment on column {{.schema}}.recurring_jobs.known_since is 'When it was registered. Earlier runs are not backfilled.';
 comment on column {{.schema}}.recurring_jobs.last_run is 'The last minute for which a job was added.';

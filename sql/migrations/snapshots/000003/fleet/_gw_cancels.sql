@@ -1,7 +1,7 @@
--- Canceled jobs that still run, for heartbeat() to tell their workers; see cancel_jobs.
+-- Canceled jobs that are still running. heartbeat() returns them to their workers; see cancel_jobs.
 
--- Drops those that do not run any more. What is canceled has one attempt more than its maximum for as long as it runs; a
--- job that runs again since, because somebody has revived it, has not.
+-- Deletes the rows of jobs that are no longer running. While a canceled job runs, it has attempts = max_attempts + 1. A
+-- job that was revived and runs again does not.
 create or replace function {{.schema}}._gw_drop_spent_cancels()
   returns void
   language sql
@@ -19,4 +19,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_drop_spent_cancels() is
-  'Internal: drops what was noted about canceled jobs that do not run any more.';
+  'Internal: deletes the rows of canceled jobs that are no longer running.';

@@ -1,7 +1,9 @@
--- Takes jobs back from dead workers as _gw_recover_jobs does, or, with dead null, from whoever has held them for longer than
--- expiry as _gw_reset_jobs does. A trigger of the user's may refuse that for a job: then the others are found by halves,
--- and the job stays locked, with a warning. refused: how many do.
--- Locks: what these two lock. Raises 40001, 40P01, 55P03 and 57014, which say nothing about a job; freed is as before then.
+-- Frees jobs of dead workers as _gw_recover_jobs does, or, if dead is null, jobs held for longer than expiry as
+-- _gw_reset_jobs does. A user's trigger may refuse the update of a job. The function then splits the list in halves to
+-- free the other jobs; the refused job stays locked, and the function raises a warning. refused is the number of such
+-- jobs.
+-- Locks: what these two functions lock.
+-- Raises 40001, 40P01, 55P03 and 57014, which do not depend on a job; nothing is freed then.
 create or replace function {{.schema}}._gw_free_jobs(
   job_ids     bigint[],
   dead        text[],
@@ -28,7 +30,7 @@ begin
     if sqlstate in ('40001', '40P01', '55P03') then
       raise;
     elsif half = 0 then
-      raise warning 'Job % stays locked, though its worker is gone: %', job_ids[1], sqlerrm;
+      raise warning 'Job % stays locked although its worker is gone: %', job_ids[1], sqlerrm;
       freed := 0;
       refused := 1;
       return;
@@ -42,4 +44,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_free_jobs(bigint[], text[], interval) is
-  'Internal: takes jobs back from workers that died or have held them for too long, but for those that a trigger refuses to free.';
+  'Internal: frees jobs of workers that are dead or have held them for too long, except those that a trigger refuses to free.';

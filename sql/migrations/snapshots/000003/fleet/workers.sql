@@ -1,4 +1,4 @@
--- Workers make themselves known. Whoever is registered has to beat, or is taken for dead; see heartbeat().
+-- Workers register themselves. A registered worker has to call heartbeat(), or it counts as dead.
 
 create or replace function {{.schema}}.register_worker(
   worker_id   text,
@@ -18,7 +18,7 @@ begin
   elsif coalesce(concurrency, 0) < 1 then
     raise exception 'Concurrency must be at least 1, not %.', coalesce(concurrency::text, 'null') using errcode = 'GWWCO';
   end if;
-  -- The tasks as a list: readers of an array of several dimensions, or with nulls, do not expect them.
+  -- The tasks are stored as a one-dimensional array without nulls, as its readers expect.
   insert into {{.schema}}._gw_workers as w (id, tasks, concurrency, host, pid, version)
   values (worker_id, array(select t.name from unnest(register_worker.tasks) as t (name) where t.name is not null),
           register_worker.concurrency, register_worker.host, register_worker.pid, register_worker.version)
@@ -30,7 +30,7 @@ end;
 $$;
 
 comment on function {{.schema}}.register_worker(text, text[], integer, text, integer, text) is
-  'Makes a worker known: the tasks it runs, how many at once, where it runs and its version. From then on it has to call heartbeat. Registering again updates what is known.';
+  'Registers a worker: the tasks it runs, its concurrency, its host, process id and version. From then on the worker has to call heartbeat. Registering again updates these values.';
 
 create or replace function {{.schema}}.deregister_worker(
   worker_id text
@@ -47,4 +47,4 @@ end;
 $$;
 
 comment on function {{.schema}}.deregister_worker(text) is
-  'Forgets a worker that has stopped. False: it was not registered.';
+  'Removes the registration of a worker that has stopped. Returns false if it was not registered.';
