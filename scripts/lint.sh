@@ -19,5 +19,5 @@ if grep -rnP -- "$plain" sql/functions sql/migrations/*.sql; then
   exit 1
 fi
 # pkg/migrate pins the path of its connections, which no pooler in transaction mode shares.
-go run ./scripts/checkstatements cmd internal/{cli,health,rows,statement,task} pkg/{gwotel,gwprom,shim,shimtest}
+go run ./scripts/checkstatements cmd internal/{connection,health,rows,serve,statement,task} pkg/{gwotel,gwprom,shim,shimtest}
 scripts/with-database.sh scripts/check-functions.sh

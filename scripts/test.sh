@@ -5,7 +5,7 @@
 set -euo pipefail
 
 # These hardly talk to a server, or only by way of packages that have tests of their own.
-no_server='/(internal/(about|cli|config|health|pgtemp|seconds|terminal)|packaging|pkg/(crontab|gwotel)|tests/go/(languages|testserver))$'
+no_server='/(internal/(about|config|connection|health|pgtemp|seconds|serve|terminal)|packaging|pkg/(crontab|gwotel)|tests/go/(languages|testserver))$'
 
 # In these one goroutine drives a server, or programs that are built without the detector; some compute much besides.
 no_races='/(docs|packaging|tests/go(/(adopt|contract|cron|crontab|doctor|grants|gwrun|languages|nodegw|operate|pgbouncer))?)$'

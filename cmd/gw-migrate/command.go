@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -65,7 +65,7 @@ func (c *command) root() *cobra.Command {
 	c.addUpFlags(root)
 	flags := root.PersistentFlags()
 	flags.StringVarP(&c.connection, "connection", "c", "", "the database: a URL, key=value pairs, or a bare name")
-	flags.StringVarP(&c.schema, "schema", "s", cli.Schema(c.getenv), "the schema")
+	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "the schema")
 
 	up := &cobra.Command{
 		Use: "up", Short: "Install or upgrade (what gw-migrate does without a command)",
@@ -118,7 +118,7 @@ func (c *command) migrator() (*migrate.Migrator, error) {
 	if c.lockTimeout <= 0 {
 		return nil, fmt.Errorf("--lock-timeout %s: it has to be above zero", c.lockTimeout)
 	}
-	text, err := cli.ConnString(c.connection, c.getenv)
+	text, err := connection.FromFlag(c.connection, c.getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/gwsql/gw/internal/cli/clitest"
+	"github.com/gwsql/gw/internal/clitest"
 )
 
 func TestEveryCommandHasADescriptionAndExamples(t *testing.T) {

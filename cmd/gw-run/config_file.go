@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/serve"
 )
 
@@ -65,18 +65,18 @@ func (o *options) name(flag string) string {
 func (o *options) connectionFrom(flag, given string, getenv func(string) string) (string, error) {
 	setting, ok := o.fromFile[flag]
 	if !ok {
-		return cli.FindConnString(given, "--"+flag, getenv)
+		return connection.Find(given, "--"+flag, getenv)
 	}
-	connection, err := cli.FindConnString(given, setting.Key.Name, getenv)
+	found, err := connection.Find(given, setting.Key.Name, getenv)
 	if err == nil {
-		return connection, nil
+		return found, nil
 	}
 	message := err.Error()
 	if setting.Text.IsExpanded() { // the message has parts of the text
 		message = setting.Key.Name + " with the values of its variables is neither a URL (postgres://user@host:port/database) nor a " +
 			"list of key=value nor a database name"
 	}
-	return connection, config.Problem{Position: setting.Position, Message: message}
+	return found, config.Problem{Position: setting.Position, Message: message}
 }
 
 // shown returns the value of a setting as it may be shown: as the config file has it if it is from there.

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/pkg/crontab"
@@ -69,7 +69,7 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 	}
 	err = to.complete(getenv)
 	switch {
-	case errors.Is(err, cli.ErrNoConnection):
+	case errors.Is(err, connection.ErrNone):
 		fmt.Fprintln(c.errOut, "gw-run: no database given: next runs are not shown, time zones not checked")
 	case err != nil:
 		return usageError{err}
@@ -78,7 +78,7 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 		if err != nil {
 			return err
 		}
-		if c.db, err = cli.Connect(ctx, config.ConnConfig); err != nil {
+		if c.db, err = connection.Connect(ctx, config.ConnConfig); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
 		defer c.db.Close(context.WithoutCancel(ctx))

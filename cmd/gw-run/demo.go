@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/pgtemp"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -78,9 +78,9 @@ func newDemoLogger(w io.Writer) *slog.Logger {
 
 // run finds or starts the database, and plays the demo in it.
 func (d *demo) run(ctx, hard context.Context, getenv func(string) string) (err error) {
-	d.database.connection, err = cli.ConnString(d.database.connection, getenv)
+	d.database.connection, err = connection.FromFlag(d.database.connection, getenv)
 	switch {
-	case errors.Is(err, cli.ErrNoConnection):
+	case errors.Is(err, connection.ErrNone):
 		server, err := pgtemp.Start(ctx, pgtemp.Options{Log: d.out})
 		if err != nil {
 			return err

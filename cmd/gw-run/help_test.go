@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gwsql/gw/internal/cli/clitest"
+	"github.com/gwsql/gw/internal/clitest"
 	"github.com/gwsql/gw/internal/stop"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/pflag"
 
-	"github.com/gwsql/gw/internal/cli"
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/serve"
 )
 
@@ -46,7 +46,7 @@ func newOptions() *options { return &options{worker: serve.Options{PollInterval:
 
 func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
-	flags.StringVarP(&d.schema, "schema", "s", cli.Schema(getenv), "`schema` of the queue")
+	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
 }
 
 // newCommandFlags returns the flags of a worker.
@@ -161,7 +161,7 @@ func (o *options) check(getenv func(string) string) error {
 	}
 	var err error
 	o.database.connection, err = o.connectionFrom("connection", o.database.connection, getenv)
-	if !o.offline || !errors.Is(err, cli.ErrNoConnection) {
+	if !o.offline || !errors.Is(err, connection.ErrNone) {
 		problems = append(problems, err)
 	}
 	if o.listen != "" {
@@ -175,7 +175,7 @@ func (d *database) complete(getenv func(string) string) (err error) {
 	if d.schema == "" {
 		return errors.New("--schema is empty")
 	}
-	d.connection, err = cli.ConnString(d.connection, getenv)
+	d.connection, err = connection.FromFlag(d.connection, getenv)
 	return err
 }
 
@@ -208,7 +208,7 @@ func (d *database) pool() (*pgxpool.Config, error) {
 	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
 		params["application_name"] = "gw-run"
 	}
-	cli.SpeakUTF8(config.ConnConfig)
+	connection.SpeakUTF8(config.ConnConfig)
 	return config, nil
 }
 

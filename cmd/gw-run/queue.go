@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
@@ -37,7 +37,7 @@ func (d database) open(ctx context.Context) (*queue, error) {
 }
 
 func (q *queue) connect(ctx context.Context) (err error) {
-	if q.db, err = cli.Connect(ctx, q.config); err != nil {
+	if q.db, err = connection.Connect(ctx, q.config); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil

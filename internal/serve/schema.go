@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -39,7 +39,7 @@ func PrepareSchema(ctx context.Context, o Options) error {
 // findQueue makes sure that a schema has what a worker calls. It is the queue's, or that which gw-migrate grants makes for
 // workers who may not look into the queue's.
 func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error {
-	conn, err := cli.Connect(ctx, config)
+	conn, err := connection.Connect(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}

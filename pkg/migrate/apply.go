@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	tern "github.com/jackc/tern/v2/migrate"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // lockPolicy says how to get at locks that others hold.
@@ -112,7 +112,7 @@ func (m *Migrator) setSession(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `
 		select pg_catalog.set_config('lock_timeout', $1::pg_catalog.text, false),
 		       pg_catalog.set_config('search_path', $2::pg_catalog.text, false)`,
-		strconv.FormatInt(milliseconds, 10), cli.OwnPath)
+		strconv.FormatInt(milliseconds, 10), connection.OwnPath)
 	if err != nil {
 		return fmt.Errorf("set lock timeout and path: %w", err)
 	}

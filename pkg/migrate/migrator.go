@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/sql"
 )
 
@@ -58,7 +58,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "gw-migrate"
 	}
-	cli.SpeakUTF8(conn)
+	connection.SpeakUTF8(conn)
 	return &Migrator{
 		config:     conn,
 		schema:     cfg.Schema,
@@ -145,7 +145,7 @@ func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, er
 }
 
 func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := cli.Connect(ctx, m.config)
+	conn, err := connection.Connect(ctx, m.config)
 	if err != nil {
 		if refusal := poolerRefusal(err); refusal != nil {
 			return nil, refusal

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // A State is what a schema looks like to this program.
@@ -152,7 +152,7 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 
 	// With the path, the catalogue's functions name the schema of everything that is not PostgreSQL's own. A row security
 	// policy is somebody's code: a query that it would filter fails instead.
-	for _, setting := range []string{"search_path = " + cli.OwnPath, "row_security = off"} {
+	for _, setting := range []string{"search_path = " + connection.OwnPath, "row_security = off"} {
 		if _, err := tx.Exec(ctx, "set local "+setting); err != nil {
 			return Status{}, fmt.Errorf("inspect schema: %w", err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 )
 
 const (
@@ -38,7 +38,7 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	config.HealthCheckPeriod = 2 * spareTime
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
 	config.PingTimeout = pingTimeout
-	cli.SpeakUTF8(config.ConnConfig)
+	connection.SpeakUTF8(config.ConnConfig)
 	pinPath(config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -47,14 +47,14 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	return pool, nil
 }
 
-// pinPath gives connections [cli.OwnPath], until a pooler refuses one for it: from then on they have none, and only the
+// pinPath gives connections [connection.OwnPath], until a pooler refuses one for it: from then on they have none, and only the
 // names in our statements, which are all qualified, keep those of others out.
 func pinPath(config *pgxpool.Config) {
 	var isRefused atomic.Bool
 	before, onError := config.BeforeConnect, config.ConnConfig.OnPgError
 	config.BeforeConnect = func(ctx context.Context, conn *pgx.ConnConfig) error {
 		if !isRefused.Load() {
-			conn.RuntimeParams["search_path"] = cli.OwnPath
+			conn.RuntimeParams["search_path"] = connection.OwnPath
 		}
 		if before == nil {
 			return nil
@@ -62,7 +62,7 @@ func pinPath(config *pgxpool.Config) {
 		return before(ctx, conn)
 	}
 	config.ConnConfig.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-		if cli.RefusesPath(err) {
+		if connection.RefusesPath(err) {
 			isRefused.Store(true)
 		}
 		return onError == nil || onError(conn, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // Open opens a pool for a [Worker] or a [Client], and connects once to see that it can. It is the caller's to close.
@@ -18,7 +18,7 @@ import (
 // PostgreSQL's; if none of these is set, that is an error. Errors do not show passwords. Texts are sent as UTF-8, whatever
 // the encoding of the database and of the role.
 func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
-	text, err := cli.FindConnString(connString, "a connection string", os.Getenv)
+	text, err := connection.Find(connString, "a connection string", os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -26,7 +26,7 @@ func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	cli.SpeakUTF8(config.ConnConfig)
+	connection.SpeakUTF8(config.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -41,7 +41,7 @@ func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 // QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects: for scripts. The queue is in the
 // schema graphile_worker; for another one, and for more than one job, make a [Client].
 func QuickAdd(ctx context.Context, connString, task string, payload any, opts *AddOptions) (job *JobInfo, err error) {
-	text, err := cli.FindConnString(connString, "a connection string", os.Getenv)
+	text, err := connection.Find(connString, "a connection string", os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
@@ -49,7 +49,7 @@ func QuickAdd(ctx context.Context, connString, task string, payload any, opts *A
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
-	cli.SpeakUTF8(config.ConnConfig)
+	connection.SpeakUTF8(config.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)

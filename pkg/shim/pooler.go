@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -63,7 +63,7 @@ func (p *pooler) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	first, err := p.pool.Acquire(ctx)
-	if cli.RefusesPath(err) {
+	if connection.RefusesPath(err) {
 		first, err = p.pool.Acquire(ctx) // which does not ask for it again
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package connection
 
 // Schema returns the schema that a command works in unless its --schema says otherwise: GRAPHILE_WORKER_SCHEMA, else
 // graphile_worker. It is meant as the default of that flag, so that an empty name given by the user stays empty and is

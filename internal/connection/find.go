@@ -1,4 +1,4 @@
-package cli
+package connection
 
 import (
 	"errors"
@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrNoConnection is returned by [ConnString] and [FindConnString] when nothing says which database to use.
-var ErrNoConnection = errors.New("no database given")
+// ErrNone is returned by [FromFlag] and [Find] when nothing says which database to use.
+var ErrNone = errors.New("no database given")
 
-// ConnString is [FindConnString] for a command, whose flag is --connection.
-func ConnString(flag string, getenv func(string) string) (string, error) {
-	return FindConnString(flag, "--connection", getenv)
+// FromFlag is [Find] for a command, whose flag is --connection.
+func FromFlag(flag string, getenv func(string) string) (string, error) {
+	return Find(flag, "--connection", getenv)
 }
 
-// FindConnString returns the connection string to use: the given one, else that of DATABASE_URL, else the empty string if
+// Find returns the connection string to use: the given one, else that of DATABASE_URL, else the empty string if
 // PGHOST, PGDATABASE or PGSERVICE is set, which leaves everything to the PG* variables. The result is checked:
 // [pgxpool.ParseConfig] takes it. Errors call the given one by its name.
 //
@@ -24,7 +24,7 @@ func ConnString(flag string, getenv func(string) string) (string, error) {
 //
 // getenv looks up the variables named here; the other PG* variables are read by pgx from the process's environment.
 // Errors never contain the string if it can hold a password.
-func FindConnString(given, name string, getenv func(string) string) (string, error) {
+func Find(given, name string, getenv func(string) string) (string, error) {
 	text, source := given, name
 	if text == "" {
 		text, source = getenv("DATABASE_URL"), "DATABASE_URL"
@@ -32,7 +32,7 @@ func FindConnString(given, name string, getenv func(string) string) (string, err
 	if text == "" {
 		if getenv("PGHOST") == "" && getenv("PGDATABASE") == "" && getenv("PGSERVICE") == "" {
 			return "", fmt.Errorf("%w: pass %s, or set DATABASE_URL, or one of PGHOST, PGDATABASE and PGSERVICE",
-				ErrNoConnection, name)
+				ErrNone, name)
 		}
 		source = "the PG* variables"
 	}

@@ -1,4 +1,4 @@
-package cli_test
+package connection_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/cli"
+	"github.com/gwsql/gw/internal/connection"
 )
 
 func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
@@ -28,7 +28,7 @@ func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
 		{"pool settings", "postgres:///from_flag?pool_max_conns=3", "", "from_flag"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, err := cli.ConnString(c.flag, env(map[string]string{"DATABASE_URL": c.url, "PGDATABASE": "from_pg"}))
+			text, err := connection.FromFlag(c.flag, env(map[string]string{"DATABASE_URL": c.url, "PGDATABASE": "from_pg"}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,8 +44,8 @@ func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
 }
 
 func TestConnStringWithoutAnyHintSaysWhatToSet(t *testing.T) {
-	_, err := cli.ConnString("", env(map[string]string{"PGPASSWORD": "x"}))
-	if !errors.Is(err, cli.ErrNoConnection) {
+	_, err := connection.FromFlag("", env(map[string]string{"PGPASSWORD": "x"}))
+	if !errors.Is(err, connection.ErrNone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestConnStringRefusesNonsenseWithoutShowingPasswords(t *testing.T) {
 		{"bad port", "host=h port=none", "invalid port"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := cli.ConnString(c.text, env(nil))
+			_, err := connection.FromFlag(c.text, env(nil))
 			if err == nil {
 				t.Fatal("accepted")
 			}
