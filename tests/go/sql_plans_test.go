@@ -65,6 +65,7 @@ var hotPaths = []hotPath{
 	{name: "fail_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.fail_job('worker', ($1::bigint[])[1], 'failed')"},
 	{name: "return_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.return_job('worker', ($1::bigint[])[1])"},
 	{name: "fall_asleep", blocks: 350, rows: 200, sql: "select * from graphile_worker.fall_asleep('worker', array['task1', 'task2'])"},
+	{name: "make_room", blocks: 60, rows: 50, sql: "select graphile_worker.make_room(array['task1', 'task2'])"},
 	{name: "heartbeat", held: 2, blocks: 400, rows: 200, sql: "select * from graphile_worker.heartbeat('worker', $1, $2)"},
 	{name: "add_job", blocks: 40, rows: 200,
 		sql: "select graphile_worker.add_job('task1')"},

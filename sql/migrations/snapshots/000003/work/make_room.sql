@@ -16,6 +16,7 @@ create or replace function {{.schema}}.make_room(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set enable_bitmapscan = off
   set jit = off
 as $$
 declare
