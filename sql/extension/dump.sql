@@ -1,6 +1,6 @@
--- What pg_dump saves, besides the extension itself: what users and workers have put in. The rest comes with the
--- extension, such as the ledger, or comes again by itself: marks of sleeping workers, parsed patterns, turns, cursors.
--- One a statement, for each changes the same row.
+-- The tables and sequences that pg_dump saves in addition to the extension: data of users and workers. The other tables
+-- are created with the extension, such as the ledger, or are filled again during operation: marks of sleeping workers,
+-- parsed patterns, turns, cursors. One statement per table, because each changes the same row.
 do $$
 declare
   saved regclass;

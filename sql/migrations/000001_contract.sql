@@ -1,8 +1,8 @@
 -- The tables, types and ledger of Graphile Worker at revision 20. They are a contract shared with its Node worker,
--- which works the same tables: names, types, constraints and defaults must stay what they are. Ours goes into tables
--- of its own.
+-- which uses the same tables: names, types, constraints and defaults must not change. Our own data is in separate
+-- tables.
 
--- For those who run this by tern itself: what is there stays as it is.
+-- If tern itself runs this migration, existing objects stay unchanged.
 do $$
 begin
   if to_regclass('{{ replace "'" "''" .schema }}.migrations') is not null
@@ -81,7 +81,7 @@ create table {{.schema}}._private_known_crontabs (
   last_execution timestamptz
 );
 
--- Enabled without a policy: rows are for the owner alone, whatever is granted.
+-- Enabled without a policy: only the owner can read rows, whatever is granted.
 alter table {{.schema}}._private_tasks          enable row level security;
 alter table {{.schema}}._private_job_queues     enable row level security;
 alter table {{.schema}}._private_jobs           enable row level security;
@@ -119,61 +119,61 @@ create type {{.schema}}.job_spec as (
 );
 
 comment on table {{.schema}}.migrations is
-  'Ledger of Graphile Worker''s schema revisions, read by its Node worker: rows 1 to 20, nothing of ours.';
+  'Ledger of Graphile Worker''s schema revisions, read by its Node worker: rows 1 to 20, with no rows of ours.';
 comment on column {{.schema}}.migrations.id is 'The revision.';
 comment on column {{.schema}}.migrations.ts is 'When it was applied.';
-comment on column {{.schema}}.migrations.breaking is 'Whether workers that do not know the revision must stop.';
+comment on column {{.schema}}.migrations.breaking is 'Whether workers that do not support the revision must stop.';
 
-comment on table {{.schema}}._private_tasks is 'Task names and the ids that stand for them.';
-comment on column {{.schema}}._private_tasks.id is 'What jobs refer to.';
-comment on column {{.schema}}._private_tasks.identifier is 'The task''s name, at most 128 characters.';
+comment on table {{.schema}}._private_tasks is 'Task names and their ids.';
+comment on column {{.schema}}._private_tasks.id is 'The id that jobs refer to.';
+comment on column {{.schema}}._private_tasks.identifier is 'The name of the task, at most 128 characters.';
 
 comment on table {{.schema}}._private_job_queues is
-  'Named queues. A queue is locked while one of its jobs runs, so that they run one after the other.';
-comment on column {{.schema}}._private_job_queues.id is 'What jobs refer to.';
-comment on column {{.schema}}._private_job_queues.queue_name is 'The queue''s name, at most 128 characters.';
-comment on column {{.schema}}._private_job_queues.locked_at is 'Since when a job of the queue runs; null: none does.';
+  'Named queues. A queue is locked while one of its jobs runs, so its jobs run one after the other.';
+comment on column {{.schema}}._private_job_queues.id is 'The id that jobs refer to.';
+comment on column {{.schema}}._private_job_queues.queue_name is 'The name of the queue, at most 128 characters.';
+comment on column {{.schema}}._private_job_queues.locked_at is 'Since when a job of the queue has been running; null: none is.';
 comment on column {{.schema}}._private_job_queues.locked_by is 'The worker that runs it.';
-comment on column {{.schema}}._private_job_queues.is_available is 'Whether the queue''s next job may be claimed.';
+comment on column {{.schema}}._private_job_queues.is_available is 'Whether the next job of the queue may be claimed.';
 
-comment on table {{.schema}}._private_jobs is 'The jobs that wait, run or have failed for good. A job that is done has no row.';
-comment on column {{.schema}}._private_jobs.id is 'The job, for as long as it exists; the last word in the order of jobs.';
+comment on table {{.schema}}._private_jobs is 'The jobs that are waiting, running or permanently failed. A completed job has no row.';
+comment on column {{.schema}}._private_jobs.id is 'The id of the job, and the last sort key of the order of jobs.';
 comment on column {{.schema}}._private_jobs.job_queue_id is 'The named queue, if the job is in one.';
 comment on column {{.schema}}._private_jobs.task_id is 'The task that runs the job.';
-comment on column {{.schema}}._private_jobs.payload is 'What the task is to work on.';
+comment on column {{.schema}}._private_jobs.payload is 'The input of the task.';
 comment on column {{.schema}}._private_jobs.priority is 'Lower runs first.';
-comment on column {{.schema}}._private_jobs.run_at is 'Not before this time.';
+comment on column {{.schema}}._private_jobs.run_at is 'The job does not start before this time.';
 comment on column {{.schema}}._private_jobs.attempts is
-  'How often the job was claimed. One more than max_attempts: it was replaced or removed while running and must not run again.';
-comment on column {{.schema}}._private_jobs.max_attempts is 'After how many attempts a failing job has failed for good.';
+  'How often the job was claimed. max_attempts + 1: it was replaced or removed while it was running and must not run again.';
+comment on column {{.schema}}._private_jobs.max_attempts is 'The number of attempts after which a failing job has failed permanently.';
 comment on column {{.schema}}._private_jobs.last_error is 'Why the last failed attempt failed.';
 comment on column {{.schema}}._private_jobs.created_at is 'When the job was added.';
 comment on column {{.schema}}._private_jobs.updated_at is 'When a producer or an administrator last changed it; claims and outcomes do not count.';
-comment on column {{.schema}}._private_jobs.key is 'The job_key, unique among the rows that there are.';
-comment on column {{.schema}}._private_jobs.locked_at is 'Since when the job is claimed; null: it is not. Its microseconds are the lease.';
+comment on column {{.schema}}._private_jobs.key is 'The job_key, unique among the existing rows.';
+comment on column {{.schema}}._private_jobs.locked_at is 'When the job was claimed; null: it is not claimed. Its microseconds since 1970 are the lease.';
 comment on column {{.schema}}._private_jobs.locked_by is 'The worker that claimed it.';
 comment on column {{.schema}}._private_jobs.revision is 'How often the job was replaced through its key.';
 comment on column {{.schema}}._private_jobs.flags is 'An object of flag -> true; a worker may refuse jobs by flag.';
-comment on column {{.schema}}._private_jobs.is_available is 'Whether the job may be claimed once run_at has come: not claimed, attempts left.';
+comment on column {{.schema}}._private_jobs.is_available is 'Whether the job may be claimed from run_at on: it is not claimed and has attempts left.';
 
-comment on table {{.schema}}._private_known_crontabs is 'Recurring jobs that workers have met, so that each minute is scheduled once.';
-comment on column {{.schema}}._private_known_crontabs.identifier is 'The recurring job.';
-comment on column {{.schema}}._private_known_crontabs.known_since is 'When a worker first met it.';
+comment on table {{.schema}}._private_known_crontabs is 'Recurring jobs that workers have registered; it ensures that each minute is scheduled once.';
+comment on column {{.schema}}._private_known_crontabs.identifier is 'The name of the recurring job.';
+comment on column {{.schema}}._private_known_crontabs.known_since is 'When a worker first registered it.';
 comment on column {{.schema}}._private_known_crontabs.last_execution is 'The last minute that was scheduled.';
 
-comment on view {{.schema}}.jobs is 'The jobs that wait, run or have failed for good, for reading; without their payloads.';
-comment on column {{.schema}}.jobs.id is 'The job.';
+comment on view {{.schema}}.jobs is 'The jobs that are waiting, running or permanently failed, read-only and without their payloads.';
+comment on column {{.schema}}.jobs.id is 'The id of the job.';
 comment on column {{.schema}}.jobs.queue_name is 'The named queue, if the job is in one.';
 comment on column {{.schema}}.jobs.task_identifier is 'The task that runs the job.';
 comment on column {{.schema}}.jobs.priority is 'Lower runs first.';
-comment on column {{.schema}}.jobs.run_at is 'Not before this time.';
+comment on column {{.schema}}.jobs.run_at is 'The job does not start before this time.';
 comment on column {{.schema}}.jobs.attempts is 'How often the job was claimed.';
-comment on column {{.schema}}.jobs.max_attempts is 'After how many attempts a failing job has failed for good.';
+comment on column {{.schema}}.jobs.max_attempts is 'The number of attempts after which a failing job has failed permanently.';
 comment on column {{.schema}}.jobs.last_error is 'Why the last failed attempt failed.';
 comment on column {{.schema}}.jobs.created_at is 'When the job was added.';
 comment on column {{.schema}}.jobs.updated_at is 'When a producer or an administrator last changed it.';
 comment on column {{.schema}}.jobs.key is 'The job_key.';
-comment on column {{.schema}}.jobs.locked_at is 'Since when the job is claimed; null: it is not.';
+comment on column {{.schema}}.jobs.locked_at is 'When the job was claimed; null: it is not claimed.';
 comment on column {{.schema}}.jobs.locked_by is 'The worker that claimed it.';
 comment on column {{.schema}}.jobs.revision is 'How often the job was replaced through its key.';
 comment on column {{.schema}}.jobs.flags is 'An object of flag -> true.';

@@ -1,4 +1,4 @@
--- _gw_complete_queued tells of the queues that it frees itself.
+-- _gw_complete_queued notifies for the queues that it frees and sets gw.told, which disables the trigger.
 create constraint trigger _gw_queue_freed
   after update of locked_at on {{.schema}}._private_job_queues
   deferrable initially deferred
@@ -7,7 +7,7 @@ create constraint trigger _gw_queue_freed
   execute function {{.schema}}._gw_queue_freed();
 
 comment on trigger _gw_queue_freed on {{.schema}}._private_job_queues is
-  'Wakes a worker when a queue becomes free and a due job waits in it.';
+  'Wakes a worker when a queue becomes free and a due job is waiting in it.';
 
 create trigger _gw_contexts_put
   after insert on {{.schema}}._gw_job_context
@@ -16,7 +16,7 @@ create trigger _gw_contexts_put
   execute function {{.schema}}._gw_contexts_put();
 
 comment on trigger _gw_contexts_put on {{.schema}}._gw_job_context is
-  'Removes contexts of jobs that are gone as new ones come.';
+  'Deletes contexts of deleted jobs when new ones are stored.';
 
 select {{.schema}}._gw_record_installed();
 select {{.schema}}._gw_apply_grants();

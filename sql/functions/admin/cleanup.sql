@@ -1,13 +1,14 @@
--- Removes what piles up, and returns for each task how many rows went. tasks, in whatever order they are given:
---   DELETE_PERMAFAILED_JOBS  jobs that failed for good
---   GC_TASK_IDENTIFIERS      task names that no job uses, but for keep_task_identifiers
+-- Deletes rows that accumulate, and returns the number of deleted rows for each task. tasks, in any order:
+--   DELETE_PERMAFAILED_JOBS  permanently failed jobs
+--   GC_TASK_IDENTIFIERS      task names that no job uses, except keep_task_identifiers
 --   GC_JOB_QUEUES            queue names that no job uses
--- Whatever is asked for, our side tables lose what is not needed any more, as in stale_sweep.
--- Names that a transaction in flight may be using are left for the next time; producers never wait longer than this
--- call's transaction lasts, and only those that use a collected name.
--- Node workers cache the ids of task names. So while a worker that is not registered holds a lock, task names are only
--- collected with force; registered workers look names up at every claim.
--- Raises GWCTN (unknown task), GWCFW (foreign workers), GWCIS (not READ COMMITTED: an older snapshot cannot tell).
+-- Every call also deletes expired rows of our side tables, as stale_sweep does.
+-- Names that an open transaction may be using are left for the next call. Only producers that use a deleted name wait,
+-- at most until this transaction ends.
+-- Node workers cache the ids of task names. So while a worker that is not registered holds a lock, task names are
+-- deleted only with force. Registered workers look up names at every claim.
+-- Raises GWCTN (unknown task), GWCFW (unregistered worker), GWCIS (not READ COMMITTED: an older snapshot may not show
+-- the jobs that use a name).
 create or replace function {{.schema}}.cleanup(
   tasks                 text[],
   keep_task_identifiers text[]  default '{}',
@@ -56,7 +57,7 @@ begin
     if found and not coalesce(force, false) then
       raise exception 'Worker ''%'' is not registered and holds a job; it may have cached the ids of task names.', owner
         using errcode = 'GWCFW',
-              hint = 'Stop the Node workers first, or pass force => true if they know every task name that is kept.';
+               hint = 'Stop the Node workers first, or pass force => true if every task name that they have cached is kept.';
     end if;
     rows := {{.schema}}._gw_collect_names('task', keep_task_identifiers);
     return next;
@@ -71,4 +72,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cleanup(text[], text[], boolean) is
-  'Removes what piles up: DELETE_PERMAFAILED_JOBS, GC_TASK_IDENTIFIERS (but for keep_task_identifiers), GC_JOB_QUEUES. Returns how many rows went for each. Whatever is asked for, what workers left in the tables beside the jobs goes, too. force: collect task names although workers that are not registered hold jobs.';
+  'Deletes rows that accumulate: DELETE_PERMAFAILED_JOBS, GC_TASK_IDENTIFIERS (except keep_task_identifiers), GC_JOB_QUEUES. Returns the number of deleted rows for each. Every call also deletes expired rows of the side tables. force: delete task names although workers that are not registered hold jobs.';

@@ -1,5 +1,5 @@
--- Deletes these jobs as if they were done, and returns them. Running ones are left alone, unless their lock is older than
--- four hours.
+-- Deletes these jobs as completed, and returns them. Running jobs are skipped, unless their lock is older than four
+-- hours.
 -- Locks: job rows by id.
 create or replace function {{.schema}}.complete_jobs(
   job_ids bigint[]
@@ -22,4 +22,4 @@ as $$
 $$;
 
 comment on function {{.schema}}.complete_jobs(bigint[]) is
-  'Deletes these jobs as if they were done and returns them. Running jobs are left alone, unless their lock is older than four hours.';
+  'Deletes these jobs as completed and returns them. Running jobs are skipped, unless their lock is older than four hours.';

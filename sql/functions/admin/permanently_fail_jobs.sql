@@ -1,6 +1,6 @@
--- Marks these jobs as permanently failed, and returns them. Running ones are left alone, unless their lock is older than
--- four hours. Such a lock stays, so its job gets one attempt more than its maximum: should the worker turn up after all
--- and hand it back, it stays dead (see _gw_retire).
+-- Marks these jobs as permanently failed, and returns them. Running jobs are skipped, unless their lock is older than
+-- four hours. Such a lock stays, so its job gets attempts = max_attempts + 1: if the worker returns it later, it stays
+-- failed (see _gw_retire).
 -- Locks: job rows by id.
 create or replace function {{.schema}}.permanently_fail_jobs(
   job_ids       bigint[],
@@ -28,4 +28,4 @@ as $$
 $$;
 
 comment on function {{.schema}}.permanently_fail_jobs(bigint[], text) is
-  'Marks these jobs as permanently failed, with error_message as last_error, and returns them. Running jobs are left alone, unless their lock is older than four hours.';
+  'Marks these jobs as permanently failed, with error_message as last_error, and returns them. Running jobs are skipped, unless their lock is older than four hours.';

@@ -1,7 +1,7 @@
--- How many jobs stand where (see job_state), and for how long the longest waiting of the ready ones is due: for
+-- Returns the number of jobs in each state (see job_state), and how long the oldest ready job has been due, for
 -- dashboards and scalers.
--- Its cost is bounded: of a table with more than so many pages it sees a sample of as many, and is_estimate says so.
--- The sample does not show a few jobs among millions; oldest_ready is exact all the same.
+-- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true. A
+-- sample may miss a few jobs among millions; oldest_ready is exact in any case.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_depth(
   pages bigint default 1000
@@ -38,10 +38,11 @@ end;
 $$;
 
 comment on function {{.schema}}.queue_depth(bigint) is
-  'How many jobs are ready, scheduled, running and failed for good, and for how long the longest waiting ready job is due (null if none is). Of a table with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of that size, and is_estimate is true.';
 
--- The earliest run_at of the ready jobs, null if none is ready; -infinity does not count. Within each priority the index
--- has it in front, so this steps from priority to priority, a hundred at most, of the most urgent ones.
+-- Returns the earliest run_at of the ready jobs; null if none is ready. A run_at of -infinity does not count. The index
+-- has it first within each priority, so the function steps from priority to priority, over the 100 most urgent ones at
+-- most.
 create or replace function {{.schema}}._gw_oldest_ready()
   returns timestamptz
   language sql
@@ -92,4 +93,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_oldest_ready() is
-  'Internal: the earliest run_at of the ready jobs, null if none is ready; jobs that are due since ever do not count.';
+  'Internal: returns the earliest run_at of the ready jobs, null if none is ready; -infinity does not count.';

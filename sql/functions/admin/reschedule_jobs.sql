@@ -1,5 +1,5 @@
--- Changes when and how these jobs run, and returns them; what is null stays. Running ones are left alone, unless their
--- lock is older than four hours. attempts => 0 gives a permanently failed job all its attempts again.
+-- Changes when and how these jobs run, and returns them; a null argument leaves its value unchanged. Running jobs are
+-- skipped, unless their lock is older than four hours. attempts => 0 restores all attempts of a permanently failed job.
 -- Locks: job rows by id.
 -- Raises GWBMA, GWBMR, GWBPR, GWBAR for numbers out of range.
 create or replace function {{.schema}}.reschedule_jobs(
@@ -48,4 +48,4 @@ end;
 $$;
 
 comment on function {{.schema}}.reschedule_jobs(bigint[], timestamptz, integer, integer, integer) is
-  'Changes run_at, priority, attempts or max_attempts of these jobs and returns them; null leaves a value as it is. Running jobs are left alone, unless their lock is older than four hours.';
+  'Changes run_at, priority, attempts or max_attempts of these jobs and returns them; null leaves a value unchanged. Running jobs are skipped, unless their lock is older than four hours.';

@@ -1,6 +1,6 @@
--- Makes these jobs run now, and returns them. Those that have failed get all their attempts again; others keep theirs.
--- Left alone are jobs that run, and those that were replaced or removed while they ran and have failed since: what took
--- their place stands beside them. (To revive one of these all the same is up to reschedule_jobs.)
+-- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
+-- unchanged. Skipped are running jobs, and failed jobs that were replaced or removed while they ran, because another
+-- job may exist in their place. (reschedule_jobs revives these all the same.)
 -- Locks: job rows by id.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
@@ -36,4 +36,4 @@ end;
 $$;
 
 comment on function {{.schema}}.retry_jobs(bigint[]) is
-  'Makes these jobs run now and returns them; failed ones get all their attempts again. Running jobs are left alone, and so are failed ones that were replaced or removed while they ran.';
+  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, as are failed jobs that were replaced or removed while they ran.';

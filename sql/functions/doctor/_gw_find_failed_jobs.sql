@@ -1,4 +1,4 @@
--- Jobs that failed for good and pile up.
+-- Permanently failed jobs if there are many.
 create or replace function {{.schema}}._gw_find_failed_jobs(
   pages     bigint default 10000,
   threshold bigint default 1000
@@ -20,9 +20,9 @@ begin
   select 'info',
          'failed jobs',
          'table _private_jobs',
-         format('Jobs that failed for good: %s. They stay until somebody acts; each look for stale locks reads them all.',
+         format('Permanently failed jobs: %s. They stay until they are deleted or retried; each search for stale locks reads them all.',
                 {{.schema}}._gw_estimate(f.jobs, jobs_seen)),
-         format('Look at last_error in %s.jobs, then delete them with: '
+         format('Read last_error in %s.jobs, then delete them with: '
                 'select * from %1$s.cleanup(array[''DELETE_PERMAFAILED_JOBS'']);', {{.schema}}._gw_namespace())
     from failed as f
    where f.jobs * 100 / jobs_seen >= threshold;
@@ -30,4 +30,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_failed_jobs(bigint, bigint) is
-  'Internal, for doctor(): whether so many jobs have failed for good, by so many pages of the jobs.';
+  'Internal, for doctor(): whether this many jobs have failed permanently, by a sample of this many pages.';

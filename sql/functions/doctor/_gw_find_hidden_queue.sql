@@ -1,4 +1,4 @@
--- Row level security hides the queue from everybody but its owner. Then nothing else could be told.
+-- Row level security hides the queue from all roles except its owner. In that case no other finding is possible.
 create or replace function {{.schema}}._gw_find_hidden_queue()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language sql
@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_find_hidden_queue() is
-  'Internal, for doctor(): whether the role may not see the queue.';
+  'Internal, for doctor(): whether row level security hides the queue from this role.';

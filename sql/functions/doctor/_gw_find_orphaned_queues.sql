@@ -1,6 +1,6 @@
--- Queues that are locked though none of their jobs is: the row of the running job was deleted by hand, or by
--- complete_jobs after its lock had expired. A claim, and its end, change both in one statement, so that no statement
--- sees one without the other; that takes all jobs, so where only a sample is looked at, nothing can be said.
+-- Queues that are locked although none of their jobs is: the row of the running job was deleted by hand, or by
+-- complete_jobs after its lock had expired. A claim changes job and queue in one statement, and so does an outcome, so
+-- no statement sees one without the other. The check needs all jobs; if only a sample is read, it is skipped.
 create or replace function {{.schema}}._gw_find_orphaned_queues(
   pages bigint default 10000
 )
@@ -17,9 +17,10 @@ begin
   select 'warning',
          'orphaned queue',
          'queue ' || q.queue_name,
-         format('It is locked by worker %s since %s, but none of its jobs runs. The jobs in it wait until the lock is four '
+         format('It has been locked by worker %s for %s, but none of its jobs runs. Its jobs wait until the lock is four '
                 'hours old.', coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
-         -- The lock's time in the condition: the queue may have been freed and claimed since.
+         -- The condition includes the time of the lock, because the queue may have been freed and claimed in the
+         -- meantime.
          format('Free it with: update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
                 'and %1$s._gw_lease(locked_at) = %3$s;',
                 {{.schema}}._gw_namespace(), q.id, {{.schema}}._gw_lease(q.locked_at))
@@ -35,4 +36,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_orphaned_queues(bigint) is
-  'Internal, for doctor(): queues that are locked though none of their jobs is, if all jobs are in so many pages.';
+  'Internal, for doctor(): queues that are locked although none of their jobs is, if all jobs are in this many pages.';

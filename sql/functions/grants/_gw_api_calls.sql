@@ -1,5 +1,5 @@
--- What each kind of role may call, and read, besides enqueue: that is the producers'. A function that is not there is
--- passed over.
+-- Returns which functions each kind of role may call, and which views it may read. enqueue, for producers, is not in
+-- the list. Functions that do not exist are ignored.
 create or replace function {{.schema}}._gw_api_calls()
   returns table (kind text, call text)
   language sql
@@ -30,4 +30,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_api_calls() is
-  'Internal, for grants: which functions and views each kind of role gets.';
+  'Internal, for grants: returns which functions and views each kind of role gets.';

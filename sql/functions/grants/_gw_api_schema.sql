@@ -1,4 +1,4 @@
--- The schema that holds what roles may call: <the queue's>_api. The queue's own is closed to them.
+-- Returns the name of the schema for roles: <schema of the queue>_api. Roles have no access to the queue's own schema.
 create or replace function {{.schema}}._gw_api_schema()
   returns text
   language sql
@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_api_schema() is
-  'Internal, for grants: the name of the schema that holds what roles may call, not quoted.';
+  'Internal, for grants: returns the name of the schema for roles, not quoted.';

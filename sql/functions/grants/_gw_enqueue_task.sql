@@ -1,6 +1,6 @@
--- add_job for a producer that is limited to this task: a key that a job of another task has is refused, for to replace
--- that job would be to remove it.
--- Locks: what add_job does, with the row under the key first.
+-- Adds a job as add_job does, for a producer that is limited to this task. A key in use by a job of another task is
+-- refused, because replacing that job would remove it.
+-- Locks: what add_job locks, but the row under the key first.
 -- Raises what add_job raises, and GWBKT for a key of another task.
 create or replace function {{.schema}}._gw_enqueue_task(
   identifier   text,
@@ -27,26 +27,26 @@ begin
     return ({{.schema}}.add_job(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, job_key_mode)).id;
   end if;
 
-  -- What would be refused is refused before its names are made.
+  -- An invalid job is refused before its names are created.
   if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags) then
     perform {{.schema}}._gw_refuse_job(identifier, queue_name, max_attempts, job_key, priority, flags);
   end if;
 
-  -- Names before the row under the key, as in add_job.
+  -- Name locks come before the row under the key, as in add_job.
   perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
   perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
   loop
     select j.id into holder_id from {{.schema}}._private_jobs as j where j.key = job_key for update;
-    -- Read by a statement of its own, for the lock may have waited for somebody who changed the task.
+    -- This is a separate statement, because the lock may have waited for a transaction that changed the task.
     if found and not exists (
       select from {{.schema}}._private_jobs as j
         join {{.schema}}._private_tasks as t on t.id = j.task_id
        where j.id = holder_id and t.identifier = _gw_enqueue_task.identifier
     ) then
       raise exception 'The job key ''%'' is in use by a job of another task.', job_key
-        using errcode = 'GWBKT', hint = 'Take a key that no other task has.';
+        using errcode = 'GWBKT', hint = 'Use a key that no other task uses.';
     end if;
-    -- Without a job under the key all modes do the same. That one which replaces nothing is safe if somebody is quicker.
+    -- If there is no job under the key, all modes do the same. unsafe_dedupe replaces nothing if another call is faster.
     added := {{.schema}}.add_job(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags,
       case when holder_id is null and coalesce(job_key_mode, 'replace') in ('replace', 'preserve_run_at') then 'unsafe_dedupe'
            else job_key_mode end);
@@ -57,4 +57,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_enqueue_task(text, json, text, timestamptz, integer, text, integer, text[], text) is
-  'Internal, for grants: add_job for producers limited to one task, which may not replace jobs of other tasks.';
+  'Internal, for grants: adds a job for a producer that is limited to one task; it may not replace jobs of other tasks.';

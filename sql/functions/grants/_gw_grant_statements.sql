@@ -1,5 +1,5 @@
--- The statements that bring the schema for roles, and who may do what, to what is remembered: from whatever state, so
--- that the same are right after a migration, a repair, and where default privileges grant too much.
+-- Returns the statements that bring the schema for roles, and all privileges, to the stored state. They work from any
+-- state: after a migration, after a repair, and where default privileges grant too much.
 
 create or replace function {{.schema}}._gw_grant_statements()
   returns setof text
@@ -14,7 +14,7 @@ declare
   mark      text    := 'What roles may do with the queue in schema ' || {{.schema}}._gw_namespace() || '; made by gw-migrate grants.';
 begin
   if is_wanted and octet_length(api) > 63 then
-    raise exception 'The schema %, which roles need, would have a name of more than 63 bytes.', quote_ident(api)
+    raise exception 'The name of the schema for roles, %, would have more than 63 bytes.', quote_ident(api)
       using errcode = 'name_too_long', hint = 'Install the queue in a schema with a shorter name.';
   end if;
   if is_there and obj_description(quote_ident(api)::regnamespace, 'pg_namespace') is distinct from mark then
@@ -23,7 +23,7 @@ begin
     end if;
     if exists (select from pg_class as c where c.relnamespace = quote_ident(api)::regnamespace)
        or exists (select from pg_proc as p where p.pronamespace = quote_ident(api)::regnamespace) then
-      raise exception 'The schema % holds something else.', quote_ident(api)
+      raise exception 'The schema % contains other objects.', quote_ident(api)
         using errcode = 'duplicate_schema', hint = 'Rename it, or install the queue in a schema with another name.';
     end if;
   end if;
@@ -48,9 +48,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_grant_statements() is
-  'Internal, for gw-migrate grants: the statements that bring what roles may do to what is remembered.';
+  'Internal, for gw-migrate grants: returns the statements that bring all privileges to the stored state.';
 
--- Drops what is not to be there, or not like that. A view goes with its function, but nothing that others have built on it.
+-- Drops obsolete or changed functions and the views on them. Objects of other owners that depend on them are not dropped.
 create or replace function {{.schema}}._gw_spare_statements(
   api text
 )
@@ -82,7 +82,7 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_spare_statements(text) is
-  'Internal, for grants: drops what is not to be in the schema for roles.';
+  'Internal, for grants: returns the statements that drop obsolete objects of the schema for roles.';
 
 create or replace function {{.schema}}._gw_make_statements(
   api text
@@ -106,10 +106,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_make_statements(text) is
-  'Internal, for grants: makes what is to be in the schema for roles.';
+  'Internal, for grants: returns the statements that create the objects of the schema for roles.';
 
--- Takes everything from everybody but the owner, then grants by name. In the queue's own schema it is taken from everybody
--- at large and from the roles that are remembered; what others were granted by hand stays.
+-- Revokes all privileges from all roles except the owner, then grants by name. In the queue's own schema it revokes
+-- only from public and from the stored roles; privileges that other roles were granted by hand stay.
 create or replace function {{.schema}}._gw_privilege_statements(
   api text
 )
@@ -127,7 +127,7 @@ begin
     into known
     from {{.schema}}._gw_grants as g
     join pg_roles as r on r.rolname = g.role;
-  -- Whoever has been granted something, or is granted what is made by default.
+  -- Roles that have a privilege on an object or by default.
   select string_agg(distinct quote_ident(r.rolname), ', ')
     into others
     from (select n.nspacl from pg_namespace as n where n.nspname = api
@@ -167,4 +167,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_privilege_statements(text) is
-  'Internal, for grants: takes everything from everybody, and grants by name.';
+  'Internal, for grants: returns the statements that revoke all privileges and grant by name.';

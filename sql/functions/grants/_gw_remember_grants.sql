@@ -1,4 +1,4 @@
--- Remembers which roles are of a kind, with the tasks that these producers are limited to; _gw_apply_grants acts on it.
+-- Stores which roles are of a kind, with the tasks that these producers are limited to. _gw_apply_grants applies this.
 create or replace function {{.schema}}._gw_remember_grants(
   kind  text,
   roles text[],
@@ -17,7 +17,7 @@ declare
 begin
   if _gw_remember_grants.kind is null
      or _gw_remember_grants.kind not in ('producer', 'worker', 'scheduler', 'monitor', 'admin') then
-    raise exception 'There is no kind of role ''%'', only producer, worker, scheduler, monitor and admin.',
+    raise exception 'There is no kind of role ''%''; the kinds are producer, worker, scheduler, monitor and admin.',
                     _gw_remember_grants.kind
       using errcode = 'invalid_parameter_value';
   end if;
@@ -31,7 +31,7 @@ begin
     end if;
     if pg_has_role(name::name, owner, 'member') then
       raise exception 'The role ''%'' is a superuser, or the owner of the queue, or a member of its owner.', name
-        using errcode = 'invalid_parameter_value', hint = 'Nothing can be kept from it; name another role.';
+        using errcode = 'invalid_parameter_value', hint = 'Its privileges cannot be limited; name another role.';
     end if;
   end loop;
   foreach name in array _gw_remember_grants.tasks loop
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_remember_grants(text, text[], text[]) is
-  'Internal, for gw-migrate grants: remembers which roles are producers (of these tasks, or of all), workers, schedulers, monitors or admins.';
+  'Internal, for gw-migrate grants: stores which roles are producers (of these tasks, or of all), workers, schedulers, monitors or admins.';

@@ -1,4 +1,4 @@
--- The jobs without what they carry or say: no payload, key, flags or last_error.
+-- Returns the jobs without their data: no payload, key, flags or last_error.
 create or replace function {{.schema}}._gw_seen_jobs()
   returns table (
     id              bigint,
@@ -28,4 +28,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_seen_jobs() is
-  'Internal, for grants: the jobs as monitors see them, without payloads, keys, flags and errors.';
+  'Internal, for grants: returns the jobs that monitors see, without payloads, keys, flags and errors.';

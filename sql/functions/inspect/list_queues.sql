@@ -1,6 +1,7 @@
--- The named queues, by name from after_queue on, with how many of their jobs stand where (see job_state), and since when
--- and by whom each is locked: then one of its jobs runs, and the others wait. Jobs in no queue are not counted.
--- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
+-- Returns the named queues after after_queue, by name: how many of their jobs are in each state (see job_state), and
+-- since when and by which worker each queue is locked. While a queue is locked, one of its jobs runs and the others
+-- wait. Jobs without a queue are not counted.
+-- The cost is bounded as that of queue_depth: of a jobs table with more than pages pages it reads a sample.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_queues(
   after_queue text    default null,
@@ -43,4 +44,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_queues(text, integer, bigint) is
-  'The named queues by name, those after after_queue, with how many of their jobs are ready, scheduled, running and failed, and since when and by which worker each is locked. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'Returns the named queues after after_queue, by name, with how many of their jobs are ready, scheduled, running and failed, and since when and by which worker each queue is locked. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';

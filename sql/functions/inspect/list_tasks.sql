@@ -1,7 +1,7 @@
--- The tasks that the queue has had jobs of, or that registered workers have which were seen in the last five minutes, by
--- name from after_task on, with how many of their jobs stand where (see job_state) and how many such workers have them;
--- Node's do not register.
--- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample.
+-- Returns the tasks after after_task, by name, that had jobs or that a registered worker has which was seen in the last
+-- five minutes: how many of their jobs are in each state (see job_state), and how many such workers have the task. Node
+-- workers do not register.
+-- The cost is bounded as that of queue_depth: of a jobs table with more than pages pages it reads a sample.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_tasks(
   after_task text    default null,
@@ -51,9 +51,9 @@ end;
 $$;
 
 comment on function {{.schema}}.list_tasks(text, integer, bigint) is
-  'The tasks that the queue has had jobs of, or that registered workers have which were seen in the last five minutes, by name, those after after_task, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have them. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'Returns the tasks after after_task, by name, that had jobs or that a registered worker has which was seen in the last five minutes, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';
 
--- Also for list_queues.
+-- Counts the jobs of each task, or of each queue for list_queues, by state.
 create or replace function {{.schema}}._gw_count_jobs(
   kind  text,
   pages bigint
@@ -85,4 +85,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_count_jobs(text, bigint) is
-  'Internal: how many jobs of each task, or of each queue, stand where, by so many pages of the jobs.';
+  'Internal: returns how many jobs of each task, or of each queue, are in each state, by a sample of this many pages.';

@@ -1,7 +1,7 @@
--- The workers, by id from after_worker on: those that are registered, and those that are not but hold jobs or queues, as
--- Node's. running is how many jobs each holds, longest_since when it claimed the first of these.
--- Its cost is bounded as queue_depth's is: of a table of jobs with more than so many pages it sees a sample, and may miss
--- workers that are not registered.
+-- Returns the workers after after_worker, by id: registered workers, and other workers that hold jobs or queues, such
+-- as Node's. running is the number of jobs that a worker holds, longest_since when it claimed the oldest of them.
+-- The cost is bounded as that of queue_depth: of a jobs table with more than pages pages it reads a sample, and may
+-- miss workers that are not registered.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_workers(
   after_worker text    default null,
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_workers(text, integer, bigint) is
-  'The workers by id, those after after_worker: the registered ones, and others that hold jobs or queues, with how many jobs each holds and since when. Of a table of jobs with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'Returns the workers after after_worker, by id: registered workers, and others that hold jobs or queues, with how many jobs each holds and since when. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';

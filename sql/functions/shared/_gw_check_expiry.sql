@@ -1,4 +1,4 @@
--- Raises GWWEX unless locks may expire after this long: a positive interval of at most 1000 years.
+-- Raises GWWEX unless an expiry is a positive interval of at most 1000 years.
 create or replace function {{.schema}}._gw_check_expiry(
   expiry interval
 )
@@ -17,4 +17,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_check_expiry(interval) is
-  'Internal: raises GWWEX unless locks may expire after this long.';
+  'Internal: raises GWWEX unless an expiry is a positive interval of at most 1000 years.';

@@ -1,4 +1,4 @@
--- Raises GWILM for an argument that says how much to read at most, and is negative.
+-- Raises GWILM if an argument that limits how much is read is negative.
 create or replace function {{.schema}}._gw_check_limit(
   argument text,
   value    bigint
@@ -16,4 +16,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_check_limit(text, bigint) is
-  'Internal: raises GWILM for an argument that says how much to read at most, and is negative.';
+  'Internal: raises GWILM if an argument that limits how much is read is negative.';

@@ -1,6 +1,6 @@
--- Takes from our side tables what is not needed any more: workers that were not seen for setting forget_worker_after,
--- marks of sleepers that are over, suspects and cancelations whose jobs have ended, contexts of jobs that are gone.
--- Locks: the rows that it removes, passing by those that somebody else has locked.
+-- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
+-- marks of sleeping workers, suspects and cancellations whose jobs have ended, and contexts of deleted jobs.
+-- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
   returns void
   language plpgsql
@@ -24,4 +24,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_drop_spent() is
-  'Internal: takes from the side tables what is not needed any more.';
+  'Internal: deletes expired rows of the side tables.';

@@ -1,4 +1,5 @@
--- Whether the database would refuse a job with these attributes. One expression, so that callers inline it.
+-- Returns whether the database would refuse a job with these attributes. The function is a single expression, so
+-- callers inline it.
 create or replace function {{.schema}}._gw_job_is_refused(
   identifier   text,
   queue_name   text,
@@ -25,4 +26,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_job_is_refused(text, text, integer, text, integer, text[]) is
-  'Internal: whether a job with these attributes would be refused.';
+  'Internal: returns whether a job with these attributes would be refused.';

@@ -1,4 +1,5 @@
--- The lease of a claim: its locked_at in microseconds since 1970. One expression, so that callers inline it.
+-- Returns the lease of a claim: its locked_at in microseconds since 1970. The function is a single expression, so
+-- callers inline it.
 create or replace function {{.schema}}._gw_lease(
   locked_at timestamptz
 )
@@ -10,9 +11,9 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_lease(timestamptz) is
-  'Internal: the lease that belongs to a locked_at, in microseconds since 1970.';
+  'Internal: returns the lease of a locked_at, in microseconds since 1970.';
 
--- The inverse of _gw_lease, exact until 2106. One expression, so that callers inline it.
+-- The inverse of _gw_lease, exact until 2106. The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_locked_at(
   lease bigint
 )
@@ -24,9 +25,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_locked_at(bigint) is
-  'Internal: the locked_at that belongs to a lease.';
+  'Internal: returns the locked_at of a lease.';
 
--- Whether a locked_at is that of this lease; any is if the lease is null. One expression, so that callers inline it.
+-- Returns whether a locked_at matches a lease; a null lease matches any. The function is a single expression, so
+-- callers inline it.
 create or replace function {{.schema}}._gw_is_held(
   locked_at timestamptz,
   lease     bigint
@@ -39,4 +41,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_is_held(timestamptz, bigint) is
-  'Internal: whether a locked_at belongs to this lease; any does if the lease is null.';
+  'Internal: returns whether a locked_at matches a lease; a null lease matches any.';

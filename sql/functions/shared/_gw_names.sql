@@ -1,9 +1,10 @@
--- Task and queue names become ids. A name may be collected by cleanup() when no job uses it, and a producer must not end
--- up with the id of a collected name, however long its transaction stays open. So producers hold the name before they look
--- it up: with a shared advisory lock, which costs least, or, where that is taken, by locking the row of the name. cleanup()
--- collects only names of which it gets both, without waiting. Any role may take advisory locks, so that nobody waits for
--- one: who holds them all makes producers lock rows, and keeps names from being collected.
--- Names share 64 locks a kind: one transaction with a million names must not fill the server's lock table.
+-- Functions that turn task and queue names into ids. cleanup() may delete a name that no job uses, and a producer must
+-- not use the id of a deleted name, however long its transaction is open. So a producer locks the name before it looks
+-- it up: by a shared advisory lock, which is the cheapest, or, if that is taken, by a lock on the row of the name.
+-- cleanup() deletes a name only if it gets both locks without waiting. Any role may take advisory locks, so no function
+-- waits for one: a session that holds them all makes producers lock rows and prevents names from being deleted.
+-- The names of each kind share 64 advisory locks, so that a transaction with a million names does not fill the server's
+-- lock table.
 
 create or replace function {{.schema}}._gw_name_lock(
   kind text,
@@ -19,12 +20,12 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_name_lock(text, text) is
-  'Internal: the advisory lock under which the name of a task or queue is held.';
+  'Internal: returns the advisory lock of a task or queue name.';
 
--- Holds many names at once until the transaction ends. Where rows are locked, names that have none yet get them.
--- An older snapshot could still see a name that cleanup() has collected since: there the rows themselves are locked, too,
--- and the answer to a collected one is 40001.
--- Locks: advisory locks, without waiting; else new names, then the rows of names, each in sorted order.
+-- Locks many names until the transaction ends. Where rows are locked, names without a row get one.
+-- Above READ COMMITTED an older snapshot could still show a name that cleanup() has deleted since. There the rows
+-- themselves are locked as well, and a deleted name raises 40001.
+-- Locks: advisory locks, without waiting; otherwise new names, then the rows of names, each in sorted order.
 create or replace function {{.schema}}._gw_hold_names(
   identifiers text[],
   queue_names text[]
@@ -70,7 +71,8 @@ begin
             and queues = (select count(distinct n.name) from unnest(queue_names) as n (name)) then
         return;
       end if;
-      -- One that cleanup() had locked is gone when we have waited for it. New ones must not be made out of order.
+      -- A name that cleanup() had locked is deleted by the time the lock is granted. New names must be created in
+      -- sorted order, so the block starts again.
       raise exception using errcode = 'GWBKC';
     exception when sqlstate 'GWBKC' then
       null;
@@ -80,10 +82,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_hold_names(text[], text[]) is
-  'Internal: keeps cleanup() from collecting these task and queue names until the transaction ends.';
+  'Internal: prevents cleanup() from deleting these task and queue names until the transaction ends.';
 
--- Makes the rows of names that have none yet, in sorted order, so that callers with the same new names queue up instead
--- of dead-locking. A name that exists costs no identity value.
+-- Creates the rows of names that have none, in sorted order, so that callers with the same new names wait for each
+-- other but do not deadlock. An existing name uses no identity value.
 create or replace function {{.schema}}._gw_make_names(
   identifiers text[],
   queue_names text[]
@@ -112,4 +114,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_make_names(text[], text[]) is
-  'Internal: makes the rows of task and queue names that have none yet.';
+  'Internal: creates the rows of task and queue names that have none.';

@@ -1,7 +1,7 @@
--- Takes the key from a job and makes sure that it never runs again.
--- A running job may still be handed back by its worker, ours or Node's, which lowers attempts by one. So a running one
--- gets one attempt more than its maximum: a single refund leaves it dead, and a second cannot follow, because only a
--- claim makes another possible. (32767 has no successor in a smallint; there the maximum goes down instead.)
+-- Removes the key of a job and makes sure that the job never runs again.
+-- A running job may still be returned by its worker, ours or Node's, which lowers attempts by one. So a running job
+-- gets attempts = max_attempts + 1: one return leaves it failed, and there is no second return, because that needs
+-- another claim. (32767 has no successor in a smallint; there max_attempts is lowered instead.)
 -- The caller holds the row's lock.
 create or replace function {{.schema}}._gw_retire(
   job_id bigint
@@ -22,4 +22,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_retire(bigint) is
-  'Internal: takes the key from a job and makes sure that it never runs again.';
+  'Internal: removes the key of a job and makes sure that the job never runs again.';

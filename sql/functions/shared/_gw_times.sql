@@ -1,7 +1,7 @@
--- Times from delays that a caller has given. What no timestamptz can hold becomes infinite, so that no delay is an error.
--- Each is one expression, so that callers inline it. The time itself is one of today.
+-- Compute times from delays given by callers. A result outside the range of timestamptz becomes infinite, so no delay
+-- raises an error. Each function is a single expression, so callers inline it. The given time is a current one.
 
--- The time that is so much later.
+-- Returns the time after a delay.
 create or replace function {{.schema}}._gw_after(
   at    timestamptz,
   delay interval
@@ -16,9 +16,9 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_after(timestamptz, interval) is
-  'Internal: the time that is so much later; infinite if it is out of range.';
+  'Internal: returns the time after a delay; infinite if it is out of range.';
 
--- The time that is so much earlier.
+-- Returns the time before an interval.
 create or replace function {{.schema}}._gw_before(
   at  timestamptz,
   age interval
@@ -33,9 +33,9 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_before(timestamptz, interval) is
-  'Internal: the time that is so much earlier; infinite if it is out of range.';
+  'Internal: returns the time before an interval; infinite if it is out of range.';
 
--- The time that is so many seconds later.
+-- Returns the time after a number of seconds.
 create or replace function {{.schema}}._gw_after_seconds(
   at      timestamptz,
   seconds double precision
@@ -50,4 +50,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_after_seconds(timestamptz, double precision) is
-  'Internal: the time that is so many seconds later; infinite if it is out of range.';
+  'Internal: returns the time after a number of seconds; infinite if it is out of range.';

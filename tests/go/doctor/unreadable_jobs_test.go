@@ -39,7 +39,7 @@ func TestAJobThatCannotBeReadIsNamedAndTheRemedyLetsTheOthersBeClaimed(t *testin
 
 	said := remedies(t, pool)
 	if len(said) != 2 || !strings.Contains(said[0], "critical, job 2: ") || !strings.Contains(said[0], "toast value") ||
-		!strings.Contains(said[1], "critical, job 3: ") || !strings.Contains(said[1], "flags are no object") {
+		!strings.Contains(said[1], "critical, job 3: ") || !strings.Contains(said[1], "flags are not an object") {
 		t.Errorf("the doctor says %q", said)
 	}
 	if left := pgtest.Value[int](t, pool, `select count(*) from graphile_worker.jobs
@@ -52,7 +52,7 @@ func TestAJobThatCannotBeReadIsNamedAndTheRemedyLetsTheOthersBeClaimed(t *testin
 	pgtest.Exec(t, pool, `update graphile_worker._private_jobs set last_error = 'The job cannot be read: ...' where id = any ($1)`,
 		[]int64{damaged, flags})
 	said = remedies(t, pool)
-	if len(said) != 1 || !strings.Contains(said[0], "warning, table _private_jobs: Jobs that failed as they could not be read: 2, first job 2;") {
+	if len(said) != 1 || !strings.Contains(said[0], "warning, table _private_jobs: Jobs that failed because they could not be read: 2, the first is job 2;") {
 		t.Errorf("the doctor says %q", said)
 	}
 	if n := pgtest.Value[int](t, pool, `select count(*) from graphile_worker._private_jobs where id = any ($1)`, []int64{damaged, flags}); n != 0 {

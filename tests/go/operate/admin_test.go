@@ -94,7 +94,7 @@ func TestDoctorSaysWhatHurtsAndExitsByIt(t *testing.T) {
 	b.want(b.run("doctor", "--json"), result{})
 	b.exec(`select .register_worker('w', '{a}')`, `select .add_job('b')`)
 	got := b.run("doctor")
-	b.wantPart(got, 1, "warning: task without worker: task b\n  Jobs that are due: 1, ", "the queue needs somebody; see above")
+	b.wantPart(got, 1, "warning: task without worker: task b\n  Due jobs: 1, ", "the queue needs somebody; see above")
 	if !strings.Contains(got.stdout, "\n  -> Start a worker with this task") {
 		t.Errorf("no remedy:\n%s", got.stdout)
 	}

@@ -25,8 +25,8 @@ select add_job('task', queue_name => 'next');
 select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('warning', 'ending identity', 'sequence job_queues_id_seq',
-             '80.0 % of the ids of _private_job_queues are used (1717986918 of 2147483647). At the end, whatever needs a '
-             'new one fails.') $$,
+             '80.0 % of the ids of _private_job_queues are used (1717986918 of 2147483647). After the last one, every '
+             'call that needs a new id fails.') $$,
   'one more is worth a warning');
 
 alter sequence job_queues_id_seq restart with 2040109466;

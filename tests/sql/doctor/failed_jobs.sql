@@ -26,7 +26,7 @@ update _private_jobs set locked_at = null, locked_by = null;
 select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('info', 'failed jobs', 'table _private_jobs',
-             'Jobs that failed for good: 1000. They stay until somebody acts; each look for stale locks reads them all.') $$,
+             'Permanently failed jobs: 1000. They stay until they are deleted or retried; each search for stale locks reads them all.') $$,
   'a thousand are');
 
 select matches(

@@ -27,7 +27,7 @@ select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $
 
 select matches(
   (select detail from _gw_find_failed_jobs(pages => pg_temp.pages() / 2)),
-  '^Jobs that failed for good: about \d+\.', 'numbers are estimates');
+  '^Permanently failed jobs: about \d+\.', 'numbers are estimates');
 
 select * from finish();
 rollback;

@@ -25,7 +25,7 @@ delete from _private_jobs where key = 'stuck1';
 select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('warning', 'orphaned queue', 'queue stuck',
-             'It is locked by worker worker since 00:00:00, but none of its jobs runs. The jobs in it wait until the lock '
+             'It has been locked by worker worker for 00:00:00, but none of its jobs runs. Its jobs wait until the lock '
              'is four hours old.') $$,
   'one whose running job was deleted is not');
 

@@ -40,13 +40,13 @@ create or replace function graphile_worker.backoff(attempts integer) returns int
 select results_eq(
   $$ select severity, finding, subject, detail ~ '^It is not what gw-migrate installed', remedy from doctor() $$,
   $$ values ('warning', 'replaced function', 'function graphile_worker.backoff(integer)', true,
-             'Put ours back with: gw-migrate repair') $$,
+             'Restore it with: gw-migrate repair') $$,
   'a function with another body');
 do $$ begin execute (select command from original); end $$;
 select is_empty($$ select * from doctor() $$, 'ours is back');
 
 drop function backoff;
-select is((select detail ~ '^It is gone' from doctor()), true, 'a function that is gone');
+select is((select detail ~ '^It is missing' from doctor()), true, 'a function that is gone');
 do $$ begin execute (select command from original); end $$;
 
 alter table _private_job_queues disable trigger _gw_queue_freed;

@@ -45,14 +45,14 @@ update _gw_workers set last_seen_at = now() where id = 'live';
 select isnt_empty($$ select * from doctor() where subject = 'worker silent' $$, 'also for sooner');
 select is(
   (select detail from doctor() where subject = 'worker silent'),
-  'It holds jobs: 1, queues: 1; since 03:59:00. It was last seen 00:00:21 ago (host db1, pid 7). Until they are freed, '
-  'they wait, and so do the jobs behind them in these queues.',
+  'It has held jobs: 1, queues: 1; the oldest for 03:59:00. It was last seen 00:00:21 ago (host db1, pid 7). Until they '
+  'are freed, these jobs and the next jobs of these queues wait.',
   'it says what is held, since when, and where the worker ran');
 
 update _private_jobs set locked_by = null where key = 'expired';
 update _private_job_queues set locked_by = null where queue_name = 'queue of expired';
 select set_eq(
-  $$ select subject, detail like 'It holds jobs: 1, queues: 1;%' from doctor() $$,
+  $$ select subject, detail like 'It has held jobs: 1, queues: 1;%' from doctor() $$,
   $$ values ('worker unknown', true), ('worker silent', true) $$,
   'a lock without an owner is one, too');
 
@@ -64,14 +64,14 @@ select set_eq(
 
 update _private_jobs set locked_at = '-infinity', locked_by = 'odd' where key = 'live';
 select matches(
-  (select detail from doctor()), 'It holds jobs: 1, queues: 0; since ever\.',
+  (select detail from doctor()), 'It has held jobs: 1, queues: 0; the oldest for ever\.',
   'a lock without a beginning is told as well');
 
 
 update _private_jobs set locked_at = now() - interval '5 hours', locked_by = 'live' where key = 'live';
 select matches(
   (select detail || ' ' || remedy from doctor()),
-  'It lives, and has not renewed them for four hours: perhaps it does not know of them\. .* Restart the worker;',
+  'It is alive but has not renewed them for four hours, so it may not know of them\. .* Restart the worker;',
   'a worker that lives keeps what it holds, and nobody frees it');
 
 select * from finish();

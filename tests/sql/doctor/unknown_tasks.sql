@@ -26,7 +26,7 @@ select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'task without worker', 'task unknown') $$,
   'the one that has it was not seen');
-select matches((select detail from doctor()), '^Jobs that are due: 2, since 02:00:00,', 'it says how many wait since when');
+select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,', 'it says how many wait since when');
 
 select heartbeat('dead');
 select is_empty($$ select * from doctor() $$, 'it is back');
@@ -48,7 +48,7 @@ select set_eq(
 
 delete from _private_tasks where identifier = 'known';
 select results_eq(
-  $$ select finding, subject like 'task of the lost name %' from doctor() $$,
+  $$ select finding, subject like 'task with a deleted name, id %' from doctor() $$,
   $$ values ('task without worker', true) $$,
   'a job whose task name was deleted is told');
 

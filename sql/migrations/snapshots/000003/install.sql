@@ -1,6 +1,6 @@
 -- The SQL API, in load order.
 
--- Shared by several of the functions below; not for callers.
+-- Shared by several of the functions below; not part of the API.
 {{ template "shared/_gw_job_is_refused.sql" . }}
 {{ template "shared/_gw_refuse_job.sql" . }}
 {{ template "shared/_gw_flags.sql" . }}
@@ -13,7 +13,7 @@
 {{ template "shared/_gw_check_limit.sql" . }}
 {{ template "shared/_gw_drop_spent_contexts.sql" . }}
 
--- For whoever runs the fleet: fleet-wide settings, and the workers that there are.
+-- For operators: fleet-wide settings and registered workers.
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
@@ -73,7 +73,7 @@
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
 
--- For what is to run again and again.
+-- For recurring jobs.
 {{ template "cron/_gw_cron_parse.sql" . }}
 {{ template "cron/_gw_in_calendar.sql" . }}
 {{ template "cron/_gw_cron_days.sql" . }}
@@ -95,7 +95,7 @@
 {{ template "cron/cron_schedules.sql" . }}
 {{ template "cron/recurring_jobs.sql" . }}
 
--- For whoever looks at jobs, queues and workers.
+-- For inspecting jobs, queues and workers.
 {{ template "inspect/job_state.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
@@ -144,5 +144,5 @@
 {{ template "grants/_gw_grant_statements.sql" . }}
 {{ template "grants/_gw_apply_grants.sql" . }}
 
--- What was made here is what doctor() compares with.
+-- Stores digests of the functions above, for doctor() to compare with.
 select {{.schema}}._gw_record_installed();

@@ -1,9 +1,10 @@
--- Deletes the names of one kind, task or queue, that no job uses, and returns how many.
--- A job never ends up with the id of a collected name: a producer holds its name's lock, shared, or else the row of the
--- name, from before its look-up to its end. We take first that lock, exclusively, and then the row, waiting for neither;
--- where we get both, no producer is between look-up and commit, and the delete, a later statement with a newer snapshot,
--- sees every job that one has committed. A producer that comes after waits for our end and makes the name anew.
--- (offset 0: locks only for what the sub-select lets through.)
+-- Deletes the task or queue names that no job uses, and returns their number.
+-- A job never gets the id of a deleted name. A producer holds either the shared name lock or a lock on the row of the
+-- name, from before its lookup until its transaction ends. This function takes first the name lock, exclusively, and
+-- then the row, without waiting for either. If it gets both, no producer is between its lookup and its commit, and the
+-- delete, a later statement with a newer snapshot, sees every job that a producer has committed. A later producer waits
+-- until this transaction ends and creates the name again.
+-- (offset 0: only rows that the subquery returns are locked.)
 create or replace function {{.schema}}._gw_collect_names(
   kind text,
   keep text[]
@@ -60,4 +61,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_collect_names(text, text[]) is
-  'Internal: deletes the task or queue names that no job uses and no transaction in flight may be using; returns how many.';
+  'Internal: deletes the task or queue names that no job uses and no open transaction may be using; returns their number.';

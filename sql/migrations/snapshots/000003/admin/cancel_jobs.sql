@@ -1,9 +1,10 @@
--- Makes these jobs fail for good, those too that run, and returns them. A running one stays its worker's until that hands
--- it back: the next beat tells the worker, which ends the handler. If that completes the job all the same, it is done;
--- whatever else becomes of it, and of its worker, it will not run again (see _gw_retire for the attempt too many). A
--- worker that does not beat, such as Node's, runs the job to its end. Jobs that have failed are left as they are.
--- Locks: job rows by id. What is noted for beats is put in anew, never changed, so that whoever drops what is spent meets
--- either none of it or all.
+-- Cancels jobs, running ones included, and returns them: they fail permanently. A running job stays locked by its
+-- worker until the worker returns it: the next heartbeat reports the cancellation to the worker, which ends the
+-- handler. If the worker completes the job all the same, it is completed. In every other case, a crash included, the
+-- job does not run again (see _gw_retire for the extra attempt). A worker without heartbeats, such as Node's, runs the
+-- job to its end. Failed jobs are not changed.
+-- Locks: job rows by id. The rows for heartbeats are inserted anew, never updated, so that a concurrent delete of ended
+-- cancellations sees either the whole new row or nothing.
 create or replace function {{.schema}}.cancel_jobs(
   job_ids bigint[],
   reason  text default null
@@ -34,4 +35,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cancel_jobs(bigint[], text) is
-  'Makes these jobs fail for good, with the reason as last_error, and returns them; those too that run. The worker of a running one learns of it by its next heartbeat and ends the handler; if that completes the job all the same, it is done. Workers that do not beat run it to its end. Jobs that have failed already are left as they are.';
+  'Cancels jobs, running ones included, and returns them: they fail permanently, with the reason as last_error. The worker of a running job ends the handler at its next heartbeat; if the worker completes the job all the same, it is completed. Workers without heartbeats run the job to its end. Failed jobs are not changed.';

@@ -1,5 +1,5 @@
--- What hurts this queue now, most severe first. No row: all is well, as far as this role can see.
--- Reads only, locks nothing, and reads at most 10 000 pages of a table for a finding, however large that is.
+-- Returns the current problems of this queue, most severe first. No row means that this role can see no problem.
+-- Read-only, without locks; each finding reads at most 10 000 pages of a table, however large it is.
 create or replace function {{.schema}}.doctor()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -15,10 +15,10 @@ end;
 $$;
 
 comment on function {{.schema}}.doctor() is
-  'What hurts this queue now: critical (jobs cannot be added or run, or soon), warning (it costs time, space or waiting jobs) and info, most severe first, each with what it costs to leave it and what to do. No row: all is well. Read-only, and bounded however large the tables are. To be asked by the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
+  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are. To be called by the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
 
--- Each finding is a function of its own. One that fails, as with a table that somebody has changed, says so and does not
--- keep the others from being told.
+-- Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
+-- reported and the other findings are still returned.
 create or replace function {{.schema}}._gw_findings()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -60,4 +60,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_findings() is
-  'Internal: what doctor() finds, in the order in which it looks.';
+  'Internal: returns the findings of doctor(), in the order of the checks.';

@@ -1,5 +1,5 @@
--- Frees every job and queue that these workers hold, for workers that are known to be dead: a living one would see its
--- jobs run a second time. The attempts count.
+-- Frees every job and queue that these workers hold. It is only for workers that are known to be dead: the jobs of a
+-- worker that is alive would run a second time. The attempts count.
 -- Locks: job rows by id, then queue rows by id.
 create or replace function {{.schema}}.force_unlock_workers(
   worker_ids text[]
@@ -35,4 +35,4 @@ end;
 $$;
 
 comment on function {{.schema}}.force_unlock_workers(text[]) is
-  'Frees every job and queue that these workers hold. Only for workers that are known to be dead: the jobs of a living one would run a second time.';
+  'Frees every job and queue that these workers hold. Only for workers that are known to be dead: the jobs of a worker that is alive would run a second time.';

@@ -1,7 +1,7 @@
--- How many jobs want a worker now, for whatever scales the workers: those that are due, and those that run, lest a worker
--- be taken away that is needed. Up to so many; only jobs of these tasks, if any are given.
--- Its cost is bounded, however many jobs there are. The index tells of a few due jobs among millions that are not; where
--- it has more due ones of other tasks than are worth a look, and for jobs that run, 5000 pages of the table tell, a sample
+-- Returns how many jobs need a worker now, for a program that scales the workers: due jobs, and running jobs, so that
+-- no needed worker is removed. The result is at most most; only jobs of these tasks count, if tasks are given.
+-- The cost is bounded, however many jobs there are. The index finds a few due jobs among millions that are not due. If
+-- it has too many due jobs of other tasks, and for running jobs, the function reads 5000 pages of the table, a sample
 -- of a larger one.
 -- Raises GWILM (most is negative).
 create or replace function {{.schema}}.jobs_for_scaling(
@@ -39,11 +39,11 @@ end;
 $$;
 
 comment on function {{.schema}}.jobs_for_scaling(text[], bigint) is
-  'How many jobs are due or run, at most so many: what scalers ask for. tasks: of these alone; null: of all. Its cost is bounded: of a table with more than 5000 pages it counts the jobs that run, and due ones behind 10 000 more urgent ones of other tasks, in a sample.';
+  'Returns how many jobs are due or running, at most most, for a program that scales the workers. tasks: only jobs of these tasks, all if null. The cost is bounded: in a table with more than 5000 pages it counts running jobs, and due ones behind 10 000 more urgent jobs of other tasks, from a sample.';
 
--- The tasks of the due jobs, most urgent priorities first, those in named queues last. As in _gw_oldest_ready it steps
--- from priority to priority, so that jobs which are not due yet stand in nobody's way. The inner limits keep the planner
--- from reading the table for a join.
+-- Returns the tasks of the due jobs, most urgent priorities first, jobs in named queues last. As _gw_oldest_ready, it
+-- steps from priority to priority, so it does not read jobs that are not due yet. The inner limits prevent a plan that
+-- reads the whole table for a join.
 create or replace function {{.schema}}._gw_due_jobs(
   most bigint
 )
@@ -108,4 +108,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_due_jobs(bigint) is
-  'Internal, for jobs_for_scaling(): the tasks of the due jobs, at most so many, of up to a hundred priorities.';
+  'Internal, for jobs_for_scaling(): returns the tasks of the due jobs, at most this many, of up to 100 priorities.';

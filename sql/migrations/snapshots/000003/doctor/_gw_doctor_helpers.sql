@@ -1,4 +1,4 @@
--- What the findings of doctor() share.
+-- Shared functions of doctor().
 
 create or replace function {{.schema}}._gw_namespace()
   returns regnamespace
@@ -12,10 +12,10 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_namespace() is
-  'Internal: the schema of the queue; as text it is quoted where it has to be.';
+  'Internal: returns the schema of the queue; its text form is quoted where necessary.';
 
--- How much of a table a finding looks at, in percent, for tablesample system: all of it up to so many pages, of a larger
--- one a sample that costs as much, however many rows or dead rows there are.
+-- Returns the percentage of a table that a finding reads, for tablesample system: all of a table of up to this many
+-- pages, a sample of a larger one. So the cost is the same however many live or dead rows there are.
 create or replace function {{.schema}}._gw_share_seen(
   table_name text,
   pages      bigint
@@ -31,7 +31,7 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_share_seen(text, bigint) is
-  'Internal: how much of a table doctor() looks at if it may read so many pages, in percent.';
+  'Internal: returns the percentage of a table that doctor() reads if it may read this many pages.';
 
 create or replace function {{.schema}}._gw_estimate(
   seen       bigint,
@@ -47,7 +47,7 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_estimate(bigint, real) is
-  'Internal: how many rows a table has, in words, if so many were seen in a share of it.';
+  'Internal: returns the number of rows of a table as text, estimated from the number seen in this percentage of it.';
 
 create or replace function {{.schema}}._gw_age(
   since timestamptz
@@ -61,4 +61,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_age(timestamptz) is
-  'Internal: how long ago something was, in words, to the second.';
+  'Internal: returns the age of a time as text, in whole seconds.';

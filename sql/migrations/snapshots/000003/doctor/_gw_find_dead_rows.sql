@@ -1,6 +1,7 @@
--- Tables with many dead rows where autovacuum is off or has not come. PostgreSQL's statistics say so, a little late.
--- Many: more than so many, and more than twice what calls autovacuum. A burst makes as many before autovacuum can
--- come, so it has some patience after the last visit, the start of the server, and the installation.
+-- Tables with many dead rows where autovacuum is off or has not run, by PostgreSQL's statistics, which lag a little.
+-- Many means more than least_dead and more than twice the threshold of autovacuum. A burst of jobs makes as many dead
+-- rows before autovacuum can run, so nothing is reported within patience after the last vacuum, the start of the
+-- server, or the installation.
 create or replace function {{.schema}}._gw_find_dead_rows(
   least_dead bigint   default 10000,
   patience   interval default '15 minutes'
@@ -34,16 +35,16 @@ begin
   select 'warning',
          'dead rows',
          'table ' || j.relname,
-         format('It has %s dead rows beside %s live ones; %s, and it was last vacuumed %s. Each claim steps over dead rows, '
+         format('It has %s dead rows and %s live ones; %s, and it was last vacuumed %s. Each claim skips the dead rows, '
                 'and the table grows.', j.dead, j.live,
                 case when not j.running then 'autovacuum is off on this server'
                      when not j.enabled then 'autovacuum is off for it'
-                     else 'autovacuum has not come, or was interrupted' end,
+                     else 'autovacuum has not run, or was interrupted' end,
                 case when j.vacuumed is null then 'never' else {{.schema}}._gw_age(j.vacuumed) || ' ago' end),
-         case when not j.running then 'Switch autovacuum and track_counts on in postgresql.conf, and until then'
-              when not j.enabled then format('Let autovacuum come by alter table %s.%I reset (autovacuum_enabled), and',
+         case when not j.running then 'Set autovacuum and track_counts to on in postgresql.conf, and until then'
+              when not j.enabled then format('Enable autovacuum by alter table %s.%I reset (autovacuum_enabled), and',
                                              {{.schema}}._gw_namespace(), j.relname)
-              else 'If this comes back, lower autovacuum_naptime or raise autovacuum_max_workers;' end
+              else 'If this recurs, lower autovacuum_naptime or raise autovacuum_max_workers;' end
            || format(' clean up with: vacuum (analyze) %s.%I;', {{.schema}}._gw_namespace(), j.relname)
     from judged as j
    where not j.running
@@ -54,4 +55,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_dead_rows(bigint, interval) is
-  'Internal, for doctor(): tables with more than so many dead rows where autovacuum is off, or has not come for so long.';
+  'Internal, for doctor(): tables with more than this many dead rows where autovacuum is off, or has not run for this long.';

@@ -1,5 +1,5 @@
--- Identities that come near their end: at it, new queues, tasks or jobs cannot be added. The column may hold less than
--- its sequence.
+-- Identity columns whose sequence is nearly exhausted. After that, new queues, tasks or jobs cannot be added. The type
+-- of the column may have a lower maximum than its sequence.
 create or replace function {{.schema}}._gw_find_ending_identities()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -24,17 +24,17 @@ begin
   select case when i.last_id::numeric / i.greatest_id > 0.95 then 'critical' else 'warning' end,
          'ending identity',
          'sequence ' || i.sequence,
-         format('%s %% of the ids of %s are used (%s of %s). At the end, whatever needs a new one fails.',
+         format('%s %% of the ids of %s are used (%s of %s). After the last one, every call that needs a new id fails.',
                 round(100 * i.last_id::numeric / i.greatest_id, 1), i.of_table, i.last_id, i.greatest_id),
          case i.of_table
            when '_private_job_queues' then
              format('Collect unused queues by select * from %s.cleanup(array[''GC_JOB_QUEUES'']);', {{.schema}}._gw_namespace())
            when '_private_tasks' then
-             format('Stop Node workers, which remember ids, and collect unused names by select * from %s.cleanup(array[''GC_TASK_IDENTIFIERS'']);',
+             format('Stop Node workers, which cache ids, and collect unused names by select * from %s.cleanup(array[''GC_TASK_IDENTIFIERS'']);',
                     {{.schema}}._gw_namespace())
-           else 'Make sure that the first ids are free again;'
+           else 'Make sure that the lowest ids are free again;'
          end
-           || format(' ask for the first id in use by select min(id) from %1$s.%2$I; and if that is far from 1, begin anew with: '
+           || format(' find the lowest id in use by select min(id) from %1$s.%2$I; if it is far from 1, restart the sequence with: '
                      'alter sequence %1$s.%3$I restart with 1;', {{.schema}}._gw_namespace(), i.of_table, i.sequence)
     from identities as i
    where i.last_id::numeric / i.greatest_id > 0.8

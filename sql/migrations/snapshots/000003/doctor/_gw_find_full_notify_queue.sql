@@ -1,5 +1,5 @@
--- The server's queue of notifications, shared by all databases, moves on when the slowest listener does. Once it is full,
--- NOTIFY fails, and add_job with it.
+-- The server's notification queue, shared by all databases, is truncated only up to the slowest listener. Once it is
+-- full, NOTIFY fails, and add_job with it.
 create or replace function {{.schema}}._gw_find_full_notify_queue(
   threshold double precision default 0.1
 )
@@ -25,23 +25,23 @@ begin
   select case when used > 0.5 then 'critical' else 'warning' end,
          'notify queue',
          'server',
-         format('%s %% of the queue of notifications is used: a listening session does not read because it is in an open '
+         format('%s %% of the notification queue is used: a listening session does not read its notifications because it is in an open '
                 'transaction. Once the queue is full, add_job fails. ', round((used * 100)::numeric, 3))
            || case when oldest.pid is null
-                   then 'Which one cannot be seen; the server''s log names it when the queue is half full.'
-                   else format('The oldest open transaction is that of session %s (role %s, application %s, database %s), '
-                               'since %s.', oldest.pid, oldest.usename,
+                   then 'This role cannot see which session; the server log names it when the queue is half full.'
+                   else format('Session %s has the oldest open transaction (role %s, application %s, database %s), '
+                               'for %s.', oldest.pid, oldest.usename,
                                coalesce(nullif(oldest.application_name, ''), 'unnamed'), oldest.datname,
                                {{.schema}}._gw_age(oldest.xact_start))
               end,
          case when oldest.pid is null
-              then 'Look for old transactions in pg_stat_activity as a role that may see them, with: grant pg_read_all_stats to '
+              then 'Allow this role to see old transactions in pg_stat_activity, with: grant pg_read_all_stats to '
                    || quote_ident(current_user) || ';'
-              else 'If that session listens, end its transaction, or the session with: select pg_terminate_backend('
+              else 'If that session listens, end its transaction, or end the session with: select pg_terminate_backend('
                    || oldest.pid || ');'
          end;
 end;
 $$;
 
 comment on function {{.schema}}._gw_find_full_notify_queue(double precision) is
-  'Internal, for doctor(): whether more than this share of the server''s queue of notifications is used.';
+  'Internal, for doctor(): whether more than this share of the server''s notification queue is used.';

@@ -1,9 +1,9 @@
--- Functions and triggers that are not as the migrations made them. A later migration of Node's replaces those that both
--- have; the queue still works then, but without what ours do more.
+-- Functions and triggers that differ from those that the migrations installed. A later migration of Graphile Worker
+-- replaces the functions that both have; the queue still works then, but without the guarantees of ours.
 
--- What this transaction has made of the queue, in words that can be compared: functions by their bodies, triggers by
--- their definitions as PostgreSQL prints them, but for case, quotes, parentheses and space.
--- xmin tells what is made here: an adopted schema may hold functions of somebody else.
+-- Returns the functions and triggers of the schema in a form that can be compared: functions by their bodies, triggers
+-- by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.
+-- xmin shows whether this transaction created them: an adopted schema may contain functions of other owners.
 create or replace function {{.schema}}._gw_objects()
   returns table (object text, digest text, made_here boolean)
   language sql
@@ -24,9 +24,9 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_objects() is
-  'Internal: the functions and triggers of the schema, with a digest of each, and whether this transaction has made it.';
+  'Internal: returns the functions and triggers of the schema, with a digest of each, and whether this transaction created it.';
 
--- To be called by every migration that makes functions or triggers, at its end.
+-- Every migration that creates functions or triggers calls this function at its end.
 create or replace function {{.schema}}._gw_record_installed()
   returns void
   language plpgsql
@@ -42,7 +42,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_record_installed() is
-  'Internal, for migrations: remembers the functions and triggers that this transaction has made, so that doctor() notices when they change.';
+  'Internal, for migrations: stores digests of the functions and triggers that this transaction created, so that doctor() reports later changes.';
 
 create or replace function {{.schema}}._gw_find_replaced_functions()
   returns table (severity text, finding text, subject text, detail text, remedy text)
@@ -53,10 +53,10 @@ as $$
   select 'warning',
          'replaced function',
          i.object,
-         case when o.object is null then 'It is gone.' else 'It is not what gw-migrate installed.' end
-           || ' A later Graphile Worker may have migrated the schema, or somebody has changed it; the rules of the'
+         case when o.object is null then 'It is missing.' else 'It is not what gw-migrate installed.' end
+           || ' A later Graphile Worker may have migrated the schema, or it was changed by hand; the guarantees of the'
               ' queue may not hold.',
-         'Put ours back with: gw-migrate repair'
+         'Restore it with: gw-migrate repair'
     from {{.schema}}._gw_installed as i
     left join {{.schema}}._gw_objects() as o on o.object = i.object
    where o.digest is distinct from i.digest
@@ -64,7 +64,7 @@ as $$
   select 'warning',
          'overloaded function',
          o.object,
-         'It has the name of a function of the queue and other arguments, so that calls may be ambiguous and fail.',
+         'It has the name of a function of the queue but other arguments, so calls may be ambiguous and fail.',
          format('Drop or rename it with: drop %s;', o.object)
     from {{.schema}}._gw_objects() as o
    where o.object like 'function %'
@@ -73,4 +73,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_find_replaced_functions() is
-  'Internal, for doctor(): functions and triggers that are not as the migrations made them.';
+  'Internal, for doctor(): functions and triggers that differ from those that the migrations installed.';

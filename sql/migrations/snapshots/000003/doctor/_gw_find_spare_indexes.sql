@@ -1,6 +1,6 @@
--- Indexes that only a fleet with Node workers needs, and that cost at every insert.
--- Spare is what nothing has read since statistics began, though many jobs were done and a registered worker lives. Node's
--- claims read it; so do ours, should the planner want it: then it stays unsaid.
+-- Indexes that only a fleet with Node workers needs, and that make every insert more expensive.
+-- An index is spare if nothing has read it since statistics began, although many jobs were completed and a registered
+-- worker is alive. Node's claims read it. Our claims read it if the planner chooses it; then it is not reported.
 create or replace function {{.schema}}._gw_find_spare_indexes(
   least_done bigint default 100000
 )
@@ -17,11 +17,11 @@ begin
   select 'info',
          'spare index',
          'index ' || c.relname,
-         format('%s Nobody has read it while %s jobs were done.',
+         format('%s Nothing has read it while %s jobs were completed.',
                 spare.reason, pg_stat_get_tuples_deleted(i.indrelid)),
-         format('If no Node worker is to come, drop it with: drop index concurrently %s.%I; -- to have it back, and before '
+         format('If no Node worker will use the queue, drop it with: drop index concurrently %s.%I; -- to restore it, and before '
                 'Node migrates: %s', {{.schema}}._gw_namespace(), c.relname, pg_get_indexdef(c.oid))
-    from (values ('jobs_main_index', 'Only Node''s claims need it, and it is a fifth of what the WAL of an enqueue holds.'))
+    from (values ('jobs_main_index', 'Only Node''s claims need it, and it makes up a fifth of the WAL of adding a job.'))
          as spare (index, reason)
     join pg_class as c on c.relname = spare.index and c.relnamespace = {{.schema}}._gw_namespace()
     join pg_index as i on i.indexrelid = c.oid
@@ -31,4 +31,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_spare_indexes(bigint) is
-  'Internal, for doctor(): indexes that only Node needs and nobody has read while so many jobs were done.';
+  'Internal, for doctor(): indexes that only Node workers need and that nothing has read while this many jobs were completed.';

@@ -1,5 +1,5 @@
--- Jobs and queues that workers left locked: for more than four hours, whoever they are, or by a registered worker that was
--- not seen for twice the setting dead_after. By then another worker would have recovered them, if there were one.
+-- Jobs and queues that workers left locked: for more than four hours by any worker, or by a registered worker that was
+-- not seen for twice the setting dead_after. Any running registered worker would have recovered them by then.
 create or replace function {{.schema}}._gw_find_stale_locks(
   pages bigint default 10000
 )
@@ -33,19 +33,19 @@ begin
   select 'warning',
          'stale lock',
          'worker ' || coalesce(s.owner, 'unknown'),
-         format('It holds jobs: %s, queues: %s; since %s. %s Until they are freed, they wait, and so do the jobs behind them '
-                'in these queues.',
+         format('It has held jobs: %s, queues: %s; the oldest for %s. %s Until they are freed, these jobs and the next jobs '
+                'of these queues wait.',
                 {{.schema}}._gw_estimate(sum(s.job), jobs_seen), {{.schema}}._gw_estimate(sum(1 - s.job), queues_seen),
                 {{.schema}}._gw_age(min(s.locked_at)),
                 case when s.silent
                      then format('It was last seen %s ago (host %s, pid %s).', {{.schema}}._gw_age(max(s.last_seen_at)),
                                  coalesce(max(s.host), 'unknown'), coalesce(max(s.pid)::text, 'unknown'))
-                     when s.lives then 'It lives, and has not renewed them for four hours: perhaps it does not know of them.'
-                     else 'Locks expire after four hours; nobody has looked for such since.'
+                     when s.lives then 'It is alive but has not renewed them for four hours, so it may not know of them.'
+                     else 'Locks expire after four hours, but no worker has searched for stale locks since then.'
                 end),
-         case when s.lives then 'Restart the worker; while it lives, what it holds is its own.'
+         case when s.lives then 'Restart the worker; while it is alive, its locks are not freed.'
               when s.silent and s.owner is not null
-              then format('If the worker is dead, free what it holds with: select %s.force_unlock_workers(array[%L]);',
+              then format('If the worker is dead, free its jobs and queues with: select %s.force_unlock_workers(array[%L]);',
                           {{.schema}}._gw_namespace(), s.owner)
               else format('Free them with: select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
          end

@@ -1,5 +1,5 @@
--- Due jobs of tasks that no registered worker has. Silent while no worker is registered, for then the fleet is Node's,
--- whose workers do not register; and about tasks of which a job is running.
+-- Due jobs of tasks that no registered worker has. Nothing is reported while no worker is registered, because the fleet
+-- may then consist of Node workers, which do not register, nor for tasks with a running job.
 create or replace function {{.schema}}._gw_find_unknown_tasks(
   pages bigint default 10000
 )
@@ -25,11 +25,11 @@ begin
   )
   select 'warning',
          'task without worker',
-         'task ' || coalesce(t.identifier, 'of the lost name ' || w.task_id),
-         format('Jobs that are due: %s, since %s, but no registered worker that was seen in the last five minutes has this '
-                'task. They wait until one comes. (Workers that do not register, such as Node''s, are not counted.)',
+         'task ' || coalesce(t.identifier, 'with a deleted name, id ' || w.task_id),
+         format('Due jobs: %s, the oldest for %s, but no registered worker that was seen in the last five minutes has this '
+                'task. They wait until such a worker starts. (Workers that do not register, such as Node''s, are not counted.)',
                 {{.schema}}._gw_estimate(w.due, jobs_seen), {{.schema}}._gw_age(w.since)),
-         format('Start a worker with this task, or give its jobs up with: select count(*) from %s.complete_jobs(array('
+         format('Start a worker with this task, or delete its jobs with: select count(*) from %s.complete_jobs(array('
                 'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
                 {{.schema}}._gw_namespace(), w.task_id)
     from waiting as w
@@ -43,4 +43,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_unknown_tasks(bigint) is
-  'Internal, for doctor(): tasks with due jobs that no registered worker has, by so many pages of the jobs.';
+  'Internal, for doctor(): tasks with due jobs that no registered worker has, by a sample of this many pages.';

@@ -1,6 +1,6 @@
--- Jobs that cannot be read: of those at the front of the queue, which keep get_job from returning anything, and of those
--- that workers have made out and failed.
--- Whatever else is wrong with a row, what is asked of it here reads its id only, unless a block of its own is ready for it.
+-- Jobs that cannot be read: those at the start of the queue, which make get_job fail, and those that workers have
+-- identified and failed.
+-- A row may be damaged anywhere, so every query here reads only its id, except inside a block that catches the error.
 create or replace function {{.schema}}._gw_find_unreadable_jobs(
   pages bigint default 10000
 )
@@ -25,16 +25,16 @@ begin
         into is_bad
         from {{.schema}}._private_jobs as j
        where j.id = front;
-      problem := case when is_bad then 'its payload is too large to be sent, or its flags are no object' end;
+      problem := case when is_bad then 'its payload is too large to be sent, or its flags are not an object' end;
     exception when others then
       problem := sqlerrm;
     end;
     if problem is not null then
       return query values (
         'critical', 'unreadable job', 'job ' || front,
-        format('It is among the first, and cannot be read: %s. get_job and get_job_batch fail as long as it waits; '
-               'workers of pkg/shim and gw-run find it, fail it and go on.', problem),
-        format('Fail it, and have only its id returned, with: select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
+        format('It is among the first jobs and cannot be read: %s. get_job and get_job_batch fail as long as it waits; '
+               'workers of pkg/shim and gw-run identify it, fail it and continue.', problem),
+        format('Fail it and return only its id, with: select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
                {{.schema}}._gw_namespace(), front));
     end if;
   end loop;
@@ -46,10 +46,10 @@ begin
      where not j.is_available and j.locked_at is null and left(j.last_error, 22) = 'The job cannot be read'
   )
   select 'warning', 'unreadable job', 'table _private_jobs',
-         format('Jobs that failed as they could not be read: %s, first job %s; last_error in %s.jobs says why. '
-                'If it speaks of missing or invalid data, the storage is damaged, and there may be more.',
+         format('Jobs that failed because they could not be read: %s, the first is job %s; last_error in %s.jobs has the reason. '
+                'If it reports missing or invalid data, the storage is damaged, and there may be more such jobs.',
                 {{.schema}}._gw_estimate(cardinality(f.ids), jobs_seen), f.ids[1], {{.schema}}._gw_namespace()),
-         format('Delete those that are not to be repaired, and have only the ids returned, with: '
+         format('Delete those that you do not want to repair and return only their ids, with: '
                 'select id from %s.complete_jobs(array[%s]);',
                 {{.schema}}._gw_namespace(), array_to_string(f.ids[1 : 100], ', '))
     from failed as f
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_unreadable_jobs(bigint) is
-  'Internal, for doctor(): jobs that cannot be read, of the first ones and of those that failed for it, by so many pages of the jobs.';
+  'Internal, for doctor(): jobs that cannot be read, among the first jobs and among those that failed for this reason, by a sample of this many pages.';

@@ -1,4 +1,4 @@
--- What doctor() did not look at because the tables are too large.
+-- The tables that are too large for doctor() to read in full.
 create or replace function {{.schema}}._gw_find_unseen_rows(
   pages bigint default 10000
 )
@@ -12,10 +12,10 @@ begin
   select 'info',
          'large table',
          'table ' || t.name,
-         format('Locks, failed jobs and tasks without workers were looked for in %s %% of it, chosen at random; numbers are '
-                'estimates, and what is rare may be missed. ', round(s.share::numeric, 2))
-           || case when t.name = '_private_jobs' then 'Orphaned queues were not looked for at all.' else '' end,
-         format('If nothing waits to be done, make it small with: vacuum full %s.%s; -- nobody can use it meanwhile',
+         format('Only %s %% of it, chosen at random, was searched for locks, failed jobs and tasks without workers; numbers are '
+                'estimates, and rare rows may be missed. ', round(s.share::numeric, 2))
+           || case when t.name = '_private_jobs' then 'Orphaned queues were not searched for.' else '' end,
+         format('If no jobs are waiting, shrink it with: vacuum full %s.%s; -- it is locked in the meantime',
                 {{.schema}}._gw_namespace(), t.name)
     from (values ('_private_jobs'), ('_private_job_queues')) as t (name)
    cross join lateral {{.schema}}._gw_share_seen(t.name, pages) as s (share)
@@ -24,4 +24,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_unseen_rows(bigint) is
-  'Internal, for doctor(): which tables have more pages than are looked at.';
+  'Internal, for doctor(): tables that have more pages than are read.';

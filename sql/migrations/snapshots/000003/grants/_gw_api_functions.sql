@@ -1,5 +1,5 @@
--- Every function of the schema for roles: a call of the queue's own function of the same name and arguments, made with
--- the rights of the owner, and who gets it. What nobody gets is not among them.
+-- Returns every function of the schema for roles and the roles that may call it. Each calls the queue's own function of
+-- the same name and arguments with the rights of the owner. Functions without roles are not returned.
 
 create or replace function {{.schema}}._gw_api_functions()
   returns table (name text, arguments text, signature text, result text, volatility text, body text, about text, roles text[])
@@ -21,7 +21,7 @@ as $$
       from {{.schema}}._gw_grants as g
       join pg_roles as r on r.rolname = g.role
   ), planned as (
-    -- Functions as they are.
+    -- Functions with their own arguments and result.
     select o.proname::text as name, o.arguments, o.signature, o.result,
            case o.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end as volatility,
            format(case when o.proretset then 'return query select * from %s.%I(%s)'
@@ -34,7 +34,7 @@ as $$
              where c.call = case o.proname when '_gw_seen_jobs' then 'jobs' else o.proname end) as roles
       from own as o
     union all
-    -- Views, by a function each: nothing may depend on the tables of Graphile Worker.
+    -- One function for each view, because no view may depend on the tables of Graphile Worker.
     select '_gw_' || v.relname, '', '',
            format('TABLE(%s)', string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)),
            'stable',
@@ -50,10 +50,10 @@ as $$
      where v.relnamespace = {{.schema}}._gw_namespace() and v.relname in ('cron_schedules', 'recurring_jobs')
      group by v.oid, v.relname
     union all
-    -- add_job, but for its row: under a key that holds what others have sent.
+    -- add_job without its row as the result: a row under a key contains data of other producers.
     select 'enqueue', o.arguments, o.signature, 'bigint', 'volatile',
            format('return (%s.add_job(%s)).id', {{.schema}}._gw_namespace(), o.given),
-           'Adds a job and returns its id; all else is as in add_job.',
+           'Adds a job and returns its id; in all other respects it works as add_job.',
            (select array_agg(distinct m.role) from member as m where m.kind = 'producer' and m.tasks = '{}')
       from own as o
      where o.proname = 'add_job' and o.pronargs = 9
@@ -61,7 +61,7 @@ as $$
     select 'enqueue_' || t.task, regexp_replace(o.arguments, '^identifier text, ', ''),
            regexp_replace(o.signature, '^identifier text, ', ''), 'bigint', 'volatile',
            format('return %s._gw_enqueue_task(%L, %s)', {{.schema}}._gw_namespace(), t.task, replace(o.given, ', $9', '')),
-           format('Adds a job of the task %s and returns its id; all else is as in add_job.', t.task),
+           format('Adds a job of the task %s and returns its id; in all other respects it works as add_job.', t.task),
            t.roles
       from own as o
      cross join (select u.task, array_agg(distinct m.role) as roles
@@ -77,9 +77,9 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_api_functions() is
-  'Internal, for grants: every function that roles are to have, as it is to be made, with the roles.';
+  'Internal, for grants: returns the definition of every function of the schema for roles, and its roles.';
 
--- The views over these functions, by the same names as the queue's.
+-- Returns the views on these functions. They have the names of the queue's views.
 create or replace function {{.schema}}._gw_api_views()
   returns table (name text, source text)
   language sql
@@ -90,4 +90,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_api_views() is
-  'Internal, for grants: the views that roles are to have, each with the function that it reads.';
+  'Internal, for grants: returns the views of the schema for roles, each with the function that it reads.';

@@ -1,5 +1,6 @@
--- Gives every role that is remembered what its kinds may do, and nothing else. To be called by every migration, at its
--- end: what it has made anew is open to everybody until then, and what it has changed is to be called anew.
+-- Grants every stored role the privileges of its kinds, and revokes all others. Every migration calls this function at
+-- its end: until then public may execute the functions that it created, and the schema for roles calls the old versions
+-- of those that it changed.
 create or replace function {{.schema}}._gw_apply_grants()
   returns void
   language plpgsql
@@ -17,10 +18,10 @@ begin
      where not exists (select from pg_roles as r where r.rolname = g.role)
      order by 1
   loop
-    raise warning 'The role % is not there any more, and was passed over.', gone;
+    raise warning 'The role % no longer exists and was ignored.', gone;
   end loop;
 end;
 $$;
 
 comment on function {{.schema}}._gw_apply_grants() is
-  'Internal, for migrations: gives the roles that gw-migrate grants has remembered what their kinds may do, and nothing else.';
+  'Internal, for migrations: grants the roles stored by gw-migrate grants the privileges of their kinds, and revokes all others.';

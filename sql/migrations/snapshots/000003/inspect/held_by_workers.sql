@@ -1,4 +1,5 @@
--- What these workers hold: a row for each, also for one that nobody knows. It reads all jobs, as force_unlock_workers does.
+-- Returns a row for each of these worker ids, known or not: the jobs and queues that it holds. The function reads all
+-- jobs, as force_unlock_workers does.
 create or replace function {{.schema}}.held_by_workers(
   worker_ids text[]
 )
@@ -32,4 +33,4 @@ end;
 $$;
 
 comment on function {{.schema}}.held_by_workers(text[]) is
-  'How many jobs and queues each of these workers holds, whether it is registered, and when it was last seen.';
+  'Returns how many jobs and queues each of these workers holds, whether it is registered, and when it was last seen.';

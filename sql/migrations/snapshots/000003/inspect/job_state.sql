@@ -1,9 +1,9 @@
--- Where a job stands, in the words that all of the queue uses:
---   ready      due, and nobody runs it (its queue may be busy)
---   scheduled  due later, be it for the first time or after a failure
+-- Returns the state of a job, in the terms used everywhere in the queue:
+--   ready      due and not claimed (its named queue may be locked)
+--   scheduled  due later, for its first attempt or for a retry
 --   running    claimed
---   failed     out of attempts, kept until somebody acts
--- One expression without a path of its own, so that a query is planned as if it were written there.
+--   failed     out of attempts; it stays until it is deleted or retried
+-- The function is a single expression without a search_path of its own, so that PostgreSQL inlines it.
 create or replace function {{.schema}}.job_state(
   run_at       timestamptz,
   attempts     integer,
@@ -21,4 +21,4 @@ as $$
 $$;
 
 comment on function {{.schema}}.job_state(timestamptz, integer, integer, timestamptz) is
-  'Where a job with these columns stands: ready (due), scheduled (due later), running (claimed) or failed (out of attempts).';
+  'Returns the state of a job with these columns: ready (due), scheduled (due later), running (claimed) or failed (out of attempts).';

@@ -1,5 +1,5 @@
--- The jobs that all given conditions are true of, lowest id first, without their payloads; show_jobs has these. The
--- conditions, the pages and what they cost are those of matching_job_ids.
+-- Returns the jobs that match all given conditions, lowest id first, without their payloads (see show_jobs).
+-- Conditions, paging and cost are those of matching_job_ids.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_jobs(
   job_state  text     default null,
@@ -48,4 +48,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_jobs(text, text, text, text, interval, interval, bigint[], bigint, integer) is
-  'The jobs that all given conditions are true of, lowest id first, without their payloads. The conditions are those of matching_job_ids.';
+  'Returns the jobs that match all given conditions, lowest id first, without their payloads. The conditions are those of matching_job_ids.';

@@ -1,8 +1,8 @@
--- The ids of the jobs that all given conditions are true of, in order: to look at, or to pass on to complete_jobs and its
--- like. A null is no condition. The age of a job counts from when it was added, whenever it is due.
--- It reads on from after_id until it has max_rows (null: all), so a caller who asks again after the last id that he got
--- has read the table once in the end, in small steps. By key, by ids, and by a queue's ready or scheduled jobs it reads
--- little more than what it finds; by other conditions it passes every job before what it finds.
+-- Returns the ids of the jobs that match all given conditions, in order, to be read or passed on to functions such as
+-- complete_jobs. A null is no condition. The age of a job counts from its created_at, not from its run_at.
+-- The function continues after after_id until it has max_rows (null: all). So a caller that calls it again with the
+-- last id it got reads the table once in total, in small steps. By key, by ids, and for the ready or scheduled jobs of
+-- a queue it reads little more than its result; by other conditions it reads every job before its result.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.matching_job_ids(
   job_state  text     default null,
@@ -44,7 +44,8 @@ begin
     end if;
   end if;
 
-  -- Each call is planned for its conditions; those that are null are gone by then. is_available opens the partial indexes.
+  -- Each call is planned for its conditions; conditions that are null are removed by the planner. is_available allows
+  -- the use of the partial indexes.
   return query
   select j.id
     from {{.schema}}._private_jobs as j
@@ -63,4 +64,4 @@ end;
 $$;
 
 comment on function {{.schema}}.matching_job_ids(text, text, text, text, interval, interval, bigint[], bigint, integer) is
-  'The ids of the jobs that all given conditions are true of, lowest first: job_state (ready, scheduled, running or failed), task, queue, key, added longer or not as long ago, among these ids. after_id: only higher ones. max_rows: not more than so many, null for all.';
+  'Returns the ids of the jobs that match all given conditions, lowest first: job_state (ready, scheduled, running or failed), task, queue, key, added before or after an age, in a list of ids. after_id: only higher ids. max_rows: at most this many, null for all.';

@@ -1,8 +1,9 @@
--- The queue in one row, for people and monitors: queue_depth, how long the oldest ready and the longest running job have
--- been so (null if there is none), how many registered workers were seen in the last five minutes, and two counters that
--- only grow, but for a reset of the server's statistics: the jobs that were added, and those that are gone because they
--- were done or removed. What they grow by in a while is the rate; the server may be a second behind with them.
--- Its cost is bounded as queue_depth's is; longest_running_seconds comes from the same sample.
+-- Returns one row about the queue, for operators and monitoring: queue_depth, how long the oldest ready job has been
+-- due and the longest running job has been running (null if there is none), how many registered workers were seen in
+-- the last five minutes, and two counters: jobs that were added, and jobs that were deleted because they were completed
+-- or removed. The counters only grow, except when the server's statistics are reset; their growth over time is the
+-- rate. They may lag by a second.
+-- The cost is bounded as that of queue_depth; longest_running_seconds comes from the same sample.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_stats(
   pages bigint default 1000
@@ -40,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}.queue_stats(bigint) is
-  'The queue in one row: how many jobs are ready, scheduled, running and failed, for how long the oldest ready and the longest running one have been so, how many registered workers were seen in the last five minutes, and how many jobs were ever added and are gone, done or removed, by the server''s statistics. Of a table with more than so many pages it looks at a sample of as many, and is_estimate is true.';
+  'Returns one row about the queue: how many jobs are ready, scheduled, running and failed, how long the oldest ready job has been due and the longest running job has been running, how many registered workers were seen in the last five minutes, and, from the server''s statistics, how many jobs were ever added and how many were deleted because they were completed or removed. Of a table with more than pages pages it reads a sample of that size, and is_estimate is true.';

@@ -1,4 +1,4 @@
--- All that is known about these jobs, lowest id first; an id of no job is left out.
+-- Returns all columns of these jobs, lowest id first. Ids without a job are ignored.
 create or replace function {{.schema}}.show_jobs(
   job_ids bigint[]
 )
@@ -41,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}.show_jobs(bigint[]) is
-  'All that is known about these jobs, payloads too, lowest id first. An id of no job is left out.';
+  'Returns all columns of these jobs, payloads included, lowest id first. Ids without a job are ignored.';

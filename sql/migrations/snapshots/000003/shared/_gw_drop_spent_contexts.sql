@@ -1,9 +1,9 @@
--- Removes contexts of jobs that are gone, among as many as it may look at, and returns how many. Each call goes on
--- where the last one ended, whoever made it, and from the last context to the first, so that those of jobs that wait
--- for long do not stand in the way.
--- An id never comes back, so what has no job now has none later. At REPEATABLE READ a row that somebody else has just
--- removed would be an error, so there it does nothing.
--- Locks: the rows that it removes, passing by those that somebody else has locked.
+-- Deletes contexts of deleted jobs and returns their number. It reads at most a given number of contexts per call. Each
+-- call continues where the previous one of any session ended, from the last context to the first, so that contexts of
+-- jobs that wait for a long time are not read each time.
+-- Ids are never reused, so a context without a job never gets one later. At REPEATABLE READ a row that another
+-- transaction has just deleted would raise an error, so there the function does nothing.
+-- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent_contexts(
   most bigint
 )
@@ -50,11 +50,12 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_drop_spent_contexts(bigint) is
-  'Internal: removes contexts of jobs that are gone, among as many as it may look at, from where the last call ended. Returns how many.';
+  'Internal: deletes contexts of deleted jobs, reading at most this many, from where the last call ended. Returns their number.';
 
--- Trigger: contexts were put, so others go. To look at four for each new one keeps the table below twice the contexts
--- that are needed: while a round looks at all of them, a quarter as many come. Contexts without their jobs are being
--- restored from a dump of the extension, whose triggers are there before the data: then nothing goes.
+-- Trigger: deletes old contexts when new ones are stored. Reading four contexts for each new one limits the table to
+-- twice the contexts that are needed: during one pass over all of them, a quarter as many are added. If there are
+-- contexts but no jobs, a dump of the extension is being restored, whose triggers exist before the data; then nothing
+-- is deleted.
 create or replace function {{.schema}}._gw_contexts_put()
   returns trigger
   language plpgsql
@@ -69,4 +70,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_contexts_put() is
-  'Trigger on _gw_job_context: removes contexts of jobs that are gone as new ones come.';
+  'Trigger on _gw_job_context: deletes contexts of deleted jobs when new ones are stored.';

@@ -1,5 +1,5 @@
--- Flags as the table stores them: an object of flag -> true, null when there are none. In PL/pgSQL, which keeps the plan;
--- callers spare themselves the call when flags is null.
+-- Converts flags to the form of the table: an object of flag -> true, null if there are no flags. The function is in
+-- PL/pgSQL, which caches the plan; callers do not call it if flags is null.
 create or replace function {{.schema}}._gw_flags(
   flags text[]
 )
@@ -14,4 +14,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_flags(text[]) is
-  'Internal: flags as _private_jobs stores them, an object of flag -> true; null when there are none.';
+  'Internal: converts flags to the form of _private_jobs, an object of flag -> true; null if there are no flags.';

@@ -1,5 +1,5 @@
--- Raises the error that says why a job with these attributes is refused. The CHECK constraints below say the same to raw
--- writes; here the message comes first, with a code that clients can switch on and the constraint's name beside it.
+-- Raises an error with the reason why a job with these attributes is refused. CHECK constraints refuse the same for raw
+-- writes; here the error comes first, with an SQLSTATE that clients can switch on and the name of the constraint.
 create or replace function {{.schema}}._gw_refuse_job(
   identifier   text,
   queue_name   text,
@@ -51,4 +51,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_refuse_job(text, text, integer, text, integer, text[], bigint) is
-  'Internal: raises the GWB error that says why a job with these attributes is refused.';
+  'Internal: raises the GWB error with the reason why a job with these attributes is refused.';

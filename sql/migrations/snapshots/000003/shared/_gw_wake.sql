@@ -1,9 +1,10 @@
--- Tells workers to look again. job_count is how many jobs became ready: Node wakes as many workers and ignores 0, ours
--- look at every message. The same message twice in one transaction is sent once.
--- Setting notify decides whether anybody is told; add_job and _gw_queue_freed decide the same by themselves. To be called
--- after the rows are written, so that it sees the sleepers that marked themselves before they could see the rows (see
--- fall_asleep). A snapshot that is older than that, as above READ COMMITTED, may lack them. A mark that was over only
--- after the client began its statement counts, too: that time is one by which an index can be searched.
+-- Notifies the workers. job_count is the number of jobs that became ready: Node wakes as many workers and ignores 0;
+-- our workers search for jobs after every notification. PostgreSQL sends identical notifications of one transaction
+-- only once.
+-- The setting notify decides whether a notification is sent; add_job and _gw_queue_freed make the same decision in
+-- their own code. Call this function after the rows are written, so that it sees the marks of workers that fell asleep
+-- before they could see the rows (see fall_asleep). Above READ COMMITTED an older snapshot may lack them. A mark that
+-- expired after the client began its statement still counts, because an index can be searched for that time.
 create or replace function {{.schema}}._gw_wake(
   job_count bigint
 )
@@ -25,4 +26,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_wake(bigint) is
-  'Internal: tells workers on jobs:insert that so many jobs became ready, 0 when only a due time moved, as far as setting notify wants it.';
+  'Internal: notifies workers on jobs:insert that this many jobs became ready (0: only a due time changed), if the setting notify requires it.';
