@@ -20,7 +20,7 @@ type Config struct {
 	Schema string
 
 	// Concurrency is the number of handlers that run at once. Default: 1. Raise it until the machine, or whatever the
-	// handlers wait for, is busy. The worker has its own few connections, however many handlers there are.
+	// handlers wait for, is busy; at most 100 000. The worker has its own few connections, however many handlers there are.
 	Concurrency int
 
 	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to, a day at most.
@@ -85,6 +85,7 @@ const (
 	longestPollInterval = 24 * time.Hour
 	defaultGrace        = 30 * time.Second
 	maxWorkerIDLength   = 128
+	maxConcurrency      = 100_000 // each handler that runs has a goroutine and a job in memory
 )
 
 // completed returns c with its defaults filled in, or everything that is wrong with it.
@@ -92,6 +93,8 @@ func (c Config) completed() (Config, error) {
 	var problems []error
 	if c.Concurrency < 0 {
 		problems = append(problems, fmt.Errorf("concurrency is %d, must be at least 1", c.Concurrency))
+	} else if c.Concurrency > maxConcurrency {
+		problems = append(problems, fmt.Errorf("concurrency is %d, must be at most %d", c.Concurrency, maxConcurrency))
 	}
 	if c.PollInterval < 0 {
 		problems = append(problems, fmt.Errorf("poll interval is %s, must be positive", c.PollInterval))
