@@ -60,7 +60,7 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
 				worst, err := examine(ctx, q, l.json, out)
 				if err == nil && worst <= least && l.watch == 0 {
-					err = errors.New("the queue needs somebody; see above")
+					err = errors.New("the findings above need attention")
 				}
 				return err
 			})

@@ -11,14 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/terminal"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const healthcheckHelp = `Says whether the queue can be worked, for a probe of a container or a monitor. The exit code is 0 if all is healthy, 1 if
-not, and 2 for a mistake in the command line. Checked are:
+const healthcheckHelp = `Says whether the queue can be worked, for a monitor. The exit code is 0 if all is healthy, 1 if not, and 2 for a mistake
+in the command line. It looks at the queue, not at one worker: for a probe that restarts a worker there is /livez, see
+gw-run --http. Checked are:
   database  it answers
   schema    the queue is installed, and at least as new as this program
-  doctor    gw-run doctor has no critical finding
+  doctor    gw-run doctor has no critical finding, such as jobs that have been due for minutes while no worker is there
   age       the oldest ready job has been due for no longer than --max-age, if that is given: are there enough workers?
   workers   at least --workers registered ones were seen in the last five minutes, if that is given
 
@@ -156,7 +158,8 @@ func (h *healthcheck) critical(ctx context.Context, q *queue) (string, error) {
 		return "", err
 	}
 	if len(findings) > 0 {
-		return "", fmt.Errorf("%s: %s; gw-run doctor tells more", findings[0].Finding, findings[0].Subject)
+		return "", fmt.Errorf("%s: %s: %s gw-run doctor says what to do", findings[0].Finding, terminal.Printable(findings[0].Subject),
+			terminal.Printable(findings[0].Detail))
 	}
 	return "nothing critical", nil
 }

@@ -42,6 +42,8 @@ begin
     '_gw_find_dead_rows',
     '_gw_find_stale_locks',
     '_gw_find_orphaned_queues',
+    '_gw_find_held_queues',
+    '_gw_find_no_worker',
     '_gw_find_unknown_tasks',
     '_gw_find_unreadable_jobs',
     '_gw_find_failed_jobs',

@@ -62,3 +62,26 @@ $$;
 
 comment on function {{.schema}}._gw_age(timestamptz) is
   'Internal: returns the age of a time as text, in whole seconds.';
+
+-- Returns a gw-run command for a remedy, quoted for a shell. It includes --schema if the schema is not gw-run's default.
+-- chr(39) is a single quote, chr(92) a backslash.
+create or replace function {{.schema}}._gw_command(
+  words text[]
+)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select 'gw-run ' || string_agg(
+           case when w.word ~ '^[a-zA-Z0-9_./:@%+=,-]+$' then w.word
+                else chr(39) || replace(w.word, chr(39), chr(39) || chr(92) || chr(39) || chr(39)) || chr(39) end,
+           ' ' order by w.place)
+    from unnest(words || (select case when n.nspname <> 'graphile_worker' then array['--schema', n.nspname] end
+                            from pg_namespace as n
+                           where n.oid = {{.schema}}._gw_namespace()))
+         with ordinality as w (word, place)
+$$;
+
+comment on function {{.schema}}._gw_command(text[]) is
+  'Internal: returns a gw-run command with these arguments, quoted for a shell, for a remedy of doctor().';

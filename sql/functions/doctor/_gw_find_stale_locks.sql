@@ -45,8 +45,8 @@ begin
                 end),
          case when s.lives then 'Restart the worker; while it is alive, its locks are not freed.'
               when s.silent and s.owner is not null
-              then format('If the worker is dead, free its jobs and queues with: select %s.force_unlock_workers(array[%L]);',
-                          {{.schema}}._gw_namespace(), s.owner)
+              then format('If the worker is dead, free its jobs and queues, by %s, or with: select %s.force_unlock_workers(array[%L]);',
+                          {{.schema}}._gw_command(array['unlock', s.owner]), {{.schema}}._gw_namespace(), s.owner)
               else format('Free them with: select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
          end
     from stale as s

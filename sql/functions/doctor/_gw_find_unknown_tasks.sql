@@ -1,5 +1,6 @@
 -- Due jobs of tasks that no registered worker has. Nothing is reported while no worker is registered, because the fleet
--- may then consist of Node workers, which do not register, nor for tasks with a running job.
+-- may then consist of Node workers, which do not register (_gw_find_no_worker() reports a fleet without any worker), nor for
+-- tasks with a running job.
 create or replace function {{.schema}}._gw_find_unknown_tasks(
   pages bigint default 10000
 )
@@ -11,7 +12,7 @@ as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
 begin
-  if not exists (select from {{.schema}}._gw_workers)
+  if not exists (select from {{.schema}}._gw_workers as w where w.last_seen_at >= now() - interval '5 minutes')
      or exists (select from {{.schema}}._gw_workers as w
                  where w.tasks = '{}' and w.last_seen_at >= now() - interval '5 minutes') then
     return;
@@ -29,9 +30,11 @@ begin
          format('Due jobs: %s, the oldest for %s, but no registered worker that was seen in the last five minutes has this '
                 'task. They wait until such a worker starts. (Workers that do not register, such as Node''s, are not counted.)',
                 {{.schema}}._gw_estimate(w.due, jobs_seen), {{.schema}}._gw_age(w.since)),
-         format('Start a worker with this task, or delete its jobs with: select count(*) from %s.complete_jobs(array('
-                'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
-                {{.schema}}._gw_namespace(), w.task_id)
+         'Start a worker with this task, or delete its jobs'
+         || coalesce(', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or', '')
+         || format(' with: select count(*) from %s.complete_jobs(array('
+                   'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
+                   {{.schema}}._gw_namespace(), w.task_id)
     from waiting as w
     left join {{.schema}}._private_tasks as t on t.id = w.task_id
    where w.due > 0

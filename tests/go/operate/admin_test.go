@@ -94,7 +94,7 @@ func TestDoctorSaysWhatHurtsAndExitsByIt(t *testing.T) {
 	b.want(b.run("doctor", "--json"), result{})
 	b.exec(`select .register_worker('w', '{a}')`, `select .add_job('b')`)
 	got := b.run("doctor")
-	b.wantPart(got, 1, "warning: task without worker: task b\n  Due jobs: 1, ", "the queue needs somebody; see above")
+	b.wantPart(got, 1, "warning: task without worker: task b\n  Due jobs: 1, ", "the findings above need attention")
 	if !strings.Contains(got.stdout, "\n  -> Start a worker with this task") {
 		t.Errorf("no remedy:\n%s", got.stdout)
 	}
@@ -102,6 +102,18 @@ func TestDoctorSaysWhatHurtsAndExitsByIt(t *testing.T) {
 		b.wantPart(b.run("doctor", "--fail-on", severity), code, "task without worker", "")
 	}
 	b.wantPart(b.run("doctor", "--fail-on", "bad"), 2, "", "must be critical, warning, info or never")
+}
+
+func TestJobsThatWaitWhileNoWorkerIsThereAreNotHealthy(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_job('t')`)
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 0, "nothing critical", "")
+	b.exec(`update ._private_jobs set run_at = now() - interval '20 minutes'`, `update ._private_jobs set updated_at = run_at`)
+	b.wantPart(b.run("doctor"), 1, "critical: no worker: schema graphile_worker\n  Due jobs: 1, the oldest for 00:20:", "need attention")
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "FAIL  doctor    no worker: schema graphile_worker: Due jobs: 1, the oldest for 00:20:", "not healthy")
+	b.exec(`select .register_worker('w', '{t}')`)
+	b.want(b.run("doctor"), result{stdout: "All is well.\n"})
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 0, "nothing critical", "")
 }
 
 func TestTheHealthOfTheQueueIsChecked(t *testing.T) {

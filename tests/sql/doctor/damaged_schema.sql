@@ -11,6 +11,8 @@ select set_eq(
   $$ select finding, subject from doctor() $$,
   $$ values ('not examined', 'function _gw_find_old_snapshots'),
             ('not examined', 'function _gw_find_stale_locks'),
+            ('not examined', 'function _gw_find_held_queues'),
+            ('not examined', 'function _gw_find_no_worker'),
             ('not examined', 'function _gw_find_unknown_tasks'),
             ('not examined', 'function _gw_find_spare_indexes'),
             ('orphaned queue', 'queue queue') $$,

@@ -1,6 +1,6 @@
 -- Due jobs of a task that no registered worker has wait for ever. Nothing is said where that cannot be known.
 begin;
-select plan(10);
+select plan(11);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.apply_remedies(kind text)
@@ -27,6 +27,10 @@ select results_eq(
   $$ values ('warning', 'task without worker', 'task unknown') $$,
   'the one that has it was not seen');
 select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,', 'it says how many wait since when');
+
+select matches(
+  (select remedy from doctor()), '^Start a worker with this task, or delete its jobs, by gw-run complete --task unknown, or with: ',
+  'the remedy has a command');
 
 select heartbeat('dead');
 select is_empty($$ select * from doctor() $$, 'it is back');

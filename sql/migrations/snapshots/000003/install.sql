@@ -127,6 +127,8 @@
 {{ template "doctor/_gw_find_dead_rows.sql" . }}
 {{ template "doctor/_gw_find_stale_locks.sql" . }}
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
+{{ template "doctor/_gw_find_held_queues.sql" . }}
+{{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "doctor/_gw_find_failed_jobs.sql" . }}

@@ -22,8 +22,9 @@ begin
          'table _private_jobs',
          format('Permanently failed jobs: %s. They stay until they are deleted or retried; each search for stale locks reads them all.',
                 {{.schema}}._gw_estimate(f.jobs, jobs_seen)),
-         format('Read last_error in %s.jobs, then delete them with: '
-                'select * from %1$s.cleanup(array[''DELETE_PERMAFAILED_JOBS'']);', {{.schema}}._gw_namespace())
+         format('Read last_error in %s.jobs, then delete them, by %s, or with: '
+                'select * from %1$s.cleanup(array[''DELETE_PERMAFAILED_JOBS'']);',
+                {{.schema}}._gw_namespace(), {{.schema}}._gw_command(array['cleanup', 'DELETE_PERMAFAILED_JOBS']))
     from failed as f
    where f.jobs * 100 / jobs_seen >= threshold;
 end;

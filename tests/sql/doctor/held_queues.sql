@@ -1,0 +1,66 @@
+-- A named queue in which jobs have been due for minutes, behind the lock of a worker that is not registered, is told: as
+-- workers of Node leave one when they are stopped. The remedy frees it.
+begin;
+select plan(10);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.apply_remedies(kind text)
+  returns void
+  language plpgsql
+as $$
+declare
+  command text;
+begin
+  for command in select split_part(d.remedy, ' with: ', 2) from doctor() as d where d.finding = kind loop
+    execute command;
+  end loop;
+end;
+$$;
+
+select add_job('task', queue_name => 'queue', job_key => 'runs'),
+       add_job('task', queue_name => 'queue', job_key => 'waits'),
+       add_job('task', queue_name => 'another', job_key => 'alone');
+select get_job('pool-1'), get_job('pool-2');
+select register_worker('worker', '{task}');
+update _private_job_queues set locked_at = now() - interval '7 minutes';
+update _private_jobs set locked_at = now() - interval '7 minutes' where locked_at is not null;
+update _private_jobs set run_at = now() - interval '1 day', updated_at = now() - interval '6 minutes';
+
+select results_eq(
+  $$ select severity, finding, subject, detail from doctor() $$,
+  $$ values ('warning', 'held queue', 'queue queue',
+             'Worker pool-1, which is not registered, has locked it for 00:07:00. Due jobs of the queue: 1, the oldest for '
+             '00:06:00. They wait until the job of that worker is done or, if the worker is dead, until the lock is four hours old.') $$,
+  'a queue with a job that has been due for minutes, and none that has nothing to run');
+select is(
+  (select remedy from doctor()),
+  'If the worker is dead, free its jobs and queues, by gw-run unlock pool-1, or with: '
+  'select graphile_worker.force_unlock_workers(array[''pool-1'']);',
+  'the remedy is a command and a statement');
+
+update _private_jobs set updated_at = now() - interval '4 minutes' where key = 'waits';
+select is_empty($$ select * from doctor() $$, 'its job has not waited for five minutes');
+update _private_jobs set updated_at = now() - interval '6 minutes', run_at = now() + interval '1 hour' where key = 'waits';
+select is_empty($$ select * from doctor() $$, 'its job is not due');
+update _private_jobs set run_at = now() - interval '1 day' where key = 'waits';
+
+update _private_job_queues set locked_at = now() - interval '4 minutes' where queue_name = 'queue';
+select is_empty($$ select * from doctor() $$, 'the lock is not five minutes old');
+update _private_job_queues set locked_at = now() - interval '7 minutes' where queue_name = 'queue';
+
+select add_job('task', job_key => 'later');
+update _private_jobs set locked_at = now() - interval '1 minute', locked_by = 'pool-1' where key = 'later';
+select is_empty($$ select * from doctor() $$, 'the worker has claimed another job since, so it lives');
+update _private_jobs set locked_by = 'pool-2' where key = 'later';
+select isnt_empty($$ select * from doctor() $$, 'a claim of another worker says nothing');
+
+select register_worker('pool-1', '{task}');
+select is_empty($$ select * from doctor() $$, 'a registered worker is looked after by the others');
+select deregister_worker('pool-1');
+
+select pg_temp.apply_remedies('held queue');
+select is_empty($$ select * from doctor() $$, 'the remedy frees it');
+select is((select key from get_job('worker')), 'runs', 'and its jobs go on');
+
+select * from finish();
+rollback;
