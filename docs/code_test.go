@@ -101,3 +101,20 @@ func TestExamplesInOtherLanguagesAreShownWhole(t *testing.T) {
 		}
 	}
 }
+
+// README's worker by hand is pasted by people whose queue is empty: their worker has run the job before.
+func TestTheJobThatIsWorkedByHandNeedNotBeThere(t *testing.T) {
+	t.Parallel()
+	for _, block := range blocks(t, filepath.Join(root, "README.md")) {
+		if !strings.Contains(block.code, "graphile_worker.get_job(") {
+			continue
+		}
+		psql := exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--dbname", pgtest.Database(t))
+		psql.Stdin = strings.NewReader(block.code)
+		if output, err := psql.CombinedOutput(); err != nil || string(output) != "no rows returned for \\gset\n" {
+			t.Errorf("%v, it prints\n%s", err, output)
+		}
+		return
+	}
+	t.Error("README.md works no job by hand")
+}

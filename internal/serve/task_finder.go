@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -43,9 +45,18 @@ func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
 		return nil, fmt.Errorf("no tasks found in %s; %s", f.folder.Path, whyNone(found))
 	}
 	for _, ignored := range found.Ignored {
-		f.tell("file serves no task", "path", ignored.Path, "reason", ignored.Reason)
+		level := slog.LevelWarn
+		if strings.HasPrefix(path.Base(ignored.Path), ".") {
+			level = slog.LevelInfo // nobody takes a hidden file for a task
+		}
+		f.tell(level, "file serves no task", "path", ignored.Path, "reason", ignored.Reason)
 	}
-	return f.merge(found, file)
+	tasks, err := f.merge(found, file)
+	if err != nil {
+		return nil, err
+	}
+	f.warnOfPrograms(tasks)
+	return tasks, nil
 }
 
 func whyNone(found task.Found) string {
@@ -62,8 +73,8 @@ func whyNone(found task.Found) string {
 // merge adds the tasks of the file to those of the folder.
 func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]config.Task, error) {
 	tasks := make(map[string]config.Task)
-	for name, path := range found.Tasks {
-		tasks[name] = config.Task{Name: name, Program: config.Program{Command: []string{path}}}
+	for name, file := range found.Tasks {
+		tasks[name] = config.Task{Name: name, Program: config.Program{Command: []string{file}}}
 	}
 	var problems config.Problems
 	for _, name := range slices.Sorted(maps.Keys(file.Tasks)) {
@@ -77,17 +88,31 @@ func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]conf
 				"nothing serves task %s: there is no executable for it in %s, and none of exec, persistent, http, sql here",
 				name, f.folder.Path)})
 		case exists:
-			f.tell("file serves no task", "path", below.Program.Command[0], "reason", "the config file serves the task "+name)
+			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Command[0], "reason", "the config file serves the task "+name)
 		}
 		tasks[name] = own
 	}
 	return tasks, problems.OrNil()
 }
 
+// warnOfPrograms warns of the tasks whose programs cannot be started. They are served all the same: the program may come
+// later, and until then a job fails with the same reason.
+func (f *taskFinder) warnOfPrograms(tasks map[string]config.Task) {
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		program := tasks[name].Program
+		if len(program.Command) == 0 {
+			continue
+		}
+		if err := task.CheckProgram(program.Command[0], program.Directory, variables(program.Env)); err != nil {
+			f.tell(slog.LevelWarn, "the program of a task cannot be started", "task_identifier", name, "reason", err)
+		}
+	}
+}
+
 // tell logs what has not been logged before.
-func (f *taskFinder) tell(message string, attrs ...any) {
+func (f *taskFinder) tell(level slog.Level, message string, attrs ...any) {
 	if key := fmt.Sprint(attrs...); !f.told[key] {
 		f.told[key] = true
-		f.log.Info(message, attrs...)
+		f.log.Log(context.Background(), level, message, attrs...)
 	}
 }

@@ -49,7 +49,7 @@ func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log 
 	}
 	if err != nil {
 		c.close()
-		return nil, fmt.Errorf("start the task's program: %w", err)
+		return nil, startError(cmd, err)
 	}
 	c.answers = bufio.NewReaderSize(c.stdout, maxReply)
 	go c.follow()

@@ -97,7 +97,11 @@ func (f *Found) file(root, name string) {
 		return
 	}
 	if info.Mode()&executableByOwner == 0 {
-		f.ignore(name, "not executable by its owner, see chmod u+x")
+		reason := "not executable by its owner, see chmod u+x"
+		if IsModule(full) {
+			reason = "a JavaScript module that exports a function is no program; " + moduleHint
+		}
+		f.ignore(name, reason)
 		return
 	}
 	base, _, _ := strings.Cut(path.Base(name), ".")

@@ -70,7 +70,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	ownGroup(cmd)
 	dieWithWorker(cmd)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the task's program: %w", err)
+		return startError(cmd, err)
 	}
 	err = cmd.Wait()
 	if ctx.Err() != nil {

@@ -63,12 +63,16 @@ type reply struct {
 	RetryIn   *float64 `json:"retry_in"` // seconds
 }
 
+const stdoutHint = "stdout is for answers only, so the program has to log to stderr"
+
 // readReply returns what a line says of the job with this id. The error says why it is no answer.
 func readReply(line []byte, id int64) (reply, error) {
 	var r reply
 	switch err := json.Unmarshal(line, &r); {
 	case err != nil:
-		return r, fmt.Errorf("its answer is not understood (%w): %s", err, excerpt(line))
+		return r, fmt.Errorf("its answer is not understood (%w): %s; %s", err, excerpt(line), stdoutHint)
+	case r.ID == nil && !r.OK && r.Error == nil:
+		return r, fmt.Errorf("its answer is not understood: %s; %s", excerpt(line), stdoutHint)
 	case r.ID == nil:
 		return r, fmt.Errorf("its answer has no id: %s", excerpt(line))
 	case *r.ID != id:
