@@ -70,9 +70,11 @@ func startCluster(ctx context.Context, binDir string, o Options) (*Server, error
 		return nil, err
 	}
 	c.binDir, c.settings = binDir, o.Settings
+	o.status.set("running initdb")
 	if err := c.initialize(ctx); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
+	o.status.set("waiting for the server to accept connections")
 	return c.serve(ctx)
 }
 

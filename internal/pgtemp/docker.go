@@ -22,7 +22,11 @@ const (
 func startDocker(ctx context.Context, o Options) (*Server, error) {
 	probe, cancel := context.WithTimeout(ctx, dockerProbeTimeout)
 	defer cancel()
+	o.status.set("asking Docker")
 	if _, err := docker(probe, "version", "--format", "{{.Server.Version}}"); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, unavailable("there is no command docker")
+		}
 		return nil, unavailable(err.Error())
 	}
 	fmt.Fprintf(o.Log, "PostgreSQL: a container of the Docker image %s, which is pulled if it is not there\n", dockerImage)
@@ -36,9 +40,13 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 	for name, value := range o.Settings {
 		args = append(args, "-c", name+"="+value)
 	}
+	o.status.set("Docker pulls the image " + dockerImage + " and starts it")
 	id, err := docker(ctx, args...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, err
+		return nil, unavailable(err.Error()) // most often the image cannot be pulled
 	}
 	dog, err := startWatchdog(`docker rm --force --volumes "$1"`, id)
 	if err != nil {
@@ -49,6 +57,7 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
+	o.status.set("waiting for the container to accept connections")
 	host, _, _ := strings.Cut(published, "\n")
 	address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password), Host: host, RawQuery: "sslmode=disable"}
 	return newServer(ctx, address, nil, stop)

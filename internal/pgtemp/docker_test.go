@@ -56,6 +56,17 @@ func TestDockerWithoutADaemonIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestDockerThatCannotPullTheImageIsUnavailable(t *testing.T) {
+	dir := t.TempDir()
+	writeScript(t, filepath.Join(dir, "docker"), `[ $1 = version ] || { echo no route to the registry >&2; exit 125; }`)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	_, err := startDocker(t.Context(), Options{Log: io.Discard})
+	var absent unavailable
+	if !errors.As(err, &absent) || !strings.Contains(err.Error(), "no route to the registry") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // forward opens a port on the loopback that leads to a server's socket, and returns its address.
 func forward(t *testing.T, server *Server) string {
 	t.Helper()

@@ -1,72 +1,53 @@
 package pgtemp
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtemp/pgmirror"
 )
 
-// It runs in a process of its own, since root may not.
+// As root, too: the server then runs as another user.
 func TestBinariesAreDownloadedOnceIntoTheCache(t *testing.T) {
 	archive := standIn(t)
 	var requests atomic.Int32
-	repository := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		if strings.HasSuffix(r.URL.Path, ".sha256") {
-			fmt.Fprintf(w, "%x", sha256.Sum256(archive))
-			return
-		}
-		_, _ = w.Write(archive)
+		pgmirror.Handler(archive).ServeHTTP(w, r)
 	}))
-	defer repository.Close()
+	defer mirror.Close()
+	cache := filepath.Join(openFolder(t), "cache")
 
-	dir := openFolder(t)
-	program := filepath.Join(dir, "fetcher")
-	copyProgram(t, program)
-	owner, err := serverOwner()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if owner != nil {
-		if err := os.Chown(dir, owner.uid, owner.gid); err != nil {
+	start := func() string {
+		var log strings.Builder
+		server, err := startFetched(t.Context(), Options{CacheDir: cache, Mirror: mirror.URL, Log: &log})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	cache := filepath.Join(dir, "cache")
-	fetcher := func() string {
-		cmd := exec.Command(program)
-		cmd.Dir = dir
-		cmd.SysProcAttr = detached(owner)
-		cmd.Env = append(os.Environ(), "GW_PGTEMP_ROLE=fetcher", "GW_PGTEMP_CACHE="+cache, "GW_PGTEMP_REPOSITORY="+repository.URL)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("the fetcher ended with %v: %s", err, out)
+		connect(t, server.URL("postgres"))
+		if err := server.Stop(); err != nil {
+			t.Error(err)
 		}
-		return string(out)
+		return log.String()
 	}
-
-	if out := fetcher(); !strings.Contains(out, "downloaded once into "+cache) || !strings.Contains(out, "postgres://") {
-		t.Errorf("the first start says %q", out)
+	if log := start(); !strings.Contains(log, "downloaded once from "+mirror.URL+" into "+cache) {
+		t.Errorf("the first start says %q", log)
 	}
 	asked := requests.Load()
 	if asked == 0 {
 		t.Error("nothing was downloaded")
 	}
-	if out := fetcher(); strings.Contains(out, "downloaded") || !strings.Contains(out, "postgres://") {
-		t.Errorf("the second start says %q", out)
+	if log := start(); strings.Contains(log, "downloaded") {
+		t.Errorf("the second start says %q", log)
 	}
 	if again := requests.Load(); again != asked {
 		t.Errorf("the second start sent %d requests", again-asked)
@@ -76,81 +57,114 @@ func TestBinariesAreDownloadedOnceIntoTheCache(t *testing.T) {
 	}
 }
 
-func TestADownloadThatIsCancelledLeavesNothing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	repository := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		cancel()
-		<-over
-	}))
-	defer repository.Close()
-	defer close(over)
-	cache := t.TempDir()
-	err := fetch(ctx, cache, filepath.Join(cache, "home"), repository.URL)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+func TestBinariesAreForEverybodyWhateverTheUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	mirror := httptest.NewServer(pgmirror.Handler(standIn(t)))
+	defer mirror.Close()
+	cache := filepath.Join(openFolder(t), "cache")
+	home := filepath.Join(cache, "home")
+	if err := fetch(t.Context(), cache, home, downloadFrom(t, mirror.URL)); err != nil {
+		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(cache); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+	for path, want := range map[string]os.FileMode{".": 0o755, "bin": 0o755, "bin/tool": 0o755, "share/text": 0o644} {
+		info, err := os.Stat(filepath.Join(home, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has the mode %o, want %o", path, got, want)
+		}
 	}
 }
 
-// standIn returns an archive as the repository has them, a .txz in a zip, which links to the binaries of this machine.
+func TestRootsCacheIsOpenForTheServersUserWhateverTheUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	cache := filepath.Join(openFolder(t), "cache")
+	if err := makeCache(cache); err != nil {
+		t.Fatal(err)
+	}
+	want := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		want = 0o755
+	}
+	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != want {
+		t.Errorf("got %v, want the mode %o: %v", info.Mode(), want, err)
+	}
+}
+
+func TestADownloadThatIsCancelledLeavesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	mirror := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer mirror.Close()
+	cache := t.TempDir()
+	_, err := startFetched(ctx, Options{CacheDir: cache, Mirror: mirror.URL, Log: io.Discard})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	wantNothingIn(t, cache)
+}
+
+func TestAnArchiveWritesNothingOutsideItsFolder(t *testing.T) {
+	outside := t.TempDir()
+	dir := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{"../file", "a/file", "/file"} {
+		if err := writeFile(root, name, 0o644, strings.NewReader("content")); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+	wantNothingIn(t, outside)
+}
+
+// standIn returns an archive with links to the binaries of this machine.
 func standIn(t *testing.T) []byte {
 	t.Helper()
 	binDir, err := findBinaries(usualPlaces())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files bytes.Buffer
-	tarball := tar.NewWriter(&files)
-	for _, name := range []string{"initdb", "pg_ctl", "postgres"} {
-		link := &tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + name, Linkname: filepath.Join(binDir, name)}
-		if err := tarball.WriteHeader(link); err != nil {
+	dir := t.TempDir()
+	writeScript(t, filepath.Join(dir, "bin", "tool"), "exit")
+	for _, name := range []string{"initdb", "postgres"} {
+		if err := os.Symlink(filepath.Join(binDir, name), filepath.Join(dir, "bin", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tarball.Close(); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "share"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	xz := exec.Command("xz", "--stdout")
-	xz.Stdin = &files
-	txz, err := xz.Output()
-	if err != nil {
-		t.Fatalf("run xz (Debian: apt-get install xz-utils): %v", err)
+	if err := os.WriteFile(filepath.Join(dir, "share", "text"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-
-	var archive bytes.Buffer
-	jar := zip.NewWriter(&archive)
-	file, err := jar.Create("postgres.txz")
+	archive, err := pgmirror.Archive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := file.Write(txz); err != nil {
-		t.Fatal(err)
-	}
-	if err := jar.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return archive.Bytes()
+	return archive
 }
 
-// copyProgram puts this test binary where every user can run it.
-func copyProgram(t *testing.T, path string) {
+func downloadFrom(t *testing.T, mirror string) *download {
 	t.Helper()
-	from, err := os.Open(os.Args[0])
+	d, err := newDownload(Options{Mirror: mirror})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer from.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(to, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
+	return d
+}
+
+func wantNothingIn(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
 	}
 }

@@ -14,12 +14,6 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "starter":
 		os.Exit(report(Start(context.Background(), Options{LocalOnly: true})))
-	case "fetcher":
-		os.Exit(report(startFetched(context.Background(), Options{
-			CacheDir:            os.Getenv("GW_PGTEMP_CACHE"),
-			BinaryRepositoryURL: os.Getenv("GW_PGTEMP_REPOSITORY"),
-			Log:                 os.Stdout,
-		})))
 	default:
 		panic("unknown role " + role)
 	}

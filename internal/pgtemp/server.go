@@ -40,14 +40,17 @@ type Options struct {
 	// several times as fast, most of all for making databases.
 	Dir string
 
-	// CacheDir is the folder that keeps downloaded binaries. Default: gw in the user's cache folder.
+	// CacheDir is the folder that keeps downloaded binaries. Default: gw in the user's cache folder, for root /var/cache/gw.
 	CacheDir string
 
-	// BinaryRepositoryURL is the Maven repository that downloads come from. Default: Maven Central. Set it to a mirror.
-	BinaryRepositoryURL string
+	// Mirror is the URL, http or https, of the Maven repository that downloads come from. Default: Maven Central.
+	Mirror string
 
-	// Log gets one line about where the server comes from, before anything slow happens. Default: silent.
+	// Log gets one line about where the server comes from, before anything slow happens, and one every few seconds of what
+	// is slow; on a terminal these are a single line that is written anew. Default: silent.
 	Log io.Writer
+
+	status *status // what Log is told
 }
 
 // Server is a running PostgreSQL with the superuser postgres. Its methods may be called from several goroutines.
@@ -58,18 +61,22 @@ type Server struct {
 }
 
 // Start starts a server and returns when it accepts connections. ctx limits the start only; the server runs until Stop,
-// or until this process ends. The error names what is missing on this machine when there is no source for a server.
+// or until this process ends. The error is a [NoServerError] when there is no source for a server.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	sources := []source{
-		{"local binaries", startLocal},
-		{"Docker", startDocker},
-		{"download", startFetched},
+		{"local binaries", "install PostgreSQL's server (" + installCommand() + ")", startLocal},
+		{"Docker", "start Docker", startDocker},
+		{"download", "", startFetched},
 	}
 	if o.LocalOnly {
 		sources = sources[:1]
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
+	} else {
+		o.status = newStatus(o.Log)
+		defer o.status.end()
+		o.Log = o.status
 	}
 	server, err := startFirst(ctx, o, sources)
 	if err != nil {
@@ -78,10 +85,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return server, nil
 }
 
-// A source is one way to get a server.
+// A source is one way to get a server, with what a person can do to have it, if that is one thing.
 type source struct {
-	name  string
-	start func(context.Context, Options) (*Server, error)
+	name   string
+	remedy string
+	start  func(context.Context, Options) (*Server, error)
 }
 
 // unavailable is the error of a source that this machine does not have; any other error ends the search.
@@ -90,7 +98,7 @@ type unavailable string
 func (u unavailable) Error() string { return string(u) }
 
 func startFirst(ctx context.Context, o Options, sources []source) (*Server, error) {
-	var missing string
+	var missing NoServerError
 	for _, s := range sources {
 		server, err := s.start(ctx, o)
 		if err == nil {
@@ -100,10 +108,9 @@ func startFirst(ctx context.Context, o Options, sources []source) (*Server, erro
 		if !errors.As(err, &absent) {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		missing += fmt.Sprintf("\n  %s: %s", s.name, absent)
+		missing.add(s, absent)
 	}
-	return nil, fmt.Errorf("no server found:%s\ninstall one (Debian, Ubuntu: apt-get install postgresql; macOS: brew install "+
-		"postgresql@17) or give the URL of a database", missing)
+	return nil, missing
 }
 
 // URL returns the URL of a database of this server, for pgx and psql alike. The database need not exist.

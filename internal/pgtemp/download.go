@@ -1,0 +1,195 @@
+package pgtemp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const (
+	// defaultMirror is Maven Central, for which zonky.io builds archives of the server's binaries.
+	defaultMirror = "https://repo1.maven.org/maven2"
+
+	connectTimeout = 10 * time.Second // for TCP, and again for TLS
+	answerTimeout  = 15 * time.Second // from the request to the first byte of the answer
+	stallTimeout   = 15 * time.Second // between two pieces of the archive
+)
+
+// A download is that of the archive of the server's binaries for this machine.
+type download struct {
+	mirror *url.URL
+	client *http.Client
+	stall  time.Duration
+	status *status
+}
+
+func newDownload(o Options) (*download, error) {
+	mirror, err := url.Parse(strings.TrimSuffix(cmp.Or(o.Mirror, defaultMirror), "/"))
+	if err != nil || mirror.Host == "" || mirror.Scheme != "http" && mirror.Scheme != "https" {
+		return nil, errors.New("the mirror for downloads is not an http or https URL")
+	}
+	return &download{mirror: mirror, stall: stallTimeout, status: o.status, client: &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:   connectTimeout,
+			ResponseHeaderTimeout: answerTimeout,
+		},
+	}}, nil
+}
+
+// save writes the archive to a new file, and checks it against the mirror's checksum if there is one. Its errors tell
+// why there is no archive.
+func (d *download) save(ctx context.Context, path string) error {
+	sum, err := d.saveArchive(ctx, path)
+	if err != nil {
+		return d.explain(err)
+	}
+	want, err := d.checksum(ctx)
+	if err != nil {
+		return d.explain(err)
+	}
+	if want != "" && want != sum {
+		return fmt.Errorf("the archive from %s is damaged: its SHA-256 is %s, and should be %s", d.mirror.Host, sum, want)
+	}
+	return nil
+}
+
+// saveArchive returns the SHA-256 of what it has written.
+func (d *download) saveArchive(ctx context.Context, path string) (sum string, err error) {
+	body, size, err := d.get(ctx, archivePath())
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	hash := sha256.New()
+	count := &counter{report: func(n int64) { d.status.set(progress(n, size)) }}
+	if _, err := io.Copy(io.MultiWriter(file, hash, count), body); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
+}
+
+// checksum returns the archive's SHA-256 in hexadecimal as the mirror has it, empty if it has none.
+func (d *download) checksum(ctx context.Context) (string, error) {
+	body, _, err := d.get(ctx, archivePath()+".sha256")
+	var answer statusError
+	if errors.As(err, &answer) && answer.code == http.StatusNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, 1000))
+	if err != nil {
+		return "", err
+	}
+	sum, _, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	return strings.ToLower(sum), nil
+}
+
+// get returns what the mirror has at a path, and its size in bytes, -1 if that is not known. Reading it fails with
+// errStalled when nothing comes for a while.
+func (d *download) get(ctx context.Context, path string) (io.ReadCloser, int64, error) {
+	d.status.set("waiting for an answer from " + d.mirror.Host)
+	ctx, cancel := context.WithCancelCause(ctx)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.mirror.JoinPath(path).String(), nil)
+	if err != nil {
+		cancel(nil)
+		return nil, 0, err
+	}
+	answer, err := d.client.Do(request)
+	if err != nil {
+		cancel(nil)
+		return nil, 0, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		cancel(nil)
+		return nil, 0, errors.Join(statusError{answer.StatusCode}, answer.Body.Close())
+	}
+	body := &impatient{ctx: ctx, cancel: cancel, body: answer.Body, patience: d.stall}
+	body.timer = time.AfterFunc(d.stall, func() { cancel(errStalled) })
+	return body, answer.ContentLength, nil
+}
+
+// impatient is a body whose reads fail when nothing comes for a while.
+type impatient struct {
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	body     io.ReadCloser
+	timer    *time.Timer
+	patience time.Duration
+}
+
+func (i *impatient) Read(p []byte) (int, error) {
+	i.timer.Reset(i.patience)
+	n, err := i.body.Read(p)
+	if err != nil && errors.Is(context.Cause(i.ctx), errStalled) {
+		err = errStalled
+	}
+	return n, err
+}
+
+func (i *impatient) Close() error {
+	i.timer.Stop()
+	i.cancel(nil)
+	return i.body.Close()
+}
+
+// counter is a writer that reports how many bytes it has been given.
+type counter struct {
+	n      int64
+	report func(int64)
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	c.report(c.n)
+	return len(p), nil
+}
+
+func progress(n, size int64) string {
+	const megabyte = 1e6
+	if size < 0 {
+		return fmt.Sprintf("downloading: %.1f MB", float64(n)/megabyte)
+	}
+	return fmt.Sprintf("downloading: %.1f of %.1f MB", float64(n)/megabyte, float64(size)/megabyte)
+}
+
+// archivePath is where a Maven repository has the archive for this machine.
+func archivePath() string {
+	artifact := "embedded-postgres-binaries-" + platform(runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("io/zonky/test/postgres/%[1]s/%[2]s/%[1]s-%[2]s.jar", artifact, fetchedVersion)
+}
+
+// platform is the name by which zonky.io calls an operating system and its processor.
+func platform(system, processor string) string {
+	switch processor {
+	case "arm64":
+		processor = "arm64v8"
+	case "arm":
+		processor = "arm32v7"
+	case "386":
+		processor = "i386"
+	}
+	if _, err := os.Stat("/etc/alpine-release"); err == nil {
+		processor += "-alpine"
+	}
+	return system + "-" + processor
+}
