@@ -48,6 +48,8 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		"no such connection":     {[]string{"-c", "http://x"}, nil, "--connection"},
 		"several at once":        {[]string{"-j", "0", "-m", "0"}, database, "--max-pool-size is 0"},
 		"connection of a demo":   {[]string{"demo", "-c", "http://x"}, nil, "--connection"},
+		"mirror of a demo":       {[]string{"demo", "--mirror", "maven.example"}, nil, "--mirror or GW_POSTGRES_MIRROR: the mirror for downloads is not"},
+		"mirror by a variable":   {[]string{"demo"}, map[string]string{"GW_POSTGRES_MIRROR": "ftp://x"}, "--mirror or GW_POSTGRES_MIRROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := command(t, c.env, c.args...)

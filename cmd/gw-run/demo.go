@@ -6,22 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/connection"
-	"github.com/gwsql/gw/internal/pgtemp"
 	"github.com/gwsql/gw/internal/stop"
-	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -32,12 +25,22 @@ It installs the queue, starts a worker, enqueues jobs through SQL and through a 
 that has run: its task, its id, and the time from being added, or due, to its start. Then it waits for jobs of yours,
 until Ctrl-C or, with --once, not at all.
 
-In a database that was given, everything but the queue's schema is removed in the end.`
+In a database that was given, everything but the queue's schema is removed in the end. If the schema holds a queue
+already, the demo changes nothing and fails. With --existing it uses that queue: its jobs are among the others then, and
+its worker runs every job of the task "hello".
+
+Downloads come from Maven Central, or from the Maven repository that --mirror or GW_POSTGRES_MIRROR names. HTTPS_PROXY
+and NO_PROXY are respected.`
+
+// mirrorVariable names the default of --mirror.
+const mirrorVariable = "GW_POSTGRES_MIRROR"
 
 // demo is a run of `gw-run demo`.
 type demo struct {
 	database database
 	once     bool
+	existing bool // a queue that is there already may be used
+	mirror   string
 	out      io.Writer
 	log      *slog.Logger
 }
@@ -49,7 +52,8 @@ func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		Short: "Show the queue at work, with a PostgreSQL of its own if none is given",
 		Long:  demoHelp,
 		Example: `  gw-run demo
-  gw-run demo --once --connection postgres:///scratch`,
+  gw-run demo --once --connection postgres:///scratch
+  gw-run demo --mirror https://maven.example.com/central`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.out = cmd.OutOrStdout()
@@ -61,6 +65,8 @@ func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	}
 	d.database.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().BoolVar(&d.once, "once", false, "end when the demo's own jobs have run")
+	cmd.Flags().BoolVar(&d.existing, "existing", false, "use a queue that exists already")
+	cmd.Flags().StringVar(&d.mirror, "mirror", "", "`URL` of the Maven repository to download PostgreSQL from (default "+mirrorVariable+", or Maven Central)")
 	return cmd
 }
 
@@ -76,38 +82,10 @@ func newDemoLogger(w io.Writer) *slog.Logger {
 	}))
 }
 
-// run finds or starts the database, and plays the demo in it.
-func (d *demo) run(ctx, hard context.Context, getenv func(string) string) (err error) {
-	d.database.connection, err = connection.FromFlag(d.database.connection, getenv)
-	switch {
-	case errors.Is(err, connection.ErrNone):
-		server, err := pgtemp.Start(ctx, pgtemp.Options{Log: d.out})
-		if err != nil {
-			return err
-		}
-		d.database.connection = server.URL("postgres")
-		return errors.Join(d.play(ctx, hard, d.database.connection), server.Stop())
-	case err != nil:
-		return usageError{err}
-	}
-	url, err := d.database.urlWithoutPassword()
-	if err != nil {
-		return err
-	}
-	return d.play(ctx, hard, url)
-}
-
-// play plays the demo in the database; psqlURL is how psql gets there.
+// play plays the demo in the database, which has the queue; psqlURL is how psql gets there.
 func (d *demo) play(ctx, hard context.Context, psqlURL string) (err error) {
 	config, err := d.database.pool()
 	if err != nil {
-		return err
-	}
-	migrator, err := migrate.New(config.ConnConfig, migrate.Config{Schema: d.database.schema})
-	if err != nil {
-		return err
-	}
-	if _, err := migrator.Up(ctx); err != nil {
 		return err
 	}
 	tasks, err := os.MkdirTemp("", "gw-demo-")
@@ -164,11 +142,7 @@ func (d *demo) perform(
 
 // invite tells how to enqueue a job.
 func (d *demo) invite(psqlURL string) {
-	schema := d.database.schema
-	if !plainName.MatchString(schema) {
-		schema = pgx.Identifier{schema}.Sanitize()
-	}
-	call := fmt.Sprintf(`select %s.add_job('hello', '{"name":"you"}')`, schema)
+	call := fmt.Sprintf(`select %s.add_job('hello', '{"name":"you"}')`, d.quotedSchema())
 	fmt.Fprintf(d.out, "\nThe queue is open until Ctrl-C. Add a job of yours:\n\n  psql %s -c %s\n\n",
 		shellQuote(psqlURL), shellDoubleQuote(call))
 }
@@ -182,20 +156,4 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // shellDoubleQuote does so too; it is easier on the eye when there are single quotes within.
 func shellDoubleQuote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(text) + `"`
-}
-
-// urlWithoutPassword returns a URL of the database that can be shown.
-func (d *database) urlWithoutPassword() (string, error) {
-	config, err := d.pool()
-	if err != nil {
-		return "", err
-	}
-	to := config.ConnConfig
-	u := url.URL{Scheme: "postgres", User: url.User(to.User), Path: "/" + to.Database}
-	if strings.HasPrefix(to.Host, "/") {
-		u.RawQuery = url.Values{"host": {to.Host}, "port": {strconv.Itoa(int(to.Port))}}.Encode()
-	} else {
-		u.Host = net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port)))
-	}
-	return u.String(), nil
 }

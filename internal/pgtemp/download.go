@@ -33,10 +33,19 @@ type download struct {
 	status *status
 }
 
-func newDownload(o Options) (*download, error) {
-	mirror, err := url.Parse(strings.TrimSuffix(cmp.Or(o.Mirror, defaultMirror), "/"))
+// ParseMirror checks the URL of a Maven repository for [Options.Mirror].
+func ParseMirror(text string) (*url.URL, error) {
+	mirror, err := url.Parse(strings.TrimSuffix(text, "/"))
 	if err != nil || mirror.Host == "" || mirror.Scheme != "http" && mirror.Scheme != "https" {
 		return nil, errors.New("the mirror for downloads is not an http or https URL")
+	}
+	return mirror, nil
+}
+
+func newDownload(o Options) (*download, error) {
+	mirror, err := ParseMirror(cmp.Or(o.Mirror, defaultMirror))
+	if err != nil {
+		return nil, err
 	}
 	return &download{mirror: mirror, stall: stallTimeout, status: o.status, client: &http.Client{
 		Transport: &http.Transport{

@@ -58,6 +58,12 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 	pool := pgtest.Pool(t, databaseURL)
 	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
 	p.wantExit(0)
+	p.stdout.wait(t, "which database it uses", func(line string) bool {
+		return strings.HasPrefix(line, "Database: postgres://") && strings.HasSuffix(line, " (from DATABASE_URL), schema graphile_worker")
+	})
+	p.stdout.wait(t, "that the queue stays", func(line string) bool {
+		return strings.HasSuffix(line, "drop schema graphile_worker cascade")
+	})
 	schemas := pgtest.Value[string](t, pool, `select string_agg(nspname, ' ' order by nspname) from pg_namespace
 		where nspname !~ '^pg_' and nspname <> 'information_schema'`)
 	if schemas != "graphile_worker public" {
@@ -67,10 +73,59 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 
 	// A table of somebody else's is not touched.
 	pgtest.Exec(t, pool, "create schema gw_demo create table guests (id int)")
-	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
+	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once", "--existing")
 	p.wantExit(1)
 	p.stderr.wait(t, "about the schema", func(line string) bool { return strings.Contains(line, "drop schema gw_demo") })
 	pgtest.Exec(t, pool, "select from gw_demo.guests")
+}
+
+func TestTheDemoTouchesAQueueThatExistsOnlyWhenItIsToldTo(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	pgtest.Exec(t, pool, "select from graphile_worker.add_job('hello', '{}', run_at => now() - interval '1 day')")
+
+	for _, p := range []*process{
+		start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once"),
+		start(t, nil, "demo", "--once", "--connection", databaseURL),
+	} {
+		p.wantExit(1)
+		p.stderr.wait(t, "about the queue", func(line string) bool {
+			return strings.Contains(line, "schema graphile_worker holds a queue already") && strings.Contains(line, "--existing")
+		})
+	}
+	if !pgtest.Value[bool](t, pool, `select count(*) = 1 and max(j.attempts) = 0 and to_regnamespace('gw_demo') is null
+		from graphile_worker.jobs as j`) {
+		t.Error("the demo has touched the queue")
+	}
+
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once", "--existing")
+	p.wantExit(0)
+	pgtest.Await(t, pool, queueIsEmpty)
+}
+
+func TestTheDemoUpgradesNoQueue(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	pgtest.Exec(t, pool, "update graphile_worker._gw_schema_version set version = version - 1")
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once", "--existing")
+	p.wantExit(1)
+	p.stderr.wait(t, "about the version", func(line string) bool {
+		return strings.Contains(line, "is older than this program; gw-migrate upgrades it")
+	})
+}
+
+func TestTheDemoOfADatabaseThatDoesNotAnswerTellsOfThePrivateServer(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	p := start(t, map[string]string{"DATABASE_URL": "postgres://127.0.0.1:1/app"}, "demo", "--once")
+	p.wantExit(1)
+	p.stderr.wait(t, "what else there is", func(line string) bool {
+		return strings.Contains(line, "without DATABASE_URL, the demo starts a private server")
+	})
 }
 
 // temporaryFolder makes a folder for temporary files. Its path is short, for the server's socket in it, and open for
