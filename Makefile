@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot extension lint-packaging lint-release
+.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot release extension lint-packaging lint-release
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -60,9 +60,11 @@ deps: ## Install what the tests need (apt, as root or in CI), or say what that i
 demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
 	go run ./cmd/gw-run demo
 
-snapshot: ## Freeze sql/functions into the migration that installs them
-	rm -rf sql/migrations/snapshots/000003
-	cp -R sql/functions sql/migrations/snapshots/000003
+snapshot: ## Freeze what differs in sql/functions from the releases, in the migration that installs it
+	go run ./scripts/release snapshot
+
+release: ## Make all migrations final and date the changelog (VERSION=0.1.0); see CONTRIBUTING.md
+	go run ./scripts/release cut '$(VERSION)'
 
 extension: ## Write the files of the PostgreSQL extension to build/extension (SCHEMA=name; POSTGRES=12 for that version)
 	go run ./cmd/gw-migrate extension build/extension $(if $(SCHEMA),--schema '$(SCHEMA)') $(if $(POSTGRES),--postgres $(POSTGRES))

@@ -1,0 +1,229 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// firstFunctions is the migration that installs all functions.
+const firstFunctions = "000003"
+
+const installFile = "install.sql"
+
+// Snapshot freezes the functions of a directory in the snapshot that is not released yet. Until the first release that is
+// all of them. After it, it is what differs from the releases, in a migration of its own, which Snapshot writes when there
+// is none yet and removes when nothing differs any more. It refuses a directory where a released file is changed.
+func Snapshot(directory string) error {
+	if err := Check(directory); err != nil {
+		return err
+	}
+	sums, err := ReadChecksums(directory)
+	if err != nil {
+		return err
+	}
+	functions, err := readSource(filepath.Join(directory, functionsFolder))
+	if err != nil {
+		return fmt.Errorf("read functions: %w", err)
+	}
+	first := snapshotsFolder + "/" + firstFunctions + "/" + installFile
+	if _, released := sums[first]; !released {
+		return writeSnapshot(directory, firstFunctions, functions)
+	}
+
+	before, err := released(directory, sums)
+	if err != nil {
+		return err
+	}
+	delta, err := difference(before, functions)
+	if err != nil {
+		return err
+	}
+	return writeDelta(directory, sums, delta)
+}
+
+// released returns the functions as the released snapshots leave them.
+func released(directory string, sums Checksums) (source, error) {
+	state := make(source)
+	for _, path := range slices.Sorted(maps.Keys(sums)) {
+		number := snapshotOf(path)
+		if number == "" || !strings.HasSuffix(path, number+"/"+installFile) {
+			continue
+		}
+		files, err := readSource(filepath.Join(directory, migrationsFolder, snapshotsFolder, number))
+		if err != nil {
+			return nil, fmt.Errorf("read snapshot %s: %w", number, err)
+		}
+		dropped := droppedBy(files[installFile])
+		for name, text := range state {
+			makes := slices.Collect(maps.Keys(functionsIn(text)))
+			isGone := func(object string) bool { return slices.Contains(dropped, object) }
+			if len(makes) > 0 && len(slices.DeleteFunc(makes, isGone)) == 0 {
+				delete(state, name)
+			}
+		}
+		maps.Copy(state, files)
+	}
+	return state, nil
+}
+
+var dropPattern = regexp.MustCompile(`(?m)^select \{\{\.schema\}\}\._gw_drop\('(.*)'\);$`)
+
+// droppedBy returns the objects that the install.sql of a snapshot drops.
+func droppedBy(install string) (objects []string) {
+	for _, match := range dropPattern.FindAllStringSubmatch(install, -1) {
+		objects = append(objects, match[1])
+	}
+	return objects
+}
+
+// difference returns the files of a snapshot that leads from the functions before to those after.
+func difference(before, after source) (source, error) {
+	delta := make(source)
+	var install strings.Builder
+	install.WriteString("-- Written by make snapshot: what differs in sql/functions from the snapshots before.\n")
+
+	made := after.functions()
+	var dropped []string
+	for object, f := range before.functions() {
+		if later, ok := made[object]; !ok || f.needsDrop(later) {
+			dropped = append(dropped, object)
+		}
+	}
+	slices.Sort(dropped)
+	for i, object := range dropped {
+		if isShared(object) {
+			return nil, fmt.Errorf("%s: its arguments and results are those of Graphile Worker, and may not change", object)
+		}
+		if i == 0 {
+			install.WriteString("\n-- Gone, or made anew with other arguments or results.\n")
+		}
+		fmt.Fprintf(&install, "select {{.schema}}._gw_drop('%s');\n", object)
+	}
+
+	changed := 0
+	for _, name := range loadOrder(after[installFile]) {
+		text, ok := after[name]
+		if !ok {
+			return nil, fmt.Errorf("%s/%s names %s, which is not there", functionsFolder, installFile, name)
+		}
+		if withoutHeaders(text) == withoutHeaders(before[name]) {
+			continue
+		}
+		if changed++; changed == 1 {
+			install.WriteString("\n")
+		}
+		delta[name] = text
+		fmt.Fprintf(&install, "{{ template %q . }}\n", name)
+	}
+	if changed > 0 || len(dropped) > 0 {
+		delta[installFile] = install.String()
+	}
+	return delta, nil
+}
+
+// isShared reports whether a function is one of Graphile Worker's seven.
+func isShared(object string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(object, "function "), "(")
+	return slices.Contains([]string{
+		"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs", "force_unlock_workers",
+	}, name)
+}
+
+var templatePattern = regexp.MustCompile(`\{\{ template "([^"]+)" \. \}\}`)
+
+func loadOrder(install string) (names []string) {
+	for _, match := range templatePattern.FindAllStringSubmatch(install, -1) {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+// writeDelta writes the snapshot and, where there is none, the migration that installs it.
+func writeDelta(directory string, sums Checksums, delta source) error {
+	name, next, err := openMigration(directory, sums)
+	if err != nil {
+		return err
+	}
+	number := next
+	if name != "" {
+		number = name[:len(firstFunctions)]
+	}
+	path := filepath.Join(directory, migrationsFolder, name)
+	plain := fmt.Sprintf(migrationText, number)
+	if len(delta) == 0 {
+		if name == "" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read migration: %w", err)
+		}
+		if string(text) == plain {
+			return errors.Join(os.Remove(path), os.RemoveAll(snapshotFolder(directory, number)))
+		}
+		delta = source{installFile: "-- Written by make snapshot: nothing differs in sql/functions from the snapshots before.\n"}
+	}
+	if name == "" {
+		if err := writeFile(filepath.Join(path, number+"_functions.sql"), plain); err != nil { // path is the folder then
+			return err
+		}
+	}
+	return writeSnapshot(directory, number, delta)
+}
+
+// migrationText is a migration that installs a snapshot, before somebody adds to it.
+const migrationText = `-- The functions that differ from those of the release before, in snapshots/%[1]s; both are written by make snapshot. Add by
+-- hand what else changes: what the functions need before they are installed, what needs them after that.
+{{ install_snapshot "%[1]s" }}
+
+select {{.schema}}._gw_finish_migration();
+`
+
+// openMigration returns the name of the migration that installs the snapshot that is not released yet, empty if there is
+// none, and the number of the next migration.
+func openMigration(directory string, sums Checksums) (name, next string, err error) {
+	names, err := filepath.Glob(filepath.Join(directory, migrationsFolder, "*.sql"))
+	if err != nil {
+		return "", "", fmt.Errorf("list migrations: %w", err)
+	}
+	for _, path := range names {
+		base := filepath.Base(path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", "", fmt.Errorf("read migration: %w", err)
+		}
+		if _, isReleased := sums[base]; isReleased || !strings.Contains(string(text), "install_snapshot") {
+			continue
+		}
+		if name != "" {
+			return "", "", fmt.Errorf("%s and %s both install a snapshot, and neither is released: keep one", name, base)
+		}
+		name = base
+	}
+	return name, fmt.Sprintf("%06d", len(names)+1), nil
+}
+
+func snapshotFolder(directory, number string) string {
+	return filepath.Join(directory, migrationsFolder, snapshotsFolder, number)
+}
+
+// writeSnapshot replaces a snapshot by these files.
+func writeSnapshot(directory, number string, files source) error {
+	folder := snapshotFolder(directory, number)
+	if err := os.RemoveAll(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove old snapshot: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := writeFile(filepath.Join(folder, filepath.FromSlash(name)), files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
