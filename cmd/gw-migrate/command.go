@@ -27,7 +27,7 @@ Exit codes:
   1  it failed or was refused
   2  wrong usage
   3  status --check: the schema is missing or behind this program
-  4  the schema is newer than this program
+  4  the schema is newer than this program, and breaks it or is to be changed by it
   5  status --check: functions or triggers are not ours (repair puts ours back)`
 
 const examples = `  gw-migrate -c postgres://me@localhost/app
@@ -76,8 +76,8 @@ func (c *command) root() *cobra.Command {
 		Use: "status", Short: "Show the installed and the available version",
 		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
 	}
-	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer, "+
-		"with 5 if it was changed")
+	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer and breaks "+
+		"this program, with 5 if it was changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	repair := &cobra.Command{
 		Use: "repair", Short: "Put our functions and triggers back where others took their place",

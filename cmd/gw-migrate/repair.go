@@ -21,7 +21,7 @@ func (c *command) repair(cmd *cobra.Command, _ []string) error {
 		return failed(err)
 	}
 	for _, object := range repaired.Left {
-		fmt.Fprintf(c.stderr, "warning: left alone: %s; it can make calls ambiguous\n", object)
+		fmt.Fprintf(c.stderr, "warning: left alone: %s (%s); this program has nothing to put in its place\n", object, object.Origin)
 	}
 	if len(repaired.Replaced) == 0 {
 		fmt.Fprintf(c.stderr, "nothing to repair in schema %q\n", c.schema)

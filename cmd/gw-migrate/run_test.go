@@ -63,11 +63,31 @@ func TestALifeOfASchema(t *testing.T) {
 	if !json.Valid([]byte(behind.stdout)) {
 		t.Errorf("no JSON: %s", behind.stdout)
 	}
+}
+
+// An older image whose init container migrates is started again by a rollback, and beside newer ones in a rollout.
+func TestASchemaThatALaterReleaseHasMigratedIsLeftAsItIs(t *testing.T) {
+	database := pgtest.Database(t)
+	vars := map[string]string{"DATABASE_URL": database}
+	latest := latestVersion(t)
 	setVersion(t, database, latest+1)
-	gwMigrate(t, vars, "status", "--check").expect(t, exitNewer, "state      newer", "use the release that made it")
+	newer := fmt.Sprintf("is at version %d, newer than this program, which is for %d", latest+1, latest)
+	gwMigrate(t, vars).expect(t, exitOK, "", newer)
+	gwMigrate(t, vars).expect(t, exitOK, "", fmt.Sprintf("schema \"graphile_worker\" stays at version %d", latest+1))
+	gwMigrate(t, vars, "--dry-run").expect(t, exitOK, fmt.Sprintf("stays at version %d", latest+1), newer)
+	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "state      newer", "")
+	gwMigrate(t, vars, "repair").expect(t, exitNewer, "", "cannot change it; use the release that made it")
+	gwMigrate(t, vars, "grants", "--worker", "nobody").expect(t, exitNewer, "", "cannot change it; use the release that made it")
+
+	execute(t, database, fmt.Sprintf("insert into graphile_worker._gw_breaking_versions values (%d)", latest))
+	gwMigrate(t, vars).expect(t, exitOK, "", newer)
+
+	execute(t, database, fmt.Sprintf("insert into graphile_worker._gw_breaking_versions values (%d)", latest+1))
+	breaking := fmt.Sprintf("version %d is marked as breaking for programs that do not know it; use the release that made it", latest+1)
+	gwMigrate(t, vars).expect(t, exitNewer, "", breaking)
+	gwMigrate(t, vars, "--dry-run").expect(t, exitNewer, "", breaking)
 	gwMigrate(t, vars, "status").expect(t, exitOK, "way out    use the release that made it", "")
-	gwMigrate(t, vars).expect(t, exitNewer, "", fmt.Sprintf("is at version %d", latest+1))
-	gwMigrate(t, vars, "--dry-run").expect(t, exitNewer, "", fmt.Sprintf("is at version %d", latest+1))
+	gwMigrate(t, vars, "status", "--check").expect(t, exitNewer, "state      newer", breaking)
 }
 
 func TestTheSchemaComesFromTheFlagElseFromTheEnvironment(t *testing.T) {

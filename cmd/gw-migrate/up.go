@@ -11,7 +11,8 @@ import (
 const upHelp = `Install the queue, bring it up to date, or take over a schema of Graphile Worker. Each step is one transaction; one that
 waits for a lock of the application gives way and is tried again. Any number of programs may do this at the same time;
 one that waits for another says for which session, and gives up after ten minutes.
-When there is nothing to do, nothing is written, and no right is needed but to read.`
+When there is nothing to do, nothing is written, and no right is needed but to read. A schema that a later release has
+migrated is left as it is, and the exit code is 0, unless a version since is marked as breaking.`
 
 const upExamples = `  gw-migrate up --connection postgres:///app
   gw-migrate up --dry-run
@@ -33,7 +34,11 @@ func (c *command) up(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return failed(err)
 	}
-	if result.Before == result.After {
+	if available, err := migrate.Available(); err != nil {
+		return failed(err)
+	} else if result.After > available {
+		fmt.Fprintf(c.stderr, "schema %q stays at version %d\n", c.schema, result.After)
+	} else if result.Before == result.After {
 		fmt.Fprintf(c.stderr, "schema %q is up to date at version %d\n", c.schema, result.After)
 	} else {
 		fmt.Fprintf(c.stderr, "schema %q is now at version %d, was at %d\n", c.schema, result.After, result.Before)
@@ -59,7 +64,10 @@ func (c *command) plan(status migrate.Status) error {
 		}
 		fmt.Fprintf(c.stdout, "would apply %s\n", migration.Name)
 	}
-	if len(status.Pending) == 0 {
+	switch {
+	case status.State == migrate.Newer:
+		fmt.Fprintf(c.stdout, "nothing to do: schema %q stays at version %d\n", c.schema, status.Installed)
+	case len(status.Pending) == 0:
 		fmt.Fprintf(c.stdout, "nothing to do: schema %q is up to date at version %d\n", c.schema, status.Installed)
 	}
 	return nil

@@ -138,6 +138,8 @@ func (h *healthcheck) schemaVersion(ctx context.Context, q *queue) (string, erro
 	switch {
 	case err != nil:
 		return "", err
+	case status.State == migrate.Newer && status.Refusal != nil:
+		return "", status.Refusal
 	case status.State == migrate.Current, status.State == migrate.Newer:
 		return fmt.Sprintf("version %d", status.Installed), nil
 	case status.State == migrate.Behind:

@@ -44,18 +44,12 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 		status.Refusal = m.refuseHalfMadeGraphile(status.Revision, missing)
 		return nil
 	}
-	objects, err := m.readObjects(ctx, tx, m.definitions(m.migrations))
-	if err != nil {
+	if err := m.readObjects(ctx, tx, e, status); err != nil {
 		return err
 	}
-	var inTheWay []string
-	for _, o := range objects {
-		switch {
-		case isShared(o):
-			status.Objects = append(status.Objects, o)
-		case o.Origin != Missing:
-			inTheWay = append(inTheWay, o.String())
-		}
+	inTheWay, err := m.inTheWay(ctx, tx, e)
+	if err != nil {
+		return err
 	}
 	if len(inTheWay) > 0 {
 		status.Refusal = m.refuseInTheWay(inTheWay)

@@ -1,30 +1,31 @@
 package migrate
 
 import (
+	"crypto/md5"
+	"encoding/hex"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// A definition is a function or a trigger as our migrations make it.
+// A definition is a function or a trigger as one of our migrations makes it.
 type definition struct {
-	object   Object // as it is called in messages
-	function string // its signature, qualified, for to_regprocedure; empty for a trigger
-	body     string // the function's body, or the statement that makes the trigger
-	table    string // the trigger's table, qualified, for to_regclass
-	trigger  string // the trigger's name
-	sql      string // makes it, in place of one that is there
+	kind      Kind
+	name      string // of a function, or of a trigger with its table; without the schema and the types of arguments
+	signature string // of a function, qualified, for to_regprocedure; empty for a trigger
+	table     string // of a trigger, qualified, for to_regclass; empty for a function
+	digest    string // as in _gw_installed
+	sql       string // makes it, in place of one that is there
 }
 
-// definitions returns the functions and triggers that the migrations leave behind, in the order in which they can be
-// made. Each is written as in sql/: a comment on it follows, and a trigger is spelled as PostgreSQL prints it, but for
-// case, quotes, parentheses and space.
+// definitions returns everything that migrations make at any time, in order: a function that several of them make is
+// there several times, and _gw_installed says which one a schema has. In sql/ a comment follows each, and a trigger is spelled
+// as PostgreSQL prints it, but for case, quotes, parentheses and space.
 func (m *Migrator) definitions(migrations []Migration) []definition {
 	schema := regexp.QuoteMeta(m.quoted() + ".")
 	quote := regexp.QuoteMeta(dollarQuote(m.schema))
 	const comment = ` is\s+'(?:[^']|'')*';`
 	patterns := regexp.MustCompile(`(?sm)^create or replace function ` + schema + `\w+\(.*?^as ` + quote + `(?P<body>.*?)` + quote + `;` +
-		`\s+comment on function (?P<function>` + schema + `\w+\(.*?\))` + comment +
+		`\s+comment on function (?P<signature>` + schema + `\w+\(.*?\))` + comment +
 		`|(?P<create>^create (?:constraint )?trigger (?P<trigger>\w+)\s.*?\son (?P<table>` + schema + `\w+)\s.*?;)` +
 		`\s+comment on trigger \w+ on ` + schema + `\w+` + comment)
 
@@ -32,30 +33,43 @@ func (m *Migrator) definitions(migrations []Migration) []definition {
 	for _, migration := range migrations {
 		for _, match := range patterns.FindAllStringSubmatch(migration.SQL, -1) {
 			group := func(name string) string { return match[patterns.SubexpIndex(name)] }
-			d := definition{
-				function: group("function"), table: group("table"), trigger: group("trigger"),
-				body: group("body") + group("create"), sql: match[0],
+			if group("trigger") != "" {
+				found = append(found, m.triggerDefinition(group("trigger"), group("table"), group("create"), match[0]))
+				continue
 			}
-			if d.function != "" {
-				d.object = Object{Kind: Function, Name: m.unqualified(d.function)}
-			} else {
-				d.object = Object{Kind: Trigger, Name: d.trigger + " on " + m.unqualified(d.table)}
-				d.sql = "drop trigger if exists " + d.trigger + " on " + d.table + ";\n" + d.sql
+			name, _, _ := strings.Cut(m.unqualified(group("signature")), "(")
+			for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
+				found = append(found, definition{
+					kind: Function, name: name, signature: group("signature"),
+					digest: digest(spelled(group("body"))), sql: spelled(match[0]),
+				})
 			}
-			// A later migration's word is the last.
-			found = slices.DeleteFunc(found, func(earlier definition) bool { return earlier.object == d.object })
-			found = append(found, d)
 		}
 	}
 	return found
 }
 
-// isTrigger compares a trigger as PostgreSQL prints it with the definition.
-func (d definition) isTrigger(printed string) bool {
-	plain := func(text string) string {
-		return strings.NewReplacer(`"`, "", "(", "", ")", "", " ", "", "\n", "", ";", "").Replace(strings.ToLower(text))
+func (m *Migrator) triggerDefinition(name, table, create, text string) definition {
+	return definition{
+		kind: Trigger, name: name + " on " + m.unqualified(table), table: table, digest: digest(plainTrigger(create)),
+		sql: "drop trigger if exists " + name + " on " + table + ";\n" + text,
 	}
-	return plain(d.body) == plain(printed)
+}
+
+// unquoted returns SQL as tern's own command makes it, which gets the schema's name without quotes.
+func (m *Migrator) unquoted(text string) string {
+	return strings.ReplaceAll(text, m.quoted()+".", m.schema+".")
+}
+
+// digest is md5() of the server.
+func digest(text string) string {
+	sum := md5.Sum([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// plainTrigger removes from the definition of a trigger what _gw_objects() removes.
+func plainTrigger(text string) string {
+	return strings.NewReplacer(`"`, "", "(", "", ")", "", " ", "", "\n", "", ";", "").Replace(strings.ToLower(text))
 }
 
 func (m *Migrator) unqualified(text string) string {

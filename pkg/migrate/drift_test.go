@@ -14,12 +14,11 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-// tablesVersion is the version of the last migration that makes tables; the functions need no more than those.
-const tablesVersion = 2
-
 func TestMigratedFunctionsAreThoseOfTheSourceDirectory(t *testing.T) {
-	if found := drift(t, sql.FS); found != nil {
-		t.Errorf("sql/functions and the snapshots of the migrations differ:\n%s", strings.Join(found, "\n"))
+	for name, files := range map[string]fs.FS{"this release": sql.FS, "a later one": laterRelease(t)} {
+		if found := drift(t, files, files); found != nil {
+			t.Errorf("%s: sql/functions and the snapshots of the migrations differ:\n%s", name, strings.Join(found, "\n"))
+		}
 	}
 }
 
@@ -35,40 +34,37 @@ func TestOneChangedCharacterOfAFunctionIsFound(t *testing.T) {
 			t.Fatalf("%s has no %q to change", name, c.old)
 		}
 		files[name].Data = changed
-		if found := drift(t, files); len(found) != 2 {
+		if found := drift(t, sql.FS, files); len(found) != 2 {
 			t.Errorf("a changed %s is found as %q", c.what, found)
 		}
 	}
 }
 
-// drift returns in what the functions of our migrations and those of the directory functions of files differ.
-func drift(t *testing.T, files fs.FS) []string {
+// drift returns in what the functions that migrations leave and those of the directory functions differ.
+func drift(t *testing.T, migrations, sources fs.FS) []string {
 	t.Helper()
-	migrated := pgtest.EmptyDatabase(t)
-	up(t, migrated, migrate.Config{})
-
-	installed := connect(t, pgtest.EmptyDatabase(t))
-	const schema = `"graphile_worker"`
-	execute(t, installed, "create schema "+schema)
-	runner, err := tern.NewMigrator(t.Context(), installed, schema+"._gw_schema_version")
+	migrated, installed := pgtest.EmptyDatabase(t), pgtest.EmptyDatabase(t)
+	for _, database := range []string{migrated, installed} {
+		if _, err := newMigratorFrom(t, database, migrate.Config{}, migrations).Up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn := connect(t, installed)
+	execute(t, conn, `do $$
+		declare f regprocedure;
+		begin
+		  for f in select p.oid from pg_proc as p where p.pronamespace = 'graphile_worker'::regnamespace loop
+		    execute format('drop function if exists %s cascade', f);
+		  end loop;
+		end $$`)
+	code, err := tern.LoadCodePackage(sub(t, sources, "functions"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner.Data = map[string]any{"schema": schema}
-	if err := runner.LoadMigrations(sub(t, sql.FS, "migrations")); err != nil {
+	if err := tern.InstallCodePackage(t.Context(), conn, map[string]any{"schema": `"graphile_worker"`}, code); err != nil {
 		t.Fatal(err)
 	}
-	if err := runner.MigrateTo(t.Context(), tablesVersion); err != nil {
-		t.Fatal(err)
-	}
-	code, err := tern.LoadCodePackage(sub(t, files, "functions"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tern.InstallCodePackage(t.Context(), installed, runner.Data, code); err != nil {
-		t.Fatal(err)
-	}
-	return differences(functions(t, connect(t, migrated), "graphile_worker"), functions(t, installed, "graphile_worker"))
+	return differences(functions(t, connect(t, migrated), "graphile_worker"), functions(t, conn, "graphile_worker"))
 }
 
 // functions returns the functions of a schema, with their rights and comments.

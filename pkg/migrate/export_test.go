@@ -28,3 +28,8 @@ func (m *Migrator) WaitForOthers(d time.Duration) {
 func ExtensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 	return extensionFrom(cfg, files)
 }
+
+// Migrations returns what is run for a schema.
+func Migrations(files fs.FS, schema string) ([]Migration, error) {
+	return loadMigrations(files, schema)
+}

@@ -3,7 +3,6 @@ package migrate
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"text/template"
 
@@ -67,10 +66,10 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 		{ExtensionName + ".control", parts[ExtensionName+".control"]},
 		{fmt.Sprintf("%s--%d.sql", ExtensionName, len(migrations)), script("create extension "+ExtensionName, install)},
 	}
-	// How migrations end. What roles call is not the extension's, so its scripts may not touch it.
-	applyingGrants := regexp.MustCompile(`(?m)^\s*select .*\._gw_apply_grants\(\);$`)
+	// The functions that roles call are not the extension's, so its scripts may not touch them.
+	replaceEnd := strings.NewReplacer(m.quoted()+"._gw_finish_migration()", m.quoted()+"._gw_record_installed()")
 	for _, migration := range migrations[firstExtensionVersion:] {
-		step := applyingGrants.ReplaceAllString(migration.SQL, "")
+		step := replaceEnd.Replace(migration.SQL)
 		text := fmt.Sprintf("%s\nupdate %s set version = %d;\n\n%s",
 			step, m.qualified(versionTable), migration.Version, parts["dump.sql"])
 		written = append(written, ExtensionFile{

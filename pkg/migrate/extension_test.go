@@ -110,7 +110,7 @@ func leavesOthersAlone(t *testing.T, server *extensionServer) {
 // Every table and sequence is either saved by pg_dump or known to need no saving.
 func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
-		"migrations", "_gw_schema_version", "_gw_installed", // the extension brings them
+		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", // the extension brings them
 		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
 		"_gw_cancels", "_gw_recovery", "_gw_suspects", // are about workers of the server that was
 	}
@@ -173,15 +173,7 @@ func survivesADump(t *testing.T, server *extensionServer) {
 }
 
 func isUpgraded(t *testing.T, server *extensionServer) {
-	next := withMigrations(t, `
-		create table {{.schema}}._gw_new (id integer generated always as identity primary key);
-		create or replace function {{.schema}}._gw_newest() returns integer language sql as $$ select max(id) from {{.schema}}._gw_new $$;
-		comment on function {{.schema}}._gw_newest() is 'New.';
-		select {{.schema}}._gw_record_installed();
-		select {{.schema}}._gw_apply_grants();`)
-	dump := next["extension/dump.sql"]
-	dump.Data = []byte(strings.Replace(string(dump.Data), "'_private_tasks',", "'_private_tasks', '_gw_new', '_gw_new_id_seq',", 1))
-
+	next := laterRelease(t)
 	server.install(t, migrate.DefaultSchema)
 	database, migrated := server.database(t, "old"), server.database(t, "new")
 	conn := connect(t, database)
@@ -226,10 +218,10 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 	if !server.hasDump(t) {
 		return
 	}
-	execute(t, conn, "insert into graphile_worker._gw_new default values")
+	execute(t, conn, "insert into graphile_worker._gw_later default values")
 	copied := server.database(t, "copied")
 	server.copyDatabase(t, database, copied)
-	if found := rows(t, connect(t, copied), "_gw_new"); !slices.Equal(found, []string{"(1)"}) {
+	if found := rows(t, connect(t, copied), "_gw_later"); !slices.Equal(found, []string{"(1)"}) {
 		t.Errorf("the new table after a restore: %v", found)
 	}
 }

@@ -2,11 +2,13 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/sql"
@@ -29,7 +31,7 @@ type Migrator struct {
 // Result is what Up has done.
 type Result struct {
 	Before  int32       // the version found; 0 for a fresh install
-	After   int32       // the version now
+	After   int32       // the version now; above what Available returns if a later release has migrated the schema
 	Applied []Migration // what this call applied; others may have applied the rest at the same time
 }
 
@@ -99,7 +101,10 @@ func (m *Migrator) Up(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer m.disconnect(ctx, conn)
+	return m.up(ctx, conn)
+}
 
+func (m *Migrator) up(ctx context.Context, conn *pgx.Conn) (Result, error) {
 	status, err := m.check(ctx, conn)
 	if err == nil && status.Refusal == nil && status.State == Absent {
 		status, err = m.createSchema(ctx, conn)
@@ -114,10 +119,17 @@ func (m *Migrator) Up(ctx context.Context) (Result, error) {
 		m.onStep(Step{Action: Warn, Schema: m.schema, Warning: warning})
 	}
 	result := Result{Before: status.Installed, After: status.Available}
-	if status.State == Current {
+	if status.State == Newer {
+		result.After = status.Installed
+	}
+	if len(status.Pending) == 0 {
 		return result, nil
 	}
 	result.Applied, err = m.apply(ctx, conn, status.Pending)
+	var overtaken tern.BadVersionError
+	if errors.As(err, &overtaken) { // a later release has migrated meanwhile
+		return m.up(ctx, conn)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -126,7 +138,7 @@ func (m *Migrator) Up(ctx context.Context) (Result, error) {
 
 func (m *Migrator) check(ctx context.Context, conn *pgx.Conn) (Status, error) {
 	status, err := m.inspect(ctx, conn)
-	if err != nil || status.Refusal != nil || status.State == Current {
+	if err != nil || status.Refusal != nil || status.State == Current || status.State == Newer {
 		return status, err
 	}
 	status.Refusal, err = m.preflight(ctx, conn, status.State)

@@ -2,11 +2,8 @@ package migrate
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -69,101 +66,100 @@ func nodeBodies() map[string][]string {
 // contractFunctions are the names of the functions that Graphile Worker has, too.
 func contractFunctions() []string { return slices.Sorted(maps.Keys(nodeBodies())) }
 
-// isShared reports whether a function is one of those that Graphile Worker has, too.
-func isShared(o Object) bool {
-	return o.Kind == Function && nodeBodies()[o.plainName()] != nil
-}
-
 func (m *Migrator) isNodes(o Object, body string) bool {
-	sum := md5.Sum([]byte(strings.ReplaceAll(body, m.quoted(), ":schema")))
-	return slices.Contains(nodeBodies()[o.plainName()], hex.EncodeToString(sum[:]))
+	return slices.Contains(nodeBodies()[o.plainName()], digest(strings.ReplaceAll(body, m.quoted(), ":schema")))
 }
 
-// unquoted returns a function's body as tern's own command makes it, which gets the schema's name without quotes.
-func (m *Migrator) unquoted(body string) string {
-	return strings.ReplaceAll(body, m.quoted()+".", m.schema+".")
-}
+// objectsQuery compares _gw_installed ($INSTALLED, which may stand for nothing) with what is there, as doctor() does by
+// _gw_find_replaced_functions(), but without running a function that somebody may have replaced.
+const objectsQuery = `
+with there as (
+  select 'function' as kind, p.oid::regprocedure::text as name, p.proname::text as plain, md5(p.prosrc) as digest, p.prosrc as body
+    from pg_proc as p
+   where p.pronamespace = (select n.oid from pg_namespace as n where n.nspname = $1)
+  union all
+  select 'trigger', quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass, null,
+         md5(translate(lower(pg_get_triggerdef(t.oid)), e'"() \n', '')
+             || case when t.tgenabled in ('O', 'A') then '' else ' disabled' end), null
+    from pg_trigger as t
+    join pg_class as c on c.oid = t.tgrelid
+   where c.relnamespace = (select n.oid from pg_namespace as n where n.nspname = $1) and not t.tgisinternal
+), installed as (
+  select split_part(i.object, ' ', 1) as kind, substr(i.object, strpos(i.object, ' ') + 1) as name, i.digest
+    from $INSTALLED as i (object, digest)
+)
+select coalesce(i.kind, t.kind), replace(replace(coalesce(i.name, t.name), $2, ''), ',', ', '),
+       coalesce(i.digest, ''), coalesce(t.digest, ''), coalesce(t.body, '')
+  from there as t
+  full join installed as i on i.kind = t.kind and i.name = t.name
+ where i.name is not null
+    or t.plain = any ($3::text[])
+ order by i.name is null, 1, 2`
 
-// readObjects tells for each definition what stands in its place, and adds what makes calls of the shared functions
-// ambiguous.
-func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, definitions []definition) ([]Object, error) {
-	objects := make([]Object, len(definitions))
-	found, err := m.readDefinitions(ctx, tx, definitions)
-	if err != nil {
-		return nil, fmt.Errorf("read functions and triggers: %w", err)
+// readObjects fills in the functions and triggers that are recorded as ours, with what stands in their places, and behind
+// them the other functions that have the name of one that Graphile Worker has, too.
+func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
+	installed := "(values (null::text, null::text))"
+	if e.has(installedTable) {
+		installed = m.qualified(installedTable)
 	}
-	for i, d := range definitions {
-		o := d.object
-		switch text := found[i]; {
-		case text == nil:
+	rows, err := tx.Query(ctx, strings.ReplaceAll(objectsQuery, "$INSTALLED", installed), m.schema, e.qualifier, contractFunctions())
+	if err != nil {
+		return fmt.Errorf("read functions and triggers: %w", err)
+	}
+	status.recorded = make(map[Object]string)
+	var o Object
+	var recorded, found, body string
+	_, err = pgx.ForEachRow(rows, []any{&o.Kind, &o.Name, &recorded, &found, &body}, func() error {
+		switch {
+		case found == "":
 			o.Origin = Missing
-		case d.function != "" && m.unquoted(*text) == m.unquoted(d.body) || d.trigger != "" && d.isTrigger(*text):
+		case found == recorded:
 			o.Origin = Ours
-		case m.isNodes(o, *text):
+		case m.isNodes(o, body):
 			o.Origin = Nodes
 		default:
 			o.Origin = Unknown
 		}
-		objects[i] = o
-	}
-	overloads, err := m.readOverloads(ctx, tx, definitions)
-	if err != nil {
-		return nil, fmt.Errorf("read functions: %w", err)
-	}
-	return append(objects, overloads...), nil
-}
-
-// readDefinitions returns a function's body or a trigger's definition for each, nil for what is not there. A function that
-// takes rows of a table of ours is not there without the table; before PostgreSQL 16 it is an error to look for it.
-func (m *Migrator) readDefinitions(ctx context.Context, tx pgx.Tx, definitions []definition) ([]*string, error) {
-	rowOf := regexp.MustCompile(`[(, ](` + regexp.QuoteMeta(m.quoted()) + `\._gw_\w+)`)
-	var functions, tables, triggers []string
-	for _, d := range definitions {
-		if match := rowOf.FindStringSubmatch(d.function); match != nil {
-			d.table = match[1]
+		status.Objects = append(status.Objects, o)
+		if recorded != "" {
+			status.recorded[o] = recorded
 		}
-		functions = append(functions, d.function)
-		tables = append(tables, d.table)
-		triggers = append(triggers, d.trigger)
-	}
-	rows, err := tx.Query(ctx, `
-		select case when d.function <> '' then p.prosrc
-		            else pg_get_triggerdef(g.oid) || case when g.tgenabled in ('O', 'A') then '' else ' disabled' end end
-		  from unnest($1::text[], $2::text[], $3::text[]) with ordinality as d (function, "table", name, number)
-		  left join pg_proc as p
-		    on p.oid = case when d.function <> '' and (d."table" = '' or to_regclass(d."table") is not null)
-		                    then to_regprocedure(d.function) end
-		  left join pg_trigger as g on g.tgrelid = to_regclass(nullif(d."table", '')) and g.tgname = d.name
-		 order by d.number`, functions, tables, triggers)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[*string])
-}
-
-// readOverloads returns the functions with the name of a shared one and other arguments.
-func (m *Migrator) readOverloads(ctx context.Context, tx pgx.Tx, definitions []definition) ([]Object, error) {
-	var names, functions []string
-	for _, d := range definitions {
-		if isShared(d.object) {
-			names, functions = append(names, d.object.plainName()), append(functions, d.function)
-		}
-	}
-	rows, err := tx.Query(ctx, `
-		select p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
-		  from pg_proc as p
-		  join pg_namespace as n on n.oid = p.pronamespace
-		 where n.nspname = $1
-		   and p.proname = any ($2::text[])
-		   and p.oid not in (select to_regprocedure(f.signature)::oid
-		                       from unnest($3::text[]) as f (signature)
-		                      where to_regprocedure(f.signature) is not null)
-		 order by 1`, m.schema, names, functions)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Object, error) {
-		o := Object{Kind: Function, Origin: Unknown}
-		return o, row.Scan(&o.Name)
+		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("read functions and triggers: %w", err)
+	}
+	return nil
+}
+
+// inTheWay returns what is in the schema, though nothing of ours is, and has the name and the arguments of a function of ours
+// that Graphile Worker does not have, or the name and the table of a trigger of ours.
+func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
+	var functions, tables, triggers []string
+	for _, d := range m.definitions(m.migrations) {
+		switch {
+		case d.kind == Trigger:
+			tables, triggers = append(tables, d.table), append(triggers, strings.Fields(d.name)[0])
+		case nodeBodies()[d.name] == nil && !strings.Contains(d.signature[len(m.quoted()):], m.quoted()+"._gw_"):
+			functions = append(functions, d.signature) // those of types of ours cannot be there, nor be asked for before PostgreSQL 16
+		}
+	}
+	rows, err := tx.Query(ctx, `
+		select distinct 'function ' || replace(to_regprocedure(f.signature)::text, $4::text, '')
+		  from unnest($1::text[]) as f (signature)
+		 where to_regprocedure(f.signature) is not null
+		union all
+		select 'trigger ' || t.tgname || ' on ' || replace(t.tgrelid::regclass::text, $4::text, '')
+		  from unnest($2::text[], $3::text[]) as d ("table", name)
+		  join pg_trigger as t on t.tgrelid = to_regclass(d."table") and t.tgname = d.name
+		 order by 1`, functions, tables, triggers, e.qualifier)
+	if err != nil {
+		return nil, fmt.Errorf("look for what is in the way: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look for what is in the way: %w", err)
+	}
+	return found, nil
 }

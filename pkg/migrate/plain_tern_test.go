@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 func TestPlainTernInstallsIntoAnEmptySchema(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	execute(t, connect(t, database), "create schema graphile_worker")
-	if err := ternMigrate(t, database); err != nil {
+	if err := ternMigrate(t, database, sql.FS); err != nil {
 		t.Fatal(err)
 	}
 	status, err := newMigrator(t, database, migrate.Config{}).Status(t.Context())
@@ -27,7 +28,7 @@ func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
 	database := graphile(t, 20)
 	conn := connect(t, database)
 	before := contents(t, conn)
-	err := ternMigrate(t, database)
+	err := ternMigrate(t, database, sql.FS)
 	if err == nil || !strings.Contains(err.Error(), "Schema graphile_worker has a queue already; if Graphile Worker has made it, "+
 		"gw-migrate takes it over") {
 		t.Errorf("got %v", err)
@@ -41,7 +42,7 @@ func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
 }
 
 // ternMigrate does what tern's own command does with tern.conf.
-func ternMigrate(t *testing.T, database string) error {
+func ternMigrate(t *testing.T, database string, files fs.FS) error {
 	t.Helper()
 	const schema = "graphile_worker"
 	runner, err := tern.NewMigrator(t.Context(), connect(t, database), schema+"._gw_schema_version")
@@ -49,7 +50,7 @@ func ternMigrate(t *testing.T, database string) error {
 		t.Fatal(err)
 	}
 	runner.Data = map[string]any{"schema": schema}
-	if err := runner.LoadMigrations(sub(t, sql.FS, "migrations")); err != nil {
+	if err := runner.LoadMigrations(sub(t, files, "migrations")); err != nil {
 		t.Fatal(err)
 	}
 	return runner.Migrate(t.Context())

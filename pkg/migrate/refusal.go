@@ -12,7 +12,7 @@ type Reason string
 
 const (
 	ReasonAbsent    Reason = "absent"    // there is nothing of ours to repair
-	ReasonNewer     Reason = "newer"     // the schema is newer than this program
+	ReasonNewer     Reason = "newer"     // the schema is newer than this program, and breaks it or is to be changed by it
 	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's own, and was not to be taken over, or cannot be
 	ReasonExtension Reason = "extension" // the schema belongs to a PostgreSQL extension, which upgrades it
 	ReasonHalfMade  Reason = "half-made" // parts of the schema are missing
@@ -33,12 +33,25 @@ type Refusal struct {
 // Error returns the problem and the way out.
 func (r *Refusal) Error() string { return r.Problem + "; " + r.WayOut }
 
-func (m *Migrator) refuseNewer(installed, available int32) *Refusal {
+// useLaterRelease is the way out where a schema is newer than this program.
+const useLaterRelease = "use the release that made it, or a later one"
+
+func (m *Migrator) refuseNewer(installed, breaking, available int32) *Refusal {
 	return &Refusal{
 		Reason: ReasonNewer,
-		Problem: fmt.Sprintf("schema %s is at version %d, but this program knows versions up to %d only",
+		Problem: fmt.Sprintf("schema %s is at version %d, this program is for %d, and version %d is marked as breaking for "+
+			"programs that do not know it", m.quoted(), installed, available, breaking),
+		WayOut: useLaterRelease,
+	}
+}
+
+// refuseToChangeNewer refuses what needs to know all of a schema.
+func (m *Migrator) refuseToChangeNewer(installed, available int32) *Refusal {
+	return &Refusal{
+		Reason: ReasonNewer,
+		Problem: fmt.Sprintf("schema %s is at version %d, and this program, which is for %d, cannot change it",
 			m.quoted(), installed, available),
-		WayOut: "use the release that made it, or a later one",
+		WayOut: useLaterRelease,
 	}
 }
 

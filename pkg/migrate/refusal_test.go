@@ -81,10 +81,11 @@ func TestWhatIsNotOursIsRefusedAndStaysAsItIs(t *testing.T) {
 			reason: migrate.ReasonHalfMade, message: []string{"at version 0", "table graphile_worker.a"},
 		},
 		{
-			name:    "a newer schema",
-			install: true, setup: "update graphile_worker._gw_schema_version set version = 99",
+			name:    "a newer schema that breaks this program",
+			install: true, setup: `update graphile_worker._gw_schema_version set version = 99;
+				insert into graphile_worker._gw_breaking_versions values (98)`,
 			state:  migrate.Newer,
-			reason: migrate.ReasonNewer, message: []string{"version 99", "later"},
+			reason: migrate.ReasonNewer, message: []string{"version 99", "version 98 is marked as breaking", "later"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

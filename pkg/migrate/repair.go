@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // Repaired is what Repair has done.
 type Repaired struct {
 	Replaced []Object // what was put back, with whose it was before
-	Left     []Object // what is not ours and in nobody's place: functions of a shared name with other arguments
+	Left     []Object // what is not ours and stays: functions of a shared name with other arguments, and what no release made
 }
 
 // Repair puts back the functions and triggers that are not as the schema's version has them: a later Graphile Worker may
@@ -53,6 +54,8 @@ func (m *Migrator) Repair(ctx context.Context) (Repaired, error) {
 
 func (m *Migrator) refuseRepair(status Status) *Refusal {
 	switch {
+	case status.State == Newer && status.Refusal == nil:
+		return m.refuseToChangeNewer(status.Installed, status.Available)
 	case status.State != Current && status.State != Behind && status.Refusal != nil:
 		return status.Refusal
 	case status.State != Current && status.State != Behind:
@@ -63,27 +66,40 @@ func (m *Migrator) refuseRepair(status Status) *Refusal {
 	return status.rights
 }
 
-// planRepair returns the SQL that puts ours back, in the order in which it was made. What is made anew is open to
-// everybody, and was perhaps not to be.
+// planRepair returns the SQL that puts ours back, in the order in which migrations made it. What is made anew is open to
+// everybody, and was perhaps not to be: so the rights of roles are given again.
 func (m *Migrator) planRepair(status Status) (statements []string, repaired Repaired) {
 	definitions := m.definitions(m.migrations[:status.Installed])
-	for i, o := range status.Objects {
-		switch {
-		case o.Origin == Ours:
-		case i < len(definitions):
-			repaired.Replaced = append(repaired.Replaced, o)
-			statements = append(statements, definitions[i].sql)
-		default:
+	replaced := make(map[int]Object) // by the definition
+	for _, o := range status.Changed() {
+		if i := status.lastDefinition(definitions, o); i >= 0 {
+			replaced[i] = o
+		} else {
 			repaired.Left = append(repaired.Left, o)
 		}
 	}
-	if len(statements) > 0 && slices.ContainsFunc(definitions, isApplyGrants) {
+	for _, i := range slices.Sorted(maps.Keys(replaced)) {
+		statements = append(statements, definitions[i].sql)
+		repaired.Replaced = append(repaired.Replaced, replaced[i])
+	}
+	if len(statements) > 0 && slices.ContainsFunc(status.Objects, isApplyGrants) {
 		statements = append(statements, m.applyGrants())
 	}
 	return statements, repaired
 }
 
-func isApplyGrants(d definition) bool { return d.object.plainName() == "_gw_apply_grants" }
+// lastDefinition returns the index of the definition that makes o as it is recorded, -1 if there is none. It is the last one:
+// a migration may have given a function other arguments and left its body as it was.
+func (s Status) lastDefinition(definitions []definition, o Object) int {
+	for i, d := range slices.Backward(definitions) {
+		if d.kind == o.Kind && d.name == o.plainName() && d.digest == s.recorded[o] {
+			return i
+		}
+	}
+	return -1
+}
+
+func isApplyGrants(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 
 // replace runs the statements in one transaction while nobody migrates.
 func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []string) error {

@@ -21,7 +21,7 @@ const (
 	Empty    State = "empty"     // there is one with nothing in it
 	Behind   State = "behind"    // ours, at a lower version than this program's
 	Current  State = "current"   // ours, at this program's version
-	Newer    State = "newer"     // ours, at a higher version than this program's
+	Newer    State = "newer"     // ours, at a higher version than this program's; it works with that unless Refusal says otherwise
 	Graphile State = "graphile"  // Graphile Worker's own
 	HalfMade State = "half-made" // ours or Graphile Worker's, with parts missing
 	Foreign  State = "foreign"   // somebody else's
@@ -37,12 +37,16 @@ type Status struct {
 	Available int32       // the version that this program brings it to
 	Pending   []Migration // what Up would apply, in order
 	Warnings  []string    // what Up would warn of
-	Objects   []Object    // what should be there by now; of Graphile Worker's schema, the functions that we have, too
+	Objects   []Object    // what migrations have made; of Graphile Worker's schema, the functions that we have, too
 	Refusal   *Refusal    // why Up would not do it; nil if it would
 
-	breaking int32    // Graphile Worker's newest revision that breaks our contract; 0 if there is none
-	rights   *Refusal // which right the role lacks to change anything; nil if it lacks none
+	recorded map[Object]string // the digests of Objects by _gw_installed
+	breaking int32             // Graphile Worker's newest revision that breaks our contract; 0 if there is none
+	rights   *Refusal          // which right the role lacks to change anything; nil if it lacks none
 }
+
+// installedTable says which functions and triggers are ours, from version 2 on.
+const installedTable = "_gw_installed"
 
 // contractTables are there from version 1 on.
 func contractTables() []string {
@@ -58,6 +62,7 @@ type evidence struct {
 	user      string
 	strangers []string // who own the schema, some of what is in it, or the schema for roles, and whom nothing says to trust
 	mayCreate bool     // in the schema
+	mayRead   bool     // the record of what is ours, if there is one
 	tables    []string
 	objects   []string // described in words; all that is in the schema but the version table
 }
@@ -121,6 +126,10 @@ select n.oid is not null,
                          else not pg_catalog.pg_has_role(r.oid, 'member') end
               order by 1),
        coalesce(pg_catalog.has_schema_privilege(n.oid, 'create'), false),
+       (select coalesce(bool_and(pg_catalog.has_table_privilege(c.oid, 'select') and not pg_catalog.row_security_active(c.oid)), true)
+          from pg_catalog.pg_class as c
+         where c.relnamespace = n.oid
+           and c.relname = $4),
        array(select c.relname::text
                from pg_catalog.pg_class as c
               where c.relnamespace = n.oid
@@ -159,8 +168,8 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	}
 
 	var e evidence
-	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions())).
-		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.strangers, &e.mayCreate, &e.tables, &e.objects)
+	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions()), installedTable).
+		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.strangers, &e.mayCreate, &e.mayRead, &e.tables, &e.objects)
 	if err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
@@ -249,7 +258,11 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		return nil
 	}
 	if status.Installed > 0 {
-		missing := slices.DeleteFunc(contractTables(), e.has)
+		wanted := contractTables()
+		if status.Installed > 1 {
+			wanted = append(wanted, installedTable)
+		}
+		missing := slices.DeleteFunc(wanted, e.has)
 		if len(missing) > 0 {
 			status.Refusal = m.refuseHalfMade(fmt.Sprintf("it is at version %d but has no table %s",
 				status.Installed, enumerate(missing)))
@@ -257,36 +270,29 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		}
 	}
 
-	if status.Installed > status.Available {
-		status.State = Newer
-		status.Refusal = m.refuseNewer(status.Installed, status.Available)
-		return nil
-	}
 	if status.Installed == 0 {
 		status.State = Empty
 		return nil
 	}
-	return m.classifyInstalled(ctx, tx, status)
+	return m.classifyInstalled(ctx, tx, e, status)
 }
 
-// classifyInstalled looks at what may have happened to a schema of ours since: a later Graphile Worker has migrated it, or
-// its adoption was cut short.
-func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, status *Status) error {
+// classifyInstalled looks at what may have happened to a schema of ours since: a later Graphile Worker or a later release of
+// gw has migrated it, somebody has changed its functions, or its adoption was cut short.
+func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	ledger, err := m.readLedger(ctx, tx)
 	if err != nil {
 		return err
 	}
 	status.Revision, status.breaking = ledger.newest(), ledger.newestBreaking()
-	definitions := m.definitions(m.migrations[:status.Installed])
-	if status.Objects, err = m.readObjects(ctx, tx, definitions); err != nil {
+	if err := m.readInstalled(ctx, tx, e, status); err != nil {
 		return err
 	}
-	if changed := status.Changed(); len(changed) > 0 {
-		status.Warnings = append(status.Warnings, fmt.Sprintf("%d of the functions and triggers in schema %s "+
-			"are not ours; gw-migrate status lists them, gw-migrate repair puts ours back", len(changed), m.quoted()))
-	}
 
-	if status.Installed == status.Available {
+	switch {
+	case status.Installed > status.Available:
+		return m.classifyNewer(ctx, tx, status)
+	case status.Installed == status.Available:
 		status.State = Current
 		return nil
 	}
@@ -297,6 +303,38 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, status *Sta
 	} else if status.Installed < functionsVersion {
 		m.planFunctions(ledger, status)
 	}
+	return nil
+}
+
+// readInstalled compares the functions and triggers with the record of them, which not every role can read.
+func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
+	if !e.mayRead {
+		return nil
+	}
+	if err := m.readObjects(ctx, tx, e, status); err != nil {
+		return err
+	}
+	if changed := status.Changed(); len(changed) > 0 {
+		status.Warnings = append(status.Warnings, fmt.Sprintf("%d of the functions and triggers in schema %s "+
+			"are not ours; gw-migrate status lists them, gw-migrate repair puts ours back", len(changed), m.quoted()))
+	}
+	return nil
+}
+
+// classifyNewer looks whether a later release has marked one of its versions as breaking for this program.
+func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status) error {
+	status.State = Newer
+	breaking, err := readIntegers(ctx, tx, "select b.version from "+m.qualified("_gw_breaking_versions")+" as b")
+	if err != nil {
+		return fmt.Errorf("read breaking versions: %w", err)
+	}
+	if newest := slices.Max(append(breaking, 0)); newest > status.Available {
+		status.Refusal = m.refuseNewer(status.Installed, newest, status.Available)
+		return nil
+	}
+	status.Warnings = append(status.Warnings, fmt.Sprintf("schema %s is at version %d, newer than this program, which is for %d; "+
+		"no version since is marked as breaking, so this program works with it and leaves it as it is",
+		m.quoted(), status.Installed, status.Available))
 	return nil
 }
 

@@ -43,7 +43,9 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
 	}
-	if c.mayBeForRoles() {
+	if forRoles, err := c.isForRoles(ctx); err != nil {
+		return nil, fmt.Errorf("add jobs: %w", err)
+	} else if forRoles {
 		var sent []sentSpec
 		for _, call := range calls {
 			sent = append(sent, call.Specs...)
@@ -52,9 +54,7 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		if err != nil {
 			return nil, fmt.Errorf("add jobs: %w", err)
 		}
-		if jobs != nil {
-			return jobs, nil
-		}
+		return jobs, nil
 	}
 	list, err := json.Marshal(calls)
 	if err != nil {

@@ -19,6 +19,9 @@ const (
 
 	// contractRevision is the newest revision of the shared tables that this worker knows.
 	contractRevision = 20
+
+	// schemaVersion is the newest version of our schema that this worker knows: the number of the last migration.
+	schemaVersion = 4
 )
 
 // keeper registers the worker, sweeps locks that are older than any worker's, and watches the schema's revision.
@@ -117,6 +120,14 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 	if revision > contractRevision {
 		return fmt.Errorf("%w: the schema is at revision %d, this worker knows revisions up to %d, upgrade it",
 			ErrBreakingMigration, revision, contractRevision)
+	}
+	version, err := k.queries.breakingVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read breaking versions: %w", err)
+	}
+	if version > schemaVersion {
+		return fmt.Errorf("%w: version %d of the schema breaks workers that do not know it, this worker knows versions up to %d, "+
+			"upgrade it", ErrBreakingMigration, version, schemaVersion)
 	}
 	return nil
 }

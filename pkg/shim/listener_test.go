@@ -3,8 +3,10 @@ package shim_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -52,6 +54,30 @@ func TestABreakingMigrationEndsTheWorkerAndAnyOtherDoesNot(t *testing.T) {
 		t.Errorf("Run returned %v", err)
 	}
 
+	late := q.worker(shim.Config{})
+	late.Handle("ping", func(context.Context, *shim.Job) error { return nil })
+	if err := late.RunOnce(t.Context()); !errors.Is(err, shim.ErrBreakingMigration) {
+		t.Errorf("a new worker's run returned %v", err)
+	}
+}
+
+// A later release marks the versions of the schema that workers before it must not work with.
+func TestABreakingVersionOfTheSchemaEndsTheWorkerAndAnyOtherDoesNot(t *testing.T) {
+	q := newQueue(t)
+	available, err := migrate.Available()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.exec("insert into graphile_worker._gw_breaking_versions values ($1)", available)
+	w := q.worker(shim.Config{})
+	w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
+	w.start()
+	q.awaitListening()
+	q.exec("insert into graphile_worker._gw_breaking_versions values ($1)", available+1)
+	q.exec(`notify "worker:migrate"`)
+	if err := w.wait(); !errors.Is(err, shim.ErrBreakingMigration) || !strings.Contains(err.Error(), "upgrade it") {
+		t.Errorf("Run returned %v", err)
+	}
 	late := q.worker(shim.Config{})
 	late.Handle("ping", func(context.Context, *shim.Job) error { return nil })
 	if err := late.RunOnce(t.Context()); !errors.Is(err, shim.ErrBreakingMigration) {

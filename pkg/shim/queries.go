@@ -91,6 +91,12 @@ func (q *queries) breakingRevision(ctx context.Context) (revision int, err error
 	return revision, err
 }
 
+// breakingVersion returns the newest version of the schema that breaks workers which do not know it, 0 if none.
+func (q *queries) breakingVersion(ctx context.Context) (version int, err error) {
+	err = q.row(ctx, &version, `select S._gw_breaking_version()`)
+	return version, err
+}
+
 // identity is what a worker tells the fleet about itself.
 type identity struct {
 	tasks       []string

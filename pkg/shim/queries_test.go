@@ -48,6 +48,11 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 			if revision != 19 {
 				t.Errorf("breaking revision is %d", revision)
 			}
+			version, err := q.breakingVersion(ctx)
+			check(err)
+			if version != 0 {
+				t.Errorf("breaking version is %d", version)
+			}
 			check(q.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
 			pulse, err := q.heartbeat(ctx, time.Minute, nil, true)
 			check(err)

@@ -121,6 +121,10 @@ create table {{.schema}}._gw_installed (
   digest text not null
 );
 
+create table {{.schema}}._gw_breaking_versions (
+  version integer not null constraint _gw_breaking_versions_pkey primary key
+);
+
 create table {{.schema}}._gw_grants (
   role  text   not null,
   kind  text   not null,
@@ -241,6 +245,11 @@ comment on sequence {{.schema}}._gw_job_context_cursor is 'The id of the job aft
 comment on table {{.schema}}._gw_installed is 'Digests of the functions and triggers that the migrations installed, for doctor() to compare with.';
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of its definition.';
+
+-- Without row level security, as migrations: programs of roles that are not the owner read it, too.
+comment on table {{.schema}}._gw_breaking_versions is
+  'Versions of this schema that programs which do not know them must not work with. A migration that is one adds its number.';
+comment on column {{.schema}}._gw_breaking_versions.version is 'The version, as in _gw_schema_version.';
 
 comment on table {{.schema}}._gw_grants is 'The roles set up by gw-migrate grants; migrations apply them again.';
 comment on column {{.schema}}._gw_grants.role is 'The role.';

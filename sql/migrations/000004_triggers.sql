@@ -18,5 +18,4 @@ create trigger _gw_contexts_put
 comment on trigger _gw_contexts_put on {{.schema}}._gw_job_context is
   'Deletes contexts of deleted jobs when new ones are stored.';
 
-select {{.schema}}._gw_record_installed();
-select {{.schema}}._gw_apply_grants();
+select {{.schema}}._gw_finish_migration();

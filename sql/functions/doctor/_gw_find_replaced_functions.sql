@@ -26,24 +26,6 @@ $$;
 comment on function {{.schema}}._gw_objects() is
   'Internal: returns the functions and triggers of the schema, with a digest of each, and whether this transaction created it.';
 
--- Every migration that creates functions or triggers calls this function at its end.
-create or replace function {{.schema}}._gw_record_installed()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into {{.schema}}._gw_installed as i (object, digest)
-  select o.object, o.digest
-    from {{.schema}}._gw_objects() as o
-   where o.made_here
-      on conflict on constraint _gw_installed_pkey do update set digest = excluded.digest;
-end;
-$$;
-
-comment on function {{.schema}}._gw_record_installed() is
-  'Internal, for migrations: stores digests of the functions and triggers that this transaction created, so that doctor() reports later changes.';
-
 create or replace function {{.schema}}._gw_find_replaced_functions()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language sql

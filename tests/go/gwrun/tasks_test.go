@@ -99,6 +99,28 @@ func TestAnEmptyDatabaseIsInstalledInto(t *testing.T) {
 	}
 }
 
+func TestGwRunWorksWithASchemaThatIsNewerUnlessItBreaksIt(t *testing.T) {
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	folder := tasks(t, map[string]string{"a": "exit 0"})
+	pgtest.Exec(t, pool, "update graphile_worker._gw_schema_version set version = 99")
+	addJob(t, pool, "a", "{}")
+	p := work(t, databaseURL, folder, "--once")
+	p.wantExit(0)
+	p.stderr.wait(t, "about the newer schema", func(line string) bool {
+		return strings.Contains(line, "is at version 99, newer than this program") && strings.Contains(line, "works with it")
+	})
+	pgtest.Await(t, pool, queueIsEmpty)
+
+	pgtest.Exec(t, pool, "insert into graphile_worker._gw_breaking_versions values (98)")
+	for _, option := range []string{"--once", "--no-migrate"} {
+		p = work(t, databaseURL, folder, option)
+		p.wantExit(57)
+		p.stderr.wait(t, "about version 98", func(line string) bool { return strings.Contains(line, "version 98") })
+	}
+}
+
 func TestAForeignSchemaIsRefusedWithAWordAboutGwMigrate(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.EmptyDatabase(t)

@@ -72,6 +72,7 @@
 {{ template "fleet/_gw_recover_workers.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
+{{ template "work/_gw_breaking_version.sql" . }}
 
 -- For recurring jobs.
 {{ template "cron/_gw_cron_parse.sql" . }}
@@ -140,12 +141,15 @@
 {{ template "grants/_gw_api_calls.sql" . }}
 {{ template "grants/_gw_seen_jobs.sql" . }}
 {{ template "grants/_gw_enqueue_task.sql" . }}
-{{ template "grants/_gw_enqueue_jobs.sql" . }}
 {{ template "grants/_gw_remember_grants.sql" . }}
 {{ template "grants/_gw_api_schema.sql" . }}
 {{ template "grants/_gw_api_functions.sql" . }}
 {{ template "grants/_gw_grant_statements.sql" . }}
 {{ template "grants/_gw_apply_grants.sql" . }}
 
--- Stores digests of the functions above, for doctor() to compare with.
-select {{.schema}}._gw_record_installed();
+-- For migrations.
+{{ template "migrate/_gw_record_installed.sql" . }}
+{{ template "migrate/_gw_finish_migration.sql" . }}
+{{ template "migrate/_gw_drop.sql" . }}
+
+select {{.schema}}._gw_finish_migration();

@@ -1,0 +1,13 @@
+-- The newest version of the schema that programs which do not know it must not work with, 0 if there is none.
+-- _gw_breaking_revision() is the same for Graphile Worker's migrations.
+create or replace function {{.schema}}._gw_breaking_version()
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(max(b.version), 0) from {{.schema}}._gw_breaking_versions as b
+$$;
+
+comment on function {{.schema}}._gw_breaking_version() is
+  'Internal, for workers: the newest version of the schema that programs which do not know it must not work with, 0 if there is none.';

@@ -1,0 +1,25 @@
+-- Records the functions and triggers that this transaction has made, with a digest of each: _gw_installed is the one place
+-- that says what is ours. doctor(), gw-migrate status and gw-migrate repair read it.
+-- Raises object_not_in_prerequisite_state in an install with savepoints, which hide who has made a function.
+create or replace function {{.schema}}._gw_record_installed()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into {{.schema}}._gw_installed as i (object, digest)
+  select o.object, o.digest
+    from {{.schema}}._gw_objects() as o
+   where o.made_here
+      on conflict on constraint _gw_installed_pkey do update set digest = excluded.digest;
+
+  if not exists (select from {{.schema}}._gw_installed) then
+    raise exception 'No function of this transaction was found.'
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Install in one transaction without savepoints; psql sets them unless ON_ERROR_ROLLBACK is off.';
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_record_installed() is
+  'Internal, for migrations: records digests of the functions and triggers that this transaction created, so that doctor() reports later changes.';
