@@ -2,6 +2,8 @@ package adversary
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,7 +72,7 @@ func (tr *trial) peel() error {
 
 // countStatements samples which statement each session of the workers has made last. It may miss some, and makes none up.
 func (tr *trial) countStatements() error {
-	seen := make(map[string]map[string]bool)
+	seen := make(map[string]map[string]string) // the text of each statement by its session and start
 	before, due, err := tr.comingJobs()
 	if err != nil {
 		return err
@@ -78,15 +80,15 @@ func (tr *trial) countStatements() error {
 	began := time.Now()
 	for time.Since(began) < quietTime && tr.ctx.Err() == nil {
 		rows, _ := tr.server.Query(tr.ctx, `
-			select a.application_name, a.pid || ' ' || a.query_start::text
+			select a.application_name, a.pid || ' ' || a.query_start::text, left(regexp_replace(a.query, '\s+', ' ', 'g'), 120)
 			  from pg_stat_activity as a
 			 where a.datname = current_database() and a.application_name in ('shim worker', 'gw-run worker') and a.query_start is not null`) // the error comes again
-		var worker, statement string
-		_, err := pgx.ForEachRow(rows, []any{&worker, &statement}, func() error {
+		var worker, statement, text string
+		_, err := pgx.ForEachRow(rows, []any{&worker, &statement, &text}, func() error {
 			if seen[worker] == nil {
-				seen[worker] = make(map[string]bool)
+				seen[worker] = make(map[string]string)
 			}
-			seen[worker][statement] = true
+			seen[worker][statement] = text
 			return nil
 		})
 		if err != nil {
@@ -106,7 +108,7 @@ func (tr *trial) countStatements() error {
 		case asked == 0 && tr.ctx.Err() == nil:
 			return fmt.Errorf("%s has no session", worker)
 		case asked > rounds*perRound+jobs*perJob:
-			tr.violate(idleIsQuiet, "%s: %d statements in %s, with %d jobs", worker, asked, lasted, jobs)
+			tr.violate(idleIsQuiet, "%s: %d statements in %s, with %d jobs: %q", worker, asked, lasted, jobs, slices.Sorted(maps.Values(seen[worker])))
 		}
 	}
 	tr.quietMoments++
