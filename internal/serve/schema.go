@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -54,16 +56,14 @@ func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var isThere bool
-	err = conn.QueryRow(ctx, `
-		select exists (select from pg_catalog.pg_proc as p
-		                 join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
-		                where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) 'get_job_batch')`, pgx.QueryExecModeExec, schema).Scan(&isThere)
+	var revision int
+	err = conn.QueryRow(ctx, statement.In(pgx.Identifier{schema}.Sanitize(), `select S._gw_breaking_revision()`),
+		pgx.QueryExecModeExec).Scan(&revision)
+	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotFound {
+		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or leave out --no-migrate", schema)
+	}
 	if err != nil {
 		return fmt.Errorf("look for the queue: %w", err)
-	}
-	if !isThere {
-		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or leave out --no-migrate", schema)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type Client struct {
 	cfg    ClientConfig
 	schema string // quoted
 
-	enqueuing *enqueuing
+	kind *schemaKind
 }
 
 // ClientConfig says where a client finds the queue. Its zero value is a good start.
@@ -76,8 +76,8 @@ func (c *Client) on(db database) *Client {
 	if other.cfg.Schema == "" {
 		other.cfg.Schema = defaultSchema
 	}
-	if other.enqueuing == nil {
-		other.enqueuing = &enqueuing{}
+	if other.kind == nil {
+		other.kind = &schemaKind{}
 	}
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
@@ -86,7 +86,7 @@ func (c *Client) on(db database) *Client {
 // Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it: a job that a handler adds is there
 // whether or not its own job succeeds, so give it a key if the handler could be repeated.
 func (w *Worker) Client() *Client {
-	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, enqueuing: &w.enqueuing}
+	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, kind: &w.schemaKind}
 	return client.With(w.pool)
 }
 

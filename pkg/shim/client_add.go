@@ -86,10 +86,14 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	if forRoles, err := c.isForRoles(ctx); err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	} else if forRoles {
-		return c.enqueueOne(ctx, task, payload, *opts)
+	if c.mayBeForRoles() {
+		job, err := c.enqueueOne(ctx, task, payload, *opts)
+		if err != nil {
+			return nil, fmt.Errorf("add job %q: %w", task, err)
+		}
+		if job != nil {
+			return job, nil
+		}
 	}
 	timing, err := c.addTiming(*opts, time.Now())
 	if err != nil {

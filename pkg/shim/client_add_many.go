@@ -43,9 +43,7 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
 	}
-	if forRoles, err := c.isForRoles(ctx); err != nil {
-		return nil, fmt.Errorf("add jobs: %w", err)
-	} else if forRoles {
+	if c.mayBeForRoles() {
 		var sent []sentSpec
 		for _, call := range calls {
 			sent = append(sent, call.Specs...)
@@ -54,7 +52,9 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		if err != nil {
 			return nil, fmt.Errorf("add jobs: %w", err)
 		}
-		return jobs, nil
+		if jobs != nil {
+			return jobs, nil
+		}
 	}
 	list, err := json.Marshal(calls)
 	if err != nil {

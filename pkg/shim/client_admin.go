@@ -8,7 +8,7 @@ import (
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
 func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
-	job, err := c.look(ctx, `S.jobs as r where r.id operator(pg_catalog.=) $1::bigint`, `S.list_jobs(job_ids => array[$1::bigint]) as r`, id)
+	job, err := c.look(ctx, `job_ids => array[$1::bigint]`, id)
 	if err != nil {
 		return nil, fmt.Errorf("look up job %d: %w", id, err)
 	}
@@ -17,22 +17,16 @@ func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
 
 // JobByKey returns the job under a key, or an error matching [ErrJobNotFound].
 func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
-	job, err := c.look(ctx, `S.jobs as r where r.key operator(pg_catalog.=) $1::text`, `S.list_jobs(job_key => $1::text) as r`, key)
+	job, err := c.look(ctx, `job_key => $1::text`, key)
 	if err != nil {
 		return nil, fmt.Errorf("look up job with key %q: %w", key, err)
 	}
 	return job, nil
 }
 
-// look finds a job in the view or, in the schema for roles, whose view does not have it whole, by a function.
-func (c *Client) look(ctx context.Context, inView, byFunction string, arg any) (*JobInfo, error) {
-	from := inView
-	if forRoles, err := c.isForRoles(ctx); err != nil {
-		return nil, err
-	} else if forRoles {
-		from = byFunction
-	}
-	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from `+from, arg)
+// look finds the job of which a condition of list_jobs is true.
+func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo, error) {
+	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.list_jobs(`+condition+`) as r`, arg)
 }
 
 // Remove removes the job that waits under a key and returns it as it was. A job that runs cannot be removed: it loses its

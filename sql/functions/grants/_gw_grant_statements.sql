@@ -96,8 +96,8 @@ as $$
     from {{.schema}}._gw_api_functions() as f
     left join {{.schema}}._gw_api_views() as v on v.source = f.name
    cross join lateral (values
-     (1, f.name, format(e'create or replace function %I.%I(%s)\n  returns %s\n  language plpgsql\n  %s\n  security definer\n'
-                        '  set search_path = pg_catalog, pg_temp as %L', api, f.name, f.arguments, f.result, f.volatility, f.body)),
+     (1, f.name, format(e'create or replace function %I.%I(%s)\n  returns %s\n  language plpgsql\n  %s\n  security %s\n'
+                        '  set search_path = pg_catalog, pg_temp as %L', api, f.name, f.arguments, f.result, f.volatility, f.security, f.body)),
      (2, f.name, format('comment on function %I.%I(%s) is %L', api, f.name, f.signature, f.about)),
      (3, v.name, format('create or replace view %I.%I as select * from %1$I.%3$I() as f', api, coalesce(v.name, ''), f.name)),
      (4, v.name, format('comment on view %I.%I is %L', api, coalesce(v.name, ''), f.about))) as m (step, name, statement)

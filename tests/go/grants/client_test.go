@@ -199,9 +199,22 @@ func aClientOfAnAdminLooksAfterJobs(q *queue) {
 	q.wantJobs("task {} k1 25 0 0; task {} k2 25 0 0; task {} k7 25 3 0")
 	_, add := client.Add(ctx, "task", nil, nil)
 	notGranted(q.t, map[string]error{"Add": add})
-	if !strings.Contains(add.Error(), "may not enqueue jobs") {
+	if !strings.Contains(add.Error(), "gw-migrate grants --producer lets a role enqueue jobs") {
 		q.t.Errorf("got %v", add)
 	}
+}
+
+func TestClientsOfProducersAddJobsWhateverTheNameOfTheSchema(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, oddSchema, nil)
+	q.grant()
+	specs := []shim.JobSpec{{Task: "mail", Payload: "it's"}, {Task: "resize-image", AddOptions: shim.AddOptions{JobKey: "k"}}}
+	for _, kind := range []string{"producer", "limited"} {
+		if jobs, err := q.client(kind).AddMany(t.Context(), specs); err != nil || len(jobs) != 2 {
+			t.Errorf("%s: %+v, %v", kind, jobs, err)
+		}
+	}
+	q.wantJobs(`mail "it's" 25 0 0; resize-image {} k 25 0 1; mail "it's" 25 0 0`)
 }
 
 // A queue may have such a name, too.

@@ -141,6 +141,7 @@
 {{ template "grants/_gw_api_calls.sql" . }}
 {{ template "grants/_gw_seen_jobs.sql" . }}
 {{ template "grants/_gw_enqueue_task.sql" . }}
+{{ template "grants/_gw_enqueue_jobs.sql" . }}
 {{ template "grants/_gw_remember_grants.sql" . }}
 {{ template "grants/_gw_api_schema.sql" . }}
 {{ template "grants/_gw_api_functions.sql" . }}
