@@ -78,12 +78,14 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	if h.every == 0 { // the first: nobody takes a worker for dead that is not known
 		timeout = callTimeout
 	}
+	began := time.Now()
 	answer, err := h.queries.heartbeat(ctx, timeout, asked, reconnected)
 	if err != nil {
 		return 0, fmt.Errorf("send heartbeat: %w", err)
 	}
 	h.broken = false
 	h.queries.readOnly.over()
+	h.queries.outage.over(began)
 	if answer.next > 0 { // else there is more to recover
 		h.every = answer.next
 	}

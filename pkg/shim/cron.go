@@ -61,9 +61,7 @@ func (c *cron) run(ctx context.Context) {
 			return
 		default:
 			emit(c.events, CronFailed{Err: err})
-			if !isReadOnly(err) {
-				c.logger.Warn("cannot look after recurring jobs, will try again", "error", err)
-			}
+			c.queries.warn(c.logger, "cannot look after recurring jobs, will try again", err)
 			if !retry.wait(ctx) {
 				return
 			}

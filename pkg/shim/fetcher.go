@@ -118,9 +118,7 @@ func (f *fetcher) run(stop context.Context) {
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
-			if !isReadOnly(err) {
-				f.logger.Warn("cannot claim jobs, will try again", "error", err)
-			}
+			f.queries.warn(f.logger, "cannot claim jobs, will try again", err)
 			f.aside.failed(err, max(limit, 1))
 			f.paused = time.After(retry.next())
 		}

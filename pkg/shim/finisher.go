@@ -190,9 +190,7 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isMistake(err) || isRefusedOutcome(err) && (tries >= maxDoubtfulTries || !isDoubtful(err)) {
 			return done, tries, err
 		}
-		if !isReadOnly(err) {
-			f.logger.Warn("cannot write outcomes, will try again", "verb", verb, "jobs", len(batch), "error", err)
-		}
+		f.queries.warn(f.logger, "cannot write outcomes, will try again", err, []any{"verb", verb, "jobs", len(batch)}...)
 		if !retry.wait(ctx) {
 			return nil, tries, err
 		}

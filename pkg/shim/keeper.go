@@ -78,9 +78,7 @@ func (k *keeper) complain(ctx context.Context, err error) {
 	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
-		if !isReadOnly(err) {
-			k.logger.Warn("cannot reach the database, will try again", "error", err)
-		}
+		k.queries.warn(k.logger, "cannot keep the worker registered, will try again", err)
 	}
 }
 

@@ -34,6 +34,7 @@ type listener struct {
 	moved    signal       // writes go to another server now, perhaps
 	broke    *atomic.Bool // a connection that had lasted did
 	anew     *atomic.Bool // it listens, but not by its first try: the server may have become another
+	outage   *outage
 	logger   *slog.Logger
 	events   *eventBus
 }
@@ -50,7 +51,11 @@ func (l *listener) run(ctx context.Context) {
 			return
 		}
 		emit(l.events, ListenFailed{Err: err})
-		l.logger.Warn("cannot listen, will connect again", "error", err)
+		if isOutage(err) {
+			l.outage.found(err)
+		} else {
+			l.logger.Warn("cannot listen, will connect again", "error", err)
+		}
 		if connected >= healthy {
 			retry.reset()
 			attempt = 0
@@ -64,11 +69,12 @@ func (l *listener) run(ctx context.Context) {
 
 // listen makes a connection, the first or another, and uses it until it breaks, and returns how long it lived.
 func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error) {
+	started := time.Now()
 	conn, err := l.open(ctx)
 	if err != nil {
 		return 0, err
 	}
-	started := time.Now()
+	l.outage.over(started)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

@@ -27,6 +27,7 @@ type queries struct {
 	workerID string
 	worker   *Worker // given to the jobs
 	readOnly *readOnly
+	outage   *outage
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it

@@ -65,6 +65,7 @@ func newSession(w *Worker, once bool) *session {
 			workerID: w.cfg.WorkerID,
 			worker:   w,
 			readOnly: readOnly,
+			outage:   newOutage(logger),
 		},
 		wake:     newSignal(),
 		heard:    newSignal(),
@@ -109,15 +110,11 @@ func (s *session) run(ctx context.Context) error {
 		fail:     stop,
 	}
 	heart := s.newHeart(keeper)
-	if err := keeper.start(ctx); err != nil {
-		if errors.Is(ctx.Err(), context.Canceled) {
+	enrolling, release := s.untilStopped(ctx)
+	defer release()
+	if err := enroll(enrolling, keeper, heart); err != nil {
+		if errors.Is(enrolling.Err(), context.Canceled) {
 			return nil // told to stop before it began
-		}
-		return fmt.Errorf("start worker: %w", advised(err))
-	}
-	if _, err := heart.beat(ctx); err != nil {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil
 		}
 		return fmt.Errorf("start worker: %w", advised(err))
 	}
@@ -138,6 +135,7 @@ func (s *session) run(ctx context.Context) error {
 			moved:    s.queries.readOnly.moved,
 			broke:    &s.listenBroke,
 			anew:     &s.listensAnew,
+			outage:   s.listenOutage(),
 			logger:   s.logger,
 			events:   s.events,
 		}
@@ -191,6 +189,42 @@ func (s *session) run(ctx context.Context) error {
 		emit(s.events, ShutdownFailed{Err: err})
 	}
 	return err
+}
+
+// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes.
+func enroll(ctx context.Context, keeper *keeper, heart *heart) error {
+	var retry backoff
+	for {
+		err := keeper.start(ctx)
+		if err == nil {
+			_, err = heart.beat(ctx)
+		}
+		if !isReadOnly(err) || !retry.wait(ctx) {
+			return err
+		}
+	}
+}
+
+// untilStopped returns a context that also ends when the worker is told to stop.
+func (s *session) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.worker.stopping:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// listenOutage returns where the listening connection reports that it is lost. One that goes where the others go is lost
+// with them.
+func (s *session) listenOutage() *outage {
+	if s.worker.cfg.ListenConfig != nil {
+		return newListenOutage(s.logger)
+	}
+	return s.queries.outage
 }
 
 func (s *session) newHeart(k *keeper) *heart {

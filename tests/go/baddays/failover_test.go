@@ -143,7 +143,7 @@ func TestAfterAFailoverToAnAsynchronousStandbyTheRestIsDone(t *testing.T) {
 	}
 	promote(t, standby)
 	for _, w := range workers {
-		f.awaitLog(w, "cannot listen")
+		f.awaitLog(w, "cannot reach the database")
 	}
 	f.awaitMore(200)
 	l.stop()
