@@ -258,34 +258,47 @@ func (c *changing) tell(bar terminal.Progress, o outcome) error {
 	return err
 }
 
-// reasons tells why these jobs were left alone.
+// reasons returns why these jobs were left alone.
 func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := c.q.ask(ctx, `select s.* from S.list_jobs(job_ids => $1::bigint[], max_rows => null) as s`, ids)
+	found, err := c.q.ask(ctx, `select s.* from S.skip_reasons($1::bigint[]) as s`, ids)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := decode[job](found.rows)
+	skipped, err := decode[skippedJob](found.rows)
 	if err != nil {
 		return nil, err
 	}
-	reasons := make(map[int64]string, len(ids))
-	for _, id := range ids {
-		reasons[id] = "is not there (any more)"
-	}
-	for _, j := range jobs {
-		switch {
-		case c.failed != "" && j.State == "failed":
-			reasons[j.ID] = c.failed
-		case j.State == "running":
-			reasons[j.ID] = "is being run by " + terminal.Printable(j.LockedBy)
-		case j.Attempts > j.MaxAttempts:
-			reasons[j.ID] = "was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same"
-		default:
-			reasons[j.ID] = "was held by somebody else just now"
-		}
+	reasons := make(map[int64]string, len(skipped))
+	for _, s := range skipped {
+		reasons[s.ID] = c.explainSkip(s)
 	}
 	return reasons, nil
+}
+
+// skippedJob is a row of skip_reasons().
+type skippedJob struct {
+	ID       int64  `json:"id"`
+	Reason   string `json:"reason"`
+	LockedBy string `json:"locked_by"`
+}
+
+// explainSkip returns the reason of a job in words.
+func (c *change) explainSkip(s skippedJob) string {
+	switch s.Reason {
+	case "gone":
+		return "is not there (any more)"
+	case "running":
+		return "is being run by " + terminal.Printable(s.LockedBy)
+	case "failed", "replaced":
+		if c.failed != "" {
+			return c.failed
+		}
+	}
+	if s.Reason == "replaced" {
+		return "was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same"
+	}
+	return "was held by somebody else just now"
 }

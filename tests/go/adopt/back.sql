@@ -52,6 +52,7 @@ drop function
   graphile_worker.set_setting,
   graphile_worker.setting,
   graphile_worker.show_jobs,
+  graphile_worker.skip_reasons,
   graphile_worker.stale_sweep,
   graphile_worker.still_in_flight,
   graphile_worker.wake_up;

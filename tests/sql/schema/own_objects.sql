@@ -29,7 +29,7 @@ select results_eq(
             ('list_workers'), ('make_room'), ('matching_job_ids'), ('next_run_at'), ('permanently_fail_jobs'),
             ('queue_depth'), ('queue_stats'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'),
             ('reset_stale_locks'), ('retry_jobs'),
-            ('return_job'), ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('set_setting'), ('setting'), ('show_jobs'), ('stale_sweep'),
+            ('return_job'), ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('set_setting'), ('setting'), ('show_jobs'), ('skip_reasons'), ('stale_sweep'),
             ('still_in_flight'), ('wake_up') $$,
   'every function that is not part of the API starts with _gw_');
 

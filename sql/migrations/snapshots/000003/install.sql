@@ -105,6 +105,7 @@
 {{ template "inspect/list_queues.sql" . }}
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}
+{{ template "inspect/skip_reasons.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
 
 -- For administrators.

@@ -24,8 +24,8 @@ as $$
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'doctor', 'cron_schedules', 'matching_job_ids', 'list_jobs', 'show_jobs',
-        'held_by_workers', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs', 'reschedule_jobs',
-        'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting'])
+        'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
+        'reschedule_jobs', 'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting'])
     ) as k (kind, calls)
    cross join unnest(k.calls) as c (call)
 $$;
