@@ -60,7 +60,7 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	defer unfollow()
-	defer context.AfterFunc(ctx, func() { o.Logger.Info("stop asked for", "reason", context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { o.Logger.Info("stop requested", "reason", context.Cause(ctx)) })()
 	return work(ctx, hard, worker, o.Once)
 }
 

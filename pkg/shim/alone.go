@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// alone says what to do about a job that was with a worker when it died. Such a job runs alone: nothing beside it in its
-// worker, which so shows whether it was the one that killed the other. But no worker waits for that longer than a beat.
+// alone is what the worker does about a suspect: a job that another worker held when it died. A suspect runs alone,
+// with no other job beside it in its worker, so that a crash shows whether it caused the first one. No worker waits for
+// that longer than one heartbeat interval.
 type alone int
 
 const (
 	noneWaits alone = iota
-	oneWaits        // whoever has nothing else to do may take it, and who is busy asks whether to make room
-	makeRoom        // this worker claims nothing else before, until roomOver
+	oneWaits        // an idle worker may claim one; a busy worker asks whether to make room
+	makeRoom        // this worker claims nothing else until roomOver
 )
 
-// aloneNotice carries to the fetcher whether one waits, as the last beat said.
+// aloneNotice passes to the fetcher whether a suspect is waiting, as reported by the last heartbeat.
 type aloneNotice chan bool
 
 func newAloneNotice() aloneNotice { return make(aloneNotice, 1) }
 
-// tell replaces what was not heard yet. One goroutine calls it.
+// tell replaces a notice that was not received yet. Only one goroutine calls it.
 func (n aloneNotice) tell(waits bool) {
 	select {
 	case <-n:
@@ -29,7 +30,7 @@ func (n aloneNotice) tell(waits bool) {
 	n <- waits
 }
 
-// noteAlone takes in what a beat said.
+// noteAlone records the notice of a heartbeat.
 func (f *fetcher) noteAlone(waits bool) {
 	switch {
 	case !waits:
@@ -37,12 +38,12 @@ func (f *fetcher) noteAlone(waits bool) {
 	case f.alone != makeRoom:
 		f.alone, f.askedRoom, f.askedBeside = oneWaits, false, false
 	}
-	if f.runsAlone { // perhaps for long enough
+	if f.runsAlone { // it may have run long enough
 		f.look, f.tryBeside = true, true
 	}
 }
 
-// endRoom goes on with other jobs, since those that run did not end in time.
+// endRoom continues with other jobs, because the running ones did not end in time.
 func (f *fetcher) endRoom() {
 	f.roomOver = nil
 	if f.alone == makeRoom {
@@ -50,15 +51,15 @@ func (f *fetcher) endRoom() {
 	}
 }
 
-// claimAlone takes a job that has to run alone, if one is left, while the worker holds nothing. Whoever makes room for them
-// goes on until there are no more; others take one when they have nothing else to do.
+// claimAlone claims a suspect, if one is left, while the worker holds no job. A worker that has made room repeats this
+// until there are no more; other workers claim one when they have nothing else to do.
 func (f *fetcher) claimAlone(stop context.Context) error {
 	set := f.tasks.Load()
 	jobs, err := f.claimSuspect(stop, set, set.names, false)
 	if err != nil {
 		return err
 	}
-	f.look = f.look || f.alone == makeRoom || len(jobs) > 0 // there are others perhaps, for when it is done
+	f.look = f.look || f.alone == makeRoom || len(jobs) > 0 // there may be other jobs once it has completed
 	if len(jobs) == 0 {
 		f.alone, f.roomOver = noneWaits, nil
 	}
@@ -66,8 +67,8 @@ func (f *fetcher) claimAlone(stop context.Context) error {
 	return nil
 }
 
-// askForRoom takes a job that should be alone to run it beside those that the worker holds, where that is right, and else
-// asks whether to make room: each once after a beat, the former again when a task has room that had none.
+// askForRoom claims a suspect to run it beside the jobs that the worker holds, if that is allowed, and otherwise asks
+// whether to make room. It does each once per heartbeat; the former again when a full task has room again.
 func (f *fetcher) askForRoom(stop context.Context, limit int) error {
 	set := f.tasks.Load()
 	if limit > 0 {
@@ -78,7 +79,7 @@ func (f *fetcher) askForRoom(stop context.Context, limit int) error {
 				return err
 			}
 			if len(jobs) > 0 {
-				f.alone, f.runsAlone = noneWaits, false // until the next beat, which may say that there are more
+				f.alone, f.runsAlone = noneWaits, false // until the next heartbeat, which may report more
 				return nil
 			}
 		}
@@ -99,7 +100,7 @@ func (f *fetcher) askForRoom(stop context.Context, limit int) error {
 	return nil
 }
 
-// claimSuspect takes up to one job that should run alone.
+// claimSuspect claims at most one suspect.
 func (f *fetcher) claimSuspect(stop context.Context, set *taskSet, tasks []string, beside bool) ([]*Job, error) {
 	forbidden, err := f.askForbidden(stop, set, tasks)
 	if err != nil {

@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// maxAside is how many jobs that could not be read are kept until another one can.
+	// maxAside is the number of unreadable jobs that are kept until another job can be read.
 	maxAside = 16
 	// readAgain is how long such a job is kept if there is no other one.
 	readAgain = 5 * time.Second
 )
 
-// unreadable is how the last error of such a job begins; doctor() looks for it.
+// unreadable is the prefix of the last error of such a job; doctor() searches for it.
 const unreadable = "The job cannot be read"
 
-// errNoneReadable puts claims off: it is not for single rows that none can be read.
+// errNoneReadable postpones claims: if no job can be read, single rows are not the cause.
 var errNoneReadable = errors.New("none of the jobs that were claimed can be read")
 
-// aside are the jobs that could not be read. One row that the server cannot send fails every claim that would bring it. So
-// after two claims in a row with such an error, jobs are claimed one at a time and without being read, then read by their
-// ids. One that cannot be read is kept claimed, so that it is in nobody's way, until a claim works again; then it is read
-// a second time, and has failed for good if that fails, too.
+// aside holds the jobs that could not be read. One row that the server cannot send makes every claim fail that would
+// return it. So after two consecutive claims with such an error, the worker claims jobs one at a time without reading
+// them, and then reads them by their ids. It keeps an unreadable job claimed, so that the job does not block others,
+// until a claim succeeds again. Then it reads the job a second time, and fails it permanently if that fails too.
 type aside struct {
-	failures int // of claims in a row, as a row would cause them
-	singly   int // so many more jobs are claimed one at a time
+	failures int // consecutive failed claims with an error that a row may cause
+	singly   int // the number of jobs still to be claimed one at a time
 	jobs     []*Job
-	claim    bool             // they are to be read again after the next claim that works
-	now      bool             // one has worked
-	again    <-chan time.Time // when the next one is to be made, nil without jobs
+	claim    bool             // read them again after the next successful claim
+	now      bool             // a claim has succeeded
+	again    <-chan time.Time // when to read the next one again, nil without jobs
 }
 
-// failed tells of a claim of up to limit jobs that failed.
+// failed records a failed claim of up to limit jobs.
 func (a *aside) failed(err error, limit int) {
 	if !isAboutRow(err) {
 		return
@@ -44,7 +44,7 @@ func (a *aside) failed(err error, limit int) {
 	}
 }
 
-// worked tells of a claim that did not fail, and of how many jobs it brought.
+// worked records a successful claim and its number of jobs.
 func (a *aside) worked(jobs int) {
 	a.failures = 0
 	a.now = len(a.jobs) > 0 && (jobs > 0 || a.claim)
@@ -72,7 +72,7 @@ func (f *fetcher) claimSingly(stop context.Context) error {
 
 type claimUnreadFunc func(context.Context, []string, forbidden) (*Job, error)
 
-// takeSingly claims one job and reads it. It returns none if there is none, or it has put it aside.
+// takeSingly claims one job and reads it. It returns no job if there is none or if the job was put aside.
 func (f *fetcher) takeSingly(stop context.Context, tasks []string, left forbidden, claim claimUnreadFunc) (jobs []*Job, err error) {
 	if len(f.aside.jobs) >= maxAside {
 		return nil, errNoneReadable
@@ -107,13 +107,13 @@ func (f *fetcher) takeSingly(stop context.Context, tasks []string, left forbidde
 }
 
 func (f *fetcher) putAside(job *Job, err error) {
-	f.logger.Warn("job cannot be read, will try once more", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "error", err)
+	f.logger.Warn("job cannot be read, worker will try once more", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "error", err)
 	f.held.add([]*Job{job})
 	f.aside.jobs = append(f.aside.jobs, job)
 	f.aside.again = time.After(readAgain)
 }
 
-// readAside reads the jobs that are aside again. Those that cannot be read have failed.
+// readAside reads the jobs aside again, and fails those that cannot be read.
 func (f *fetcher) readAside(stop context.Context) error {
 	f.aside.now, f.aside.claim = false, false
 	for len(f.aside.jobs) > 0 {
@@ -137,13 +137,13 @@ func (f *fetcher) readAside(stop context.Context) error {
 	return nil
 }
 
-// failUnreadable reports a job as failed for good, without what it has for a payload.
+// failUnreadable fails a job permanently, without its payload.
 func (f *fetcher) failUnreadable(job *Job, err error) {
 	err = fmt.Errorf("%s: %w", unreadable, err)
 	f.outcomes <- outcome{job: job, verdict: failed, permanent: true, err: err, message: cleanMessage(err.Error())}
 }
 
-// readable returns the jobs of a claim that can run. The others have failed.
+// readable returns the jobs of a claim that can run, and fails the others.
 func (f *fetcher) readable(jobs []*Job) []*Job {
 	return slices.DeleteFunc(jobs, func(job *Job) bool {
 		err := job.hold.unreadable

@@ -120,7 +120,7 @@ func TestFlagsOfAnyKindFailTheirJobAlone(t *testing.T) {
 	runOnce(t, w)
 	ran.expectOnce(t, 8+3)
 	if failed := value[int](q, `select count(*) from graphile_worker.jobs where attempts = max_attempts
-		and last_error like 'The job cannot be read: flags that are no object: %'`); failed != 5 || q.jobs() != 5 {
+		and last_error like 'The job cannot be read: flags are not an object: %'`); failed != 5 || q.jobs() != 5 {
 		t.Errorf("%d of %d jobs have failed because of their flags, want 5", failed, q.jobs())
 	}
 }

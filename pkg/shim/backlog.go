@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// backlog are the jobs that are claimed and whose handlers have not returned. The fetcher adds to it, the executors take
-// from its front.
+// backlog holds the jobs that are claimed and whose handlers have not returned. The fetcher adds jobs, the executors
+// take them from the front.
 type backlog struct {
 	slack signal // more jobs are wanted
 
 	mu      sync.Mutex
-	come    sync.Cond // jobs, or the end
+	come    sync.Cond // jobs were added, or the backlog was closed
 	pace    pace
-	waiting []*Job                // in the order in which to run them
+	waiting []*Job                // in the order in which they run
 	busy    int                   // waiting or running
-	busyOf  map[string]*taskCount // likewise, by task
-	hasRoom bool                  // a task has room again that had none when it was last asked for
+	busyOf  map[string]*taskCount // the same by task
+	hasRoom bool                  // a full task has room again
 	idle    int                   // executors that wait for a job
 	closed  bool
 }
@@ -30,14 +30,14 @@ func newBacklog(concurrency int) *backlog {
 	return b
 }
 
-// arrived tells how long a claim took that brought jobs.
+// arrived records how long a claim took that returned jobs.
 func (b *backlog) arrived(claim time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pace.claim = claim
 }
 
-// add takes the jobs of a claim. More urgent ones pass those that wait already.
+// add adds the jobs of a claim. More urgent ones overtake jobs that are waiting already.
 func (b *backlog) add(jobs []*Job, filled bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func runsBefore(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }
 
-// next waits for a job to run; it returns nil when there will be none.
+// next waits for a job to run; it returns nil after the backlog was closed.
 func (b *backlog) next() *Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,14 +77,14 @@ func (b *backlog) next() *Job {
 	return job
 }
 
-// more returns a job that next has returned, and with it others of its task that wait: up to most together, and no more
-// than this executor's share while others wait for jobs.
+// more returns a job that next has returned, together with waiting jobs of the same task: at most most jobs, and at
+// most this executor's share while others wait for jobs.
 func (b *backlog) more(first *Job, most int) []*Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	most = min(most, 1+len(b.waiting)/(b.idle+1))
 	jobs := append(make([]*Job, 0, most), first)
-	var passed []*Job // of other tasks
+	var passed []*Job // jobs of other tasks
 	seen := 0
 	for ; seen < len(b.waiting) && len(jobs) < most; seen++ {
 		if job := b.waiting[seen]; job.TaskIdentifier == first.TaskIdentifier {
@@ -100,7 +100,7 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// finished tells of a job whose handler took d.
+// finished records a job whose handler took d.
 func (b *backlog) finished(job *Job, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *backlog) finished(job *Job, d time.Duration) {
 	b.leave(job)
 }
 
-// skipped tells of a job that an executor has taken and not run. It says nothing of how long handlers take.
+// skipped records a job that an executor has taken and not run. It does not count for the duration of handlers.
 func (b *backlog) skipped(job *Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,15 +122,15 @@ func (b *backlog) leave(job *Job) {
 	}
 }
 
-// want returns how many jobs to claim when so many more are asked for already.
+// want returns how many jobs to claim if asked jobs are already requested.
 func (b *backlog) want(asked int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pace.want(b.busy + asked)
 }
 
-// takeOld takes out all jobs that wait, if one of them was claimed before a time: handlers turned out to be longer than
-// they were. Otherwise it returns the time of the oldest, zero if none waits.
+// takeOld removes all waiting jobs if one of them was claimed before a time, because handlers take longer than
+// expected. Otherwise it returns the claim time of the oldest, zero if no job is waiting.
 func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time)
 	return b.takeAll(), time.Time{}
 }
 
-// close takes out all jobs that wait, and lets the executors end.
+// close removes all waiting jobs and ends the executors.
 func (b *backlog) close() (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,8 +11,9 @@ const (
 	lastRetryDelay  = 30 * time.Second
 )
 
-// backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 30 s, each between half and all of
-// that so that a fleet does not come back in one instant. Its zero value is ready.
+// backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 30 s. Each wait is a random time
+// between half and all of that, so that the workers of a fleet do not reconnect at the same time. Its zero value is
+// ready for use.
 type backoff struct{ ceiling time.Duration }
 
 func (b *backoff) next() time.Duration {
@@ -34,7 +35,7 @@ func (b *backoff) wait(ctx context.Context) bool {
 	}
 }
 
-// jittered returns d give or take a tenth.
+// jittered returns d plus or minus up to a tenth.
 func jittered(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// BatchError says of each element of a payload that is an array whether it is done. Make it with [Batch].
+// BatchError records, for each element of an array payload, whether it has completed. Create it with [Batch].
 type BatchError struct {
-	// Errs has an error for each element that failed, at its place, and nil for the others.
+	// Errs has an error at the position of each failed element, and nil for the others.
 	Errs []error
 }
 
-// Batch returns an error by which the handler of a payload that is an array fails its attempt for some of the elements:
-// errs has one error for each, nil for those that are done. The job is tried again with the failed ones alone as its
-// payload. If all are nil it returns nil.
+// Batch returns an error with which the handler of an array payload fails its attempt for some of the elements. errs
+// has one entry per element, nil for completed ones. The job is tried again with only the failed elements as its
+// payload. If all entries are nil, Batch returns nil.
 //
-// Wrapped into other errors it means the same, above all in [RetryIn] and [Discard]: these say when the rest is tried
-// again, or not at all. What the errors of the elements are is written into last_error, a line for each, and is not
-// looked at otherwise. If errs has not one place for each element, all of them are tried again.
+// The error may be wrapped, for example by [RetryIn], which sets the delay of the retry, or [Discard], which prevents
+// it. The texts of the elements' errors are stored in last_error, one per line; their types are ignored. If errs does
+// not have one entry per element, all elements are tried again.
 func Batch(errs []error) error {
 	if errors.Join(errs...) == nil {
 		return nil
@@ -40,12 +40,12 @@ func (e *BatchError) Error() string {
 	return b.String()
 }
 
-// Remaining returns the failed elements of a payload, as they stand there. It is an error if the payload is no array with
-// as many elements as there are Errs, or if none of them failed.
+// Remaining returns the failed elements of a payload, unchanged. It returns an error if the payload is not an array
+// with as many elements as Errs, or if no element failed.
 func (e *BatchError) Remaining(payload json.RawMessage) (json.RawMessage, error) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(payload, &elements); err != nil {
-		return nil, fmt.Errorf("a batch needs a payload that is an array: %w", err)
+		return nil, fmt.Errorf("the payload of a batch is not an array: %w", err)
 	}
 	if len(elements) != len(e.Errs) {
 		return nil, fmt.Errorf("there are %d errors for %d elements", len(e.Errs), len(elements))
@@ -62,10 +62,10 @@ func (e *BatchError) Remaining(payload json.RawMessage) (json.RawMessage, error)
 	return json.RawMessage("[" + string(bytes.Join(failed, []byte(","))) + "]"), nil
 }
 
-// ask does nothing, but keeps what the elements' errors ask for from being taken for the job's.
+// ask does nothing. It prevents the requests of the elements' errors from being applied to the job.
 func (e *BatchError) ask(*outcome) {}
 
-// askForRest has only the elements tried again that err says failed, if it says so.
+// askForRest limits the retry to the elements that err reports as failed, if it is a BatchError.
 func (o *outcome) askForRest(err error) {
 	batch, ok := errors.AsType[*BatchError](err)
 	if !ok {
@@ -79,10 +79,10 @@ func (o *outcome) askForRest(err error) {
 	o.payload = rest
 }
 
-// HandleEach registers fn for a task whose payloads are arrays of T: it is called for one element after the other, and
-// those for which it returns an error are tried again, as [Batch] says. A panic is such an error. When the context has
-// ended, fn is not called any more, and what it was not called for has failed. Like [Worker.Handle] it must
-// be called before the worker runs.
+// HandleEach registers fn for a task whose payloads are arrays of T. It calls fn for one element after the other, and
+// elements for which fn returns an error are tried again, as described for [Batch]. A panic counts as an error. After
+// the context has ended, fn is no longer called, and the remaining elements count as failed. Like [Worker.Handle],
+// HandleEach must be called before the worker runs.
 func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error, options ...TaskOption) {
 	if fn == nil {
 		w.Handle(task, nil, options...)

@@ -67,7 +67,7 @@ func TestABatchWhoseErrorsDoNotFitIsTriedAgainWhole(t *testing.T) {
 		"too few": {`[1,2]`, shim.Batch([]error{errors.New("a")}),
 			"Batch failures:\na\nThe whole payload is kept: there are 1 errors for 2 elements."},
 		"no array": {`{"a":1}`, shim.Batch([]error{errors.New("a")}),
-			"Batch failures:\na\nThe whole payload is kept: a batch needs a payload that is an array: json: cannot unmarshal object into Go value of type []json.RawMessage."},
+			"Batch failures:\na\nThe whole payload is kept: the payload of a batch is not an array: json: cannot unmarshal object into Go value of type []json.RawMessage."},
 		"no error": {`[1]`, &shim.BatchError{Errs: make([]error, 1)},
 			"Batch failures:\nThe whole payload is kept: no element failed."},
 	} {

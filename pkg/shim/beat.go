@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// leastBeatTimeout is how long a beat may take at least. One that takes longer than two intervals is tried again on
-	// another connection: its worker must not be taken for dead because one is stuck.
+	// leastBeatTimeout is the minimum timeout of a heartbeat. A heartbeat that takes longer than two intervals is
+	// retried on another connection, so that a stuck connection does not make the worker count as dead.
 	leastBeatTimeout = 5 * time.Second
-	// askAfter is how long a handler has to run before beats ask after its job.
+	// askAfter is how long a handler has to run before heartbeats include its job.
 	askAfter = time.Second
 )
 
-// heart tells the fleet that the worker lives, and learns from each answer which jobs were lost or canceled, and whether
-// one waits that has to run alone. The core lets whoever beats recover the jobs of those who do not. Nothing else waits in its loop.
+// heart sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether a
+// suspect is waiting. The same call lets the database recover the jobs of dead workers. Nothing else waits in its loop.
 type heart struct {
 	queries     *queries
 	register    func(context.Context) error
-	isOutdated  func() bool // the database knows other tasks than the worker has
-	changed     signal      // the tasks are others
+	isOutdated  func() bool // the database has other tasks than the worker
+	changed     signal      // the tasks were replaced
 	running     *running
 	alone       aloneNotice
 	logger      *slog.Logger
 	events      *eventBus
 	complain    func(context.Context, error)
-	listenBroke *atomic.Bool // the listening connection did, after it had lasted
+	listenBroke *atomic.Bool // the listening connection broke after it had been healthy
 
-	every  time.Duration // between two beats, as the last answer said
-	broken bool          // the last beat got no answer
+	every  time.Duration // the interval from the last answer
+	broken bool          // the last heartbeat got no answer
 }
 
-// run beats until ctx ends.
+// run sends heartbeats until ctx ends.
 func (h *heart) run(ctx context.Context) {
 	var retry backoff
 	wait := h.every
@@ -51,7 +51,7 @@ func (h *heart) run(ctx context.Context) {
 		next, err := h.beat(ctx)
 		if err == nil {
 			retry.reset()
-			wait = jittered(next) // else it might meet a poll each time, and need a connection more
+			wait = jittered(next) // otherwise it might coincide with each poll and need one more connection
 			continue
 		}
 		wait = min(retry.next(), h.every)
@@ -59,10 +59,10 @@ func (h *heart) run(ctx context.Context) {
 	}
 }
 
-// beat says that the worker lives, and returns when to do so again.
+// beat sends a heartbeat and returns when to send the next one.
 func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
-	// Of the jobs that run before the question only these can be what the answer calls canceled: a claim of the same job
-	// that comes later is another one.
+	// Only jobs that were running before the call can be those that the answer reports as canceled: a later claim of
+	// the same job is a different one.
 	jobs, lasting := h.running.lasting(0), h.running.lasting(askAfter)
 	asked := lasting[:0]
 	for _, job := range lasting {
@@ -73,9 +73,9 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 		}
 	}
 	reconnected := h.listenBroke.Swap(false) || h.broken
-	h.broken = true // until the answer is here
+	h.broken = true // until the answer arrives
 	timeout := max(2*h.every, leastBeatTimeout)
-	if h.every == 0 { // the first: nobody takes a worker for dead that is not known
+	if h.every == 0 { // the first one: a worker that is not registered does not count as dead
 		timeout = callTimeout
 	}
 	began := time.Now()
@@ -86,7 +86,7 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 	h.broken = false
 	h.queries.readOnly.over()
 	h.queries.outage.over(began)
-	if answer.next > 0 { // else there is more to recover
+	if answer.next > 0 { // otherwise there is more to recover
 		h.every = answer.next
 	}
 	for _, job := range asked {
@@ -94,22 +94,22 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 			job.hold.lease.Store(lease)
 		} else if h.running.lose(job) {
 			emit(h.events, LeaseLost{Job: job})
-			h.logger.Warn("lease lost, ends the handler", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
+			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
 		}
 	}
 	for _, job := range jobs {
 		if reason, canceled := answer.canceled[job.ID]; canceled && h.running.cancel(job, reason) {
 			emit(h.events, JobCanceled{Job: job, Reason: reason})
-			h.logger.Warn("job canceled, ends the handler", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
+			h.logger.Warn("job canceled, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
 		}
 	}
 	if answer.freed > 0 || len(answer.died) > 0 {
 		emit(h.events, WorkersRecovered{Workers: answer.died, Jobs: int(answer.freed)})
-		h.logger.Warn("recovered jobs of dead workers", "jobs", answer.freed, "workers", answer.died)
+		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
 	h.alone.tell(answer.aloneWaits)
 	if !answer.registered {
-		h.logger.Warn("worker was not registered any more, registers again")
+		h.logger.Warn("worker was no longer registered, registering again")
 	}
 	if !answer.registered || h.isOutdated() {
 		return answer.next, h.register(ctx)

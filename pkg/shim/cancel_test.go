@@ -126,7 +126,7 @@ func TestACanceledJobEndsAsItsHandlerSays(t *testing.T) {
 			if got != c.left {
 				t.Errorf("left is %q, want %q", got, c.left)
 			}
-			w.logs.await(t, "WARN job canceled, ends the handler", fmt.Sprintf("job_id=%d", job.ID), "reason=wrong customer")
+			w.logs.await(t, "WARN job canceled, handler context canceled", fmt.Sprintf("job_id=%d", job.ID), "reason=wrong customer")
 			all := events()
 			canceled, reported := only[shim.JobCanceled](all), only[shim.JobReported](all)
 			if len(canceled) != 1 || canceled[0].Job.ID != job.ID || canceled[0].Reason != "wrong customer" {
@@ -157,11 +157,11 @@ func TestAHandlerThatDoesNotMindIsNotWaitedFor(t *testing.T) {
 	id := q.add("long", 1)
 	receive(t, started)
 	many(t)(q.client().Cancel(t.Context(), "", id))
-	w.logs.await(t, "job canceled, ends the handler")
+	w.logs.await(t, "job canceled, handler context canceled")
 	q.awaitBeats() // is told once
 	close(goOn)
 	q.await(`select state = 'failed' and last_error = 'job canceled: it went wrong' from graphile_worker.list_jobs()`)
-	if lines, _ := w.logs.find("job canceled, ends the handler"); len(lines) != 1 {
+	if lines, _ := w.logs.find("job canceled, handler context canceled"); len(lines) != 1 {
 		t.Errorf("it is told %d times", len(lines))
 	}
 	w.stop()

@@ -14,24 +14,24 @@ import (
 	"github.com/gwsql/gw/internal/seconds"
 )
 
-// claimed is the answer to a claim: jobs in the order in which to run them, or when to ask again.
+// claimed is the answer to a claim: jobs in the order in which they run, or when to claim again.
 type claimed struct {
 	jobs    []*Job
 	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
 	newMark bool           // only without jobs: the worker is marked asleep, and was not before
 }
 
-// claim takes up to limit jobs; if there are none, the worker falls asleep, marked for as long as lasting unless that is 0.
-// What is forbidden is left.
-// The due time is read by the same statement, whose single now() leaves no instant between "nothing is due" and "due after
-// now" for a job to slip through; it comes as a delay, so that this machine's clock does not matter.
+// claim claims up to limit jobs, except those with forbidden flags. If there are none, the worker falls asleep, marked
+// for as long as lasting unless that is 0.
+// The same statement reads the due time. Its single now() leaves no instant between "nothing is due" and "due after
+// now" in which a job could be missed. The due time is returned as a delay, so this machine's clock does not matter.
 //
-// Outcomes are not part of the exchange. On two connections claim and completion keep two cores of the server busy, where
-// in one exchange their times would add up; and an outcome refused would undo the claim.
+// Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
+// while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
 	more, args := forbidden.argument(q.workerID, tasks, limit, orNull(lasting.Seconds()), forbidden.flags)
-	// The with query is evaluated when the first row asks for it, or not at all. There is one row on the left, so the jobs
-	// stay in the order in which the function returns them.
+	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
+	// keep the order in which the function returns them.
 	return q.readClaim(ctx, tasks, `
 			with asleep as materialized (
 			  select extract(epoch from f.next_run_at operator(pg_catalog.-) pg_catalog.clock_timestamp())::double precision as due_in, f.must_look_again
@@ -45,23 +45,23 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
 
-// claimBeside takes up to limit jobs while another claim of this worker is under way: if there are none, the worker does
-// not fall asleep.
+// claimBeside claims up to limit jobs while another claim of this worker is in flight. If there are none, the worker
+// does not fall asleep.
 func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden forbidden) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, tasks, limit, forbidden.flags)
 	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
-// claimAlone takes one job that has to run alone, if there is one: as the only one that the worker holds, or beside others
-// if room was made for it in vain.
+// claimAlone claims one suspect, if there is one: as the only job of the worker, or beside others if room was made for
+// it without success.
 func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden, beside bool) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
 	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
-// makeRoom asks how long to claim nothing else so that such a job may be claimed, 0 for not at all.
+// makeRoom returns how long to claim nothing else so that a suspect may be claimed, 0 for not at all.
 func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbidden) (time.Duration, error) {
 	more, args := forbidden.argument(tasks, forbidden.flags)
 	var wait float64
@@ -69,15 +69,15 @@ func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbid
 	return seconds.Duration(wait), err
 }
 
-// claimUnread claims one job without reading what may be large or damaged: what is returned has no payload, flags, key nor
-// last error. There may be none.
+// claimUnread claims one job without reading columns that may be large or damaged: the result has no payload, flags,
+// key or last error. It may be nil.
 func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
-	forbidden.beyond = nil // of one job there is no limit
+	forbidden.beyond = nil // the limit does not apply to a single job
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
 	return q.readUnread(ctx, `S.get_job_batch($1::text, $2::text[], 1, $3::text[]`+more+`) as j`, args...)
 }
 
-// claimUnreadAlone is claimUnread for a job that has to run alone.
+// claimUnreadAlone is claimUnread for a suspect.
 func (q *queries) claimUnreadAlone(beside bool) claimUnreadFunc {
 	return func(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
 		more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
@@ -106,14 +106,14 @@ func (q *queries) readUnread(ctx context.Context, from string, args ...any) (job
 	return job, err
 }
 
-// readHeld reads a job that claimUnread has claimed; none if it is not held any more.
+// readHeld reads a job that claimUnread has claimed; it returns none if the worker no longer holds it.
 func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	answer, err := q.readClaim(ctx, []string{job.TaskIdentifier},
 		onlyJobs+`S._gw_held_job($1::text, $2::bigint, $3::bigint) as j`, q.workerID, job.ID, job.Lease)
 	return answer.jobs, err
 }
 
-// onlyJobs selects what a claim returns, without anything to say of an empty one.
+// onlyJobs selects the columns of a claim, without the due time of an empty one.
 const onlyJobs = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean
@@ -133,7 +133,7 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 				return err
 			}
 		}
-		now := time.Now() // how long the rows took to arrive is no part of how long the jobs wait
+		now := time.Now() // the transfer time of the rows is not part of the jobs' waiting time
 		for _, job := range answer.jobs {
 			job.hold.claimed = now
 		}
@@ -142,7 +142,7 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 	return answer, err
 }
 
-// slabSize is how many jobs share an allocation. It is small, for a job that is kept keeps its neighbours.
+// slabSize is the number of jobs that share an allocation. It is small, because one retained job retains all of them.
 const slabSize = 16
 
 type heldJob struct {
@@ -150,10 +150,11 @@ type heldJob struct {
 	hold hold
 }
 
-// claimReader reads the rows of a claim into variables of its own, so that a job costs hardly more memory than it has.
+// claimReader reads the rows of a claim into variables of its own, so that a job needs little more memory than its
+// data.
 type claimReader struct {
 	queries *queries
-	names   map[string]string // of the tasks, each once in memory
+	names   map[string]string // names of tasks, each once in memory
 	slab    []heldJob
 
 	id, lease                       zeronull.Int8
@@ -180,14 +181,14 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	return r
 }
 
-// read adds one row to the answer: a job, or else what there is to say of an empty claim.
+// read adds one row to the answer: a job, or the due time of an empty claim.
 func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	if err := rows.Scan(r.columns...); err != nil {
 		return err
 	}
 	if r.id == 0 {
 		if r.dueIn.Valid {
-			delay := seconds.Duration(r.dueIn.Float64) // the year 9999 is too far away for a time.Duration
+			delay := seconds.Duration(r.dueIn.Float64) // the year 9999 exceeds a time.Duration
 			answer.dueIn = &delay
 		}
 		answer.newMark = r.newMark.Bool
@@ -220,7 +221,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	if r.flags != nil {
 		var err error
 		if held.job.Flags, err = flagNames(r.flags); err != nil {
-			held.hold.unreadable = fmt.Errorf("flags that are no object: %w", err)
+			held.hold.unreadable = fmt.Errorf("flags are not an object: %w", err)
 		}
 	}
 	answer.jobs = append(answer.jobs, &held.job)

@@ -9,14 +9,14 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
-// Client adds jobs and looks after them. It works none, so a program that only adds jobs needs no [Worker].
+// Client adds and administers jobs. It runs none, so a program that only adds jobs needs no [Worker].
 //
-// A client on a pool may be used from any goroutine; one on a connection or a transaction, as that may be. It opens
-// nothing and has nothing to close. Its calls take as long as their context lets them.
+// A client on a pool may be used by any number of goroutines; a client on a connection or a transaction only as that
+// allows. A client opens nothing and need not be closed. Its calls run until they complete or their context ends.
 //
-// Errors of the database can be told by their SQLSTATE: with pgx, [errors.As] finds the *pgconn.PgError. All that the
-// queue refuses has a code of its own that begins with GW; docs/errors.md lists them. In a transaction an error makes
-// the whole of it fail, as any error does in PostgreSQL.
+// Errors of the database can be identified by their SQLSTATE: with pgx, [errors.As] finds the *pgconn.PgError. All
+// errors of the queue have a code that begins with GW; docs/errors.md lists them. As in PostgreSQL in general, an error
+// aborts the transaction in which it occurs.
 type Client struct {
 	db     database
 	cfg    ClientConfig
@@ -25,36 +25,36 @@ type Client struct {
 	kind *schemaKind
 }
 
-// ClientConfig says where a client finds the queue. Its zero value is a good start.
+// ClientConfig configures a [Client]. Its zero value is valid.
 type ClientConfig struct {
-	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker". For a role that gw-migrate grants
-	// has let in, it is the one that was made for such roles, "graphile_worker_api": the client adds jobs by the functions
-	// that a producer has there, of whose jobs it learns nothing but the ID, and sends nothing by its Propagator. What the
-	// role may not do returns an error that matches [ErrNotGranted].
+	// Schema is the schema of the queue, not quoted. Default: "graphile_worker". A role set up by gw-migrate grants
+	// uses the schema for roles, "graphile_worker_api": the client then adds jobs by the functions granted to the
+	// producer, which return only the ID of a job, and does not use its Propagator. Calls that the role is not granted
+	// return an error that matches [ErrNotGranted].
 	Schema string
 
-	// LocalTime makes this machine's clock say what "now" is when a job is added: its run_at if none is given, and the
-	// time that RunIn counts from. Default: false, the clock of the database, at the begin of the transaction. Set it in
-	// tests that move the clock, and where the worker goes by the same clock.
+	// LocalTime makes this machine's clock the "now" of added jobs: the run_at if none is given, and the time from
+	// which RunIn counts. Default: false, which is the clock of the database at the start of the transaction. Set it in
+	// tests that move the clock, and where the worker uses the same clock.
 	LocalTime bool
 
-	// Propagator sends along with each job what the context of the call holds, such as a trace, for workers that have one,
-	// too. Default: none.
+	// Propagator stores values from the context of the call, such as a trace, with each job, for workers with a
+	// Propagator. Default: none.
 	Propagator Propagator
 }
 
-// NewClient makes a client on a pool, a connection or a transaction of pgx.
+// NewClient returns a client on a pool, a connection or a transaction of pgx.
 func NewClient(db DB, cfg ClientConfig) *Client {
 	return (&Client{cfg: cfg}).With(db)
 }
 
-// NewSQLClient makes a client on database/sql, whatever the driver for PostgreSQL: *sql.DB, *sql.Conn or *sql.Tx.
+// NewSQLClient returns a client on database/sql with any PostgreSQL driver: *sql.DB, *sql.Conn or *sql.Tx.
 func NewSQLClient(db SQLDB, cfg ClientConfig) *Client {
 	return (&Client{cfg: cfg}).WithSQL(db)
 }
 
-// With returns the same client on something else, above all on the transaction that gives the reason for a job: both
-// are committed, or neither is.
+// With returns a copy of the client on another database handle, usually a transaction, so that the job is committed
+// together with the changes that require it.
 func (c *Client) With(db DB) *Client {
 	if db == nil {
 		return c.on(nil)
@@ -83,8 +83,8 @@ func (c *Client) on(db database) *Client {
 	return &other
 }
 
-// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it: a job that a handler adds is there
-// whether or not its own job succeeds, so give it a key if the handler could be repeated.
+// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
+// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
 func (w *Worker) Client() *Client {
 	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, kind: &w.schemaKind}
 	return client.With(w.pool)
@@ -92,7 +92,7 @@ func (w *Worker) Client() *Client {
 
 var errNoDatabase = errors.New("the client has no database")
 
-// each calls a statement and gives every row to fn, whose argument scans it. S in sql stands for the schema.
+// each runs a statement and calls fn for every row; fn's argument scans the row. S in sql stands for the schema.
 func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
 	if c.db == nil {
 		return errNoDatabase

@@ -8,62 +8,62 @@ import (
 	"unicode/utf8"
 )
 
-// AddOptions are what can be said about a job beside its task and payload. All are optional: a zero value leaves it to
-// the database.
+// AddOptions are the optional attributes of a job. A zero value selects the database's default.
 type AddOptions struct {
-	// QueueName puts the job into a named queue, whose jobs run one after the other. Up to 128 characters. Default: none.
+	// QueueName is the named queue of the job; jobs of one named queue run one after the other. Up to 128 characters.
+	// Default: none.
 	QueueName string
 
-	// RunAt is the time before which the job does not run, to the microsecond. Default: now.
+	// RunAt is the time before which the job does not start, to the microsecond. Default: now.
 	RunAt time.Time
 
-	// RunIn is the delay after which the job may run, in place of RunAt: from the begin of the transaction by the clock of
-	// the database, or from the call by this machine's with ClientConfig.LocalTime.
+	// RunIn is a delay, in place of RunAt: from the start of the transaction by the clock of the database, or from the
+	// call by this machine's clock with ClientConfig.LocalTime.
 	RunIn time.Duration
 
-	// MaxAttempts is after how many attempts a failing job has failed for good, 1 to 32767. Default: 25.
+	// MaxAttempts is the number of attempts after which a failing job has failed permanently, 1 to 32767. Default: 25.
 	MaxAttempts int
 
-	// JobKey is the key under which at most one job waits; JobKeyMode says what becomes of that one. Up to 512 characters.
-	// Default: none. Keys belong to the whole queue, so begin them with the name of the task.
+	// JobKey is the key under which at most one job is waiting; JobKeyMode decides what happens to that job. Up to 512
+	// characters. Default: none. Keys belong to the whole queue, so begin them with the name of the task.
 	JobKey string
 
-	// JobKeyMode is what happens if a job waits under JobKey. Default: [Replace].
+	// JobKeyMode decides what happens if a job is waiting under JobKey. Default: [Replace].
 	JobKeyMode JobKeyMode
 
-	// Priority is when the job runs among those that are due: lower ones first, -32768 to 32767. Default: 0.
+	// Priority orders the jobs that are due: lower ones run first, -32768 to 32767. Default: 0.
 	Priority int
 
-	// Flags mark the job for workers that are told to leave such jobs alone. Default: none.
+	// Flags mark the job; workers may refuse jobs by flag. Default: none.
 	Flags []string
 }
 
-// JobKeyMode says what becomes of a job that waits under the key of one that is added. A job that runs, or has failed
-// for good, loses its key in the first two modes and is not tried again; the new job stands beside it.
+// JobKeyMode decides what happens to a job that is waiting under the key of a new job. In the first two modes, a job
+// that is running or has failed permanently loses its key and is not tried again, and the new job is added beside it.
 type JobKeyMode string
 
 const (
-	// Replace gives the waiting job all values of the new one, its run_at too: adding again puts it off (debouncing). If
-	// both payloads are arrays, the new elements are appended to the old.
+	// Replace replaces all values of the waiting job, its run_at included: adding again defers it (debouncing). If both
+	// payloads are arrays, the new elements are appended to the old ones.
 	Replace JobKeyMode = "replace"
 
-	// PreserveRunAt is Replace, but a job that has not been tried yet runs when it was first to run (throttling).
+	// PreserveRunAt is Replace, but a job that was not tried yet keeps its run_at (throttling).
 	PreserveRunAt JobKeyMode = "preserve_run_at"
 
-	// UnsafeDedupe leaves whatever job has the key as it is and adds nothing, even if that job runs, and may be past the
-	// point where it would see what this one is about, or has failed for good.
+	// UnsafeDedupe leaves any job under the key unchanged and adds nothing, even if that job is running and may already
+	// be past the point where it would see the reason for this call, or has failed permanently.
 	UnsafeDedupe JobKeyMode = "unsafe_dedupe"
 )
 
-// Add adds one job and returns it. The payload is whatever [encoding/json] takes; a json.RawMessage goes as it is, nil
-// becomes {}. opts may be nil.
+// Add adds one job and returns it. The payload is any value that [encoding/json] can encode; a json.RawMessage is sent
+// unchanged, and nil becomes {}. opts may be nil.
 //
-// If a waiting job was replaced, the answer is that job, with a Revision above 0. With [UnsafeDedupe] it is the job that
-// had the key; its TaskIdentifier and QueueName are empty if it was being added at the same instant.
+// If a waiting job was replaced, Add returns that job, with a Revision above 0. With [UnsafeDedupe] it returns the job
+// that has the key; its TaskIdentifier and QueueName are empty if another transaction was adding it at the same time.
 //
-// An error of the database has one of the codes that start with GWB: the task has no name or too long a one (GWBID,
-// GWBNI), the queue name (GWBQN) or key (GWBJK) is too long, there is no such key mode (GWBKM), max_attempts (GWBMA,
-// GWBMR) or the priority (GWBPR) is out of range, or the key changed hands too often (GWBKC: try again).
+// An error of the queue has a code that begins with GWB: the task name is null or too long (GWBNI, GWBID), the queue
+// name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts (GWBMA, GWBMR) or the
+// priority (GWBPR) is out of range, or the key changed hands too often (GWBKC: try again).
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodePayload(payload)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOpt
 	return c.add(ctx, task, text, opts)
 }
 
-// AddBatch adds one job whose payload is a list. items is a slice, or whatever else encodes as a JSON array; an empty one
-// is refused with [ErrEmptyBatch]. With a JobKey, lists that are added until a worker comes for them become one.
+// AddBatch adds one job whose payload is a list. items is a slice, or any other value that encodes as a JSON array; an
+// empty one is refused with [ErrEmptyBatch]. With a JobKey, lists are joined until a worker claims the job.
 func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodeBatch(items)
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	return job, nil
 }
 
-// The row of add_job has ids for the names of its task and queue. They are those of the call, unless a job was found
-// that may be of any task.
+// The row of add_job has ids instead of the names of its task and queue. The names are those of the call, except for an
+// existing job, which may be of any task.
 const (
 	addedNames   = `$1::text, $3::text`
 	dedupedNames = `
@@ -137,13 +137,13 @@ const (
 		case when r.revision operator(pg_catalog.=) 0 then $3::text else (select n.queue_name from S.jobs as n where n.id operator(pg_catalog.=) r.id) end`
 )
 
-// timing is a run_at: a time, or how many microseconds from the database's now, or neither.
+// timing is a run_at: a time, or a delay in microseconds from the database's now, or neither.
 type timing struct {
 	at *string
 	in *int64
 }
 
-// timing returns when a job is to run, of which at most one may be given.
+// timing returns when a job starts; at most one of at and in may be given.
 func (c *Client) timing(at time.Time, in *time.Duration, now time.Time) (timing, error) {
 	switch {
 	case !at.IsZero() && in != nil:
@@ -158,7 +158,7 @@ func (c *Client) timing(at time.Time, in *time.Duration, now time.Time) (timing,
 	return timing{at: new(at.UTC().Format(time.RFC3339Nano))}, nil
 }
 
-// addTiming is timing for a new job, which runs at once if nothing is given.
+// addTiming is timing for a new job, which is due at once if neither is given.
 func (c *Client) addTiming(opts AddOptions, now time.Time) (timing, error) {
 	if opts.RunIn != 0 || c.cfg.LocalTime && opts.RunAt.IsZero() {
 		return c.timing(opts.RunAt, &opts.RunIn, now)
@@ -166,7 +166,7 @@ func (c *Client) addTiming(opts AddOptions, now time.Time) (timing, error) {
 	return c.timing(opts.RunAt, nil, now)
 }
 
-// orNil passes a value that may be missing.
+// orNil converts a nil pointer to nil.
 func orNil[T any](p *T) any {
 	if p == nil {
 		return nil
@@ -174,7 +174,7 @@ func orNil[T any](p *T) any {
 	return *p
 }
 
-// checkText refuses what encoding/json would change without a word.
+// checkText refuses text that encoding/json would change silently.
 func checkText(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {

@@ -12,28 +12,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// JobSpec is a job to add, for [Client.AddMany].
+// JobSpec is a job for [Client.AddMany].
 type JobSpec struct {
 	// Task is the name of the task that runs the job.
 	Task string
 
-	// Payload is whatever encoding/json takes; a json.RawMessage goes as it is. Default: {}.
+	// Payload is any value that encoding/json can encode; a json.RawMessage is sent unchanged. Default: {}.
 	Payload any
 
 	AddOptions
 }
 
-// AddMany adds many jobs, tens of thousands too, by one statement in one round trip: all of them or, after an error,
-// none. It is as if they had been added one after the other. The answer has one job for each spec, in their order;
-// specs that share a key share a job, in its final state.
+// AddMany adds many jobs, even tens of thousands, by one statement in one round trip: all of them or, after an error,
+// none. The result is the same as if they had been added one after the other. It returns one job per spec, in their
+// order; specs that share a key share a job, in its final state.
 //
-// Each spec has a key mode of its own, but [UnsafeDedupe] is refused with an [UnsupportedKeyModeError]. Where the mode
-// changes from one keyed spec to the next, the statement begins another call of add_jobs: sort a long list by mode if
-// the order does not matter. Programs that add the same keys at the same time and mix modes could block each other;
-// PostgreSQL then ends one of them with 40P01, and it may try again.
+// Each spec has its own key mode, but [UnsafeDedupe] is refused with an [UnsupportedKeyModeError]. Where the mode
+// changes from one keyed spec to the next, the statement starts another call of add_jobs: sort a long list by mode if
+// the order does not matter. Programs that add the same keys at the same time with different modes may deadlock;
+// PostgreSQL then aborts one of them with 40P01, which may be retried.
 //
-// Errors are those of [Client.Add], but for 22003 in place of a code of the queue where MaxAttempts or Priority is beyond
-// 16 bits. The Detail of a *pgconn.PgError with a code of the queue tells which spec of its call of add_jobs it is about,
+// Errors are those of [Client.Add], except 22003 instead of a code of the queue if MaxAttempts or Priority exceeds 16
+// bits. The Detail of a *pgconn.PgError with a code of the queue has the number of the spec in its call of add_jobs,
 // counted from 1.
 func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
 	if len(specs) == 0 {
@@ -86,7 +86,7 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		 order by r.number, r.ordinality`,
 		args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
-		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // which spec it is
+		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // the number of the spec
 	}
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
@@ -103,10 +103,11 @@ type addCall struct {
 	Specs         []sentSpec `json:"specs"`
 	PreserveRunAt bool       `json:"preserve_run_at"`
 
-	keyed bool // has a spec with a key, so that the mode is decided
+	keyed bool // has a spec with a key, so the mode is fixed
 }
 
-// sentSpec is a job_spec, but for its payload, which goes as text lest anything in it be changed, and for run_in.
+// sentSpec is a job_spec, except that its payload is sent as text, so that it is not changed, and that it may have
+// run_in.
 type sentSpec struct {
 	Task        string   `json:"task"`
 	Payload     *string  `json:"payload,omitempty"`
@@ -119,7 +120,7 @@ type sentSpec struct {
 	Flags       []string `json:"flags,omitempty"`
 }
 
-// addCalls cuts the list where the key mode changes. Specs without a key have none and go along.
+// addCalls splits the list where the key mode changes. Specs without a key fit any mode.
 func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
 	calls := []*addCall{{}}
 	now := time.Now()
@@ -172,7 +173,7 @@ func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
 	}, nil
 }
 
-// nameJobs fills in what the rows of add_jobs have only ids for. Of specs that share a job the last has the say.
+// nameJobs sets the names for which the rows of add_jobs have only ids. If specs share a job, the last one counts.
 func nameJobs(jobs []*JobInfo, specs []JobSpec) {
 	final := make(map[int64]*JobInfo, len(jobs))
 	for i, job := range slices.Backward(jobs) {

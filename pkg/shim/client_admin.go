@@ -24,13 +24,14 @@ func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
 	return job, nil
 }
 
-// look finds the job of which a condition of list_jobs is true.
+// look returns the job that matches a condition of list_jobs.
 func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo, error) {
 	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.list_jobs(`+condition+`) as r`, arg)
 }
 
-// Remove removes the job that waits under a key and returns it as it was. A job that runs cannot be removed: it loses its
-// key, will not be tried again, and is returned without the key. If there is none, the error matches [ErrJobNotFound].
+// Remove removes the job that is waiting under a key and returns it. A running job cannot be removed: it loses its key,
+// is not tried again, and is returned without the key. If there is no job under the key, the error matches
+// [ErrJobNotFound].
 func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
 	job, err := c.one(ctx, named(`S.remove_job($1::text)`), key)
 	if err != nil {
@@ -39,8 +40,8 @@ func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
 	return job, nil
 }
 
-// Complete deletes jobs as if they were done and returns those it deleted. Jobs that run are left alone, unless their
-// lock is older than four hours; so are ids of no job.
+// Complete deletes jobs as completed and returns those it deleted. It skips running jobs, unless their lock is older
+// than four hours, and ids without a job.
 func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error) {
 	jobs, err := c.all(ctx, named(`S.complete_jobs($1::bigint[])`), idArray(ids))
 	if err != nil {
@@ -49,9 +50,9 @@ func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error)
 	return jobs, nil
 }
 
-// PermanentlyFail makes jobs fail for good, with the reason as their LastError, and returns them. They stay until they
-// are rescheduled, completed or cleaned up. An empty reason is "Manually marked as failed"; of any other, what no text may
-// have is left out. Jobs that run are left alone as by [Client.Complete].
+// PermanentlyFail marks jobs as permanently failed, with the reason as their LastError, and returns them. They stay
+// until they are rescheduled, completed or cleaned up. An empty reason becomes "Manually marked as failed"; characters
+// that PostgreSQL cannot store are removed. Running jobs are skipped as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
 	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(cleanMessage(reason)))
 	if err != nil {
@@ -60,11 +61,11 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 	return jobs, nil
 }
 
-// Cancel makes jobs fail for good, those too that run, with the reason as their LastError, and returns them. The context of
-// a running one's handler ends at the next beat of its worker, within five seconds unless the setting beat_every says
-// otherwise, with a cause that matches [ErrCanceled]. If the handler completes the job all the same, it is done; it will not
-// run again. Workers that do not beat, such as Node's, run it to its end. Jobs that have failed already are left alone; an
-// empty reason is "Canceled".
+// Cancel cancels jobs, running ones included, and returns them: they fail permanently, with the reason as their
+// LastError. The context of a running job's handler ends at the next heartbeat of its worker, within five seconds
+// unless the setting beat_every differs, with a cause that matches [ErrCanceled]. If the handler completes the job all
+// the same, the job is completed; in every other case it does not run again. Workers without heartbeats, such as
+// Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled".
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
 	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))
 	if err != nil {
@@ -73,19 +74,19 @@ func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*Jo
 	return jobs, nil
 }
 
-// RescheduleOptions say what changes about jobs; what is nil, or a zero RunAt, stays as it is. In Go 1.26, new(0) is a
-// pointer to zero.
+// RescheduleOptions are the changes of [Client.Reschedule]; nil fields, and a zero RunAt, leave values unchanged. In Go
+// 1.26, new(0) returns a pointer to zero.
 type RescheduleOptions struct {
-	RunAt       time.Time      // not before this time
-	RunIn       *time.Duration // not before that much after now, in place of RunAt; 0 for at once
+	RunAt       time.Time      // the job does not start before this time
+	RunIn       *time.Duration // a delay from now, in place of RunAt; 0 for at once
 	Priority    *int           // lower runs first, -32768 to 32767
-	Attempts    *int           // how many of its attempts a job has had, 0 to 32767; 0 gives it all of them again
+	Attempts    *int           // the attempts used, 0 to 32767; 0 restores all attempts
 	MaxAttempts *int           // 1 to 32767
 }
 
-// Reschedule changes when and how jobs run and returns them, also those that had failed for good. Jobs that run are left
-// alone as by [Client.Complete]. Numbers out of range have the codes GWBPR (priority), GWBAR (attempts), GWBMA and GWBMR
-// (max_attempts).
+// Reschedule changes when and how jobs run, permanently failed ones included, and returns them. Running jobs are
+// skipped as by [Client.Complete]. Numbers out of range have the codes GWBPR (priority), GWBAR (attempts), GWBMA and
+// GWBMR (max_attempts).
 func (c *Client) Reschedule(ctx context.Context, opts RescheduleOptions, ids ...int64) ([]*JobInfo, error) {
 	jobs, err := c.reschedule(ctx, opts, ids)
 	if err != nil {
@@ -106,8 +107,8 @@ func (c *Client) reschedule(ctx context.Context, opts RescheduleOptions, ids []i
 		idArray(ids), orNil(timing.at), orNil(timing.in), orNil(opts.Priority), orNil(opts.Attempts), orNil(opts.MaxAttempts))
 }
 
-// ForceUnlock frees every job and queue that these workers hold. Use it for workers that are known to be dead: the jobs
-// of a living one would run a second time.
+// ForceUnlock frees every job and queue that these workers hold. Use it only for workers that are known to be dead: the
+// jobs of a worker that is alive would run a second time.
 func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
 	err := c.each(ctx, func(func(...any) error) error { return nil },
 		`select from S.force_unlock_workers($1::text[])`, textArray(workerIDs))
@@ -117,11 +118,11 @@ func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
 	return nil
 }
 
-// CleanupTask is something that piles up.
+// CleanupTask is a kind of rows that [Client.Cleanup] deletes.
 type CleanupTask string
 
 const (
-	// DeletePermafailedJobs deletes the jobs that failed for good.
+	// DeletePermafailedJobs deletes permanently failed jobs.
 	DeletePermafailedJobs CleanupTask = "DELETE_PERMAFAILED_JOBS"
 
 	// GCTaskIdentifiers deletes the names of tasks that no job uses.
@@ -131,19 +132,19 @@ const (
 	GCJobQueues CleanupTask = "GC_JOB_QUEUES"
 )
 
-// CleanupOptions change what [Client.Cleanup] does about the names of tasks.
+// CleanupOptions configure how [Client.Cleanup] treats the names of tasks.
 type CleanupOptions struct {
-	// KeepTasks are names of tasks that stay though no job uses them. Default: none.
+	// KeepTasks are names of tasks that are kept although no job uses them. Default: none.
 	KeepTasks []string
 
-	// Force lets names of tasks go although workers that are not registered hold jobs. Default: false. Such workers, those
-	// of Node.js, may remember the number of a name: set it only if all they know is in KeepTasks.
+	// Force deletes names of tasks although workers that are not registered hold jobs. Default: false. Such workers,
+	// Node's, may have cached the ids of names: set it only if all names that they have cached are in KeepTasks.
 	Force bool
 }
 
-// Cleanup removes what piles up and returns how many rows went for each task. opts may be nil. Without tasks it does
-// nothing. Its codes are GWCTN (no such task), GWCFW (unregistered workers hold jobs, see CleanupOptions.Force) and
-// GWCIS (the transaction is not at READ COMMITTED).
+// Cleanup deletes rows that accumulate and returns the number of deleted rows for each task. opts may be nil. Without
+// tasks it does nothing. Its codes are GWCTN (no such task), GWCFW (unregistered workers hold jobs, see
+// CleanupOptions.Force) and GWCIS (the transaction is not at READ COMMITTED).
 func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions, tasks ...CleanupTask) (map[CleanupTask]int64, error) {
 	if opts == nil {
 		opts = &CleanupOptions{}
@@ -169,8 +170,8 @@ func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions, tasks ...Cle
 	return gone, nil
 }
 
-// named selects the rows of a function with the names of their tasks and queues. The view shows every job as it was when
-// the statement began, so a job that the function has deleted since has its names, too.
+// named selects the rows of a function with the names of their tasks and queues. The view shows the jobs as they were
+// when the statement began, so it includes jobs that the function has deleted.
 func named(call string) string {
 	return `
 		select n.task_identifier, n.queue_name, ` + jobColumns + `

@@ -13,18 +13,19 @@ import (
 	"github.com/gwsql/gw/internal/rows"
 )
 
-// DB is what a [Client] needs of pgx: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx have it, in any query mode.
+// DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
+// query mode.
 type DB interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// SQLDB is what a [Client] needs of database/sql: *sql.DB, *sql.Conn and *sql.Tx have it.
+// SQLDB is the part of database/sql that a [Client] needs: *sql.DB, *sql.Conn and *sql.Tx implement it.
 type SQLDB interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// database is what both come to. Arguments are strings, numbers and nil, and every parameter is cast, so that they mean
-// the same to each driver and in each of pgx's query modes.
+// database is the common interface of both. Arguments are strings, numbers and nil, and every parameter is cast, so
+// that they mean the same to each driver and in each of pgx's query modes.
 type database interface {
 	each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error
 }
@@ -52,8 +53,8 @@ func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 	return rows.Each(found, fn)
 }
 
-// checkEncoding refuses a connection for which the server would take the UTF-8 that Go sends for something else. SQL_ASCII
-// leaves bytes as they are. Of a connection that does not say, nothing is known.
+// checkEncoding refuses a connection on which the server would misread the UTF-8 that Go sends. SQL_ASCII passes bytes
+// unchanged. A connection that does not report its encoding is accepted.
 func checkEncoding(db DB) error {
 	conn, ok := db.(*pgx.Conn)
 	if holder, holds := db.(interface{ Conn() *pgx.Conn }); holds {
@@ -84,7 +85,7 @@ func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 	return rows.Each(found, fn)
 }
 
-// orNull passes a zero value as null, for which the database has a default.
+// orNull converts a zero value to null, which selects the database's default.
 func orNull[T comparable](v T) any {
 	var zero T
 	if v == zero {
@@ -93,7 +94,7 @@ func orNull[T comparable](v T) any {
 	return v
 }
 
-// textArray writes an array as text that PostgreSQL reads, which every driver can send.
+// textArray writes an array as text that PostgreSQL can read and every driver can send.
 func textArray(elements []string) string {
 	escaper := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var b strings.Builder

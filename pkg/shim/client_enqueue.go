@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// rolesSuffix ends the name of the schema that gw-migrate grants makes for roles; before it is the name of the queue's
+// rolesSuffix is the suffix of the schema that gw-migrate grants creates for roles; the prefix is the name of the queue's
 // schema.
 const rolesSuffix = "_api"
 
-// schemaKind is what a client has learned about a schema whose name ends with rolesSuffix. Copies of the client share it.
+// schemaKind caches the kind of a schema whose name ends with rolesSuffix. Copies of the client share it.
 type schemaKind struct {
 	isQueue atomic.Bool // it is the schema of a queue, not one for roles
 }
 
-// mayBeForRoles reports whether the client's schema can be one that gw-migrate grants made. Then enqueue has the answer.
+// mayBeForRoles reports whether the client's schema may be one for roles. If so, enqueue determines whether it is.
 func (c *Client) mayBeForRoles() bool {
 	return strings.HasSuffix(c.cfg.Schema, rolesSuffix) && !c.kind.isQueue.Load()
 }
@@ -31,8 +31,8 @@ type enqueuedSpec struct {
 	Mode JobKeyMode `json:"mode"`
 }
 
-// enqueue adds jobs in a schema for roles by one statement and returns them with nothing but their ids, and the names that
-// the caller gave. In the schema of a queue it adds and returns none. sent are the specs in the form that the database takes.
+// enqueue adds jobs in a schema for roles by one statement. It returns them with only their ids, and the names that
+// the caller gave. In the schema of a queue it adds and returns no jobs. sent are the specs in their wire form.
 func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) ([]*JobInfo, error) {
 	enqueued := make([]enqueuedSpec, len(specs))
 	for i, spec := range specs {

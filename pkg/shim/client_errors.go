@@ -10,30 +10,30 @@ import (
 )
 
 var (
-	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] when there is no such job, or not
-	// any more: a job that is done leaves nothing behind.
+	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] if there is no such job. A
+	// completed job has no row.
 	ErrJobNotFound = errors.New("job not found")
 
-	// ErrNotGranted is matched by the errors of a [Client] in the schema for roles, see [ClientConfig], when what gw-migrate
-	// grants has given its role does not go so far.
+	// ErrNotGranted is matched by the errors of a [Client] in the schema for roles (see [ClientConfig]) for calls that
+	// gw-migrate grants has not granted to its role.
 	ErrNotGranted = errors.New("not granted")
 
-	// ErrEmptyBatch is returned by [Client.AddBatch] for a list without elements: its job would have nothing to do.
+	// ErrEmptyBatch is returned by [Client.AddBatch] for an empty list, because its job would have nothing to do.
 	ErrEmptyBatch = errors.New("empty batch")
 )
 
-// UnsupportedKeyModeError is returned by [Client.AddMany] for a spec whose key mode only [Client.Add] has. Nothing was
-// added.
+// UnsupportedKeyModeError is returned by [Client.AddMany] for a spec with a key mode that only [Client.Add] supports.
+// Nothing was added.
 type UnsupportedKeyModeError struct {
-	Spec int // the place of the spec in the list, from 0
+	Spec int // the index of the spec in the list, from 0
 	Mode JobKeyMode
 }
 
 func (e *UnsupportedKeyModeError) Error() string {
-	return fmt.Sprintf("specs[%d] has job key mode %q, which many jobs at once cannot have", e.Spec, string(e.Mode))
+	return fmt.Sprintf("specs[%d] has job key mode %q, which AddMany does not support", e.Spec, string(e.Mode))
 }
 
-// explained says more about errors whose text does not say what to do. What errors.As finds stays.
+// explained adds a remedy to errors whose text has none. [errors.As] still finds the original error.
 func (c *Client) explained(err error) error {
 	state := sqlstate.Of(err)
 	if strings.HasSuffix(c.cfg.Schema, rolesSuffix) && slices.Contains([]string{"42501", "42883", "42P01"}, state) {

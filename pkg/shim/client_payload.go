@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// encodePayload returns the JSON text of a payload, nil for none. A json.RawMessage is passed on as it is.
+// encodePayload returns the JSON text of a payload, nil for none. A json.RawMessage is returned unchanged.
 func encodePayload(payload any) (*string, error) {
 	switch payload := payload.(type) {
 	case nil:
@@ -44,9 +44,9 @@ func encodeBatch(items any) (*string, error) {
 	}
 	var elements []json.RawMessage
 	if err := json.Unmarshal([]byte(*text), &elements); err != nil {
-		return nil, fmt.Errorf("a batch is a list, not %T", items)
+		return nil, fmt.Errorf("a batch must be a list, not %T", items)
 	}
-	if len(elements) == 0 { // a nil slice is null
+	if len(elements) == 0 { // a nil slice becomes null
 		return nil, ErrEmptyBatch
 	}
 	return text, nil

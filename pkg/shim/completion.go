@@ -10,26 +10,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Completion is the end of jobs as a statement, for a handler that sends a transaction in one go, its commit included, to
-// save round trips: the statement fails, and the transaction with it, unless the worker holds every one of the jobs by
-// then. Where the handler can look at an answer before it commits, [Job.CompleteTx] is simpler.
+// Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
+// save round trips: the statement, and with it the transaction, fails unless the worker still holds every one of the
+// jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler.
 //
-// From when it is made, the worker does not renew its locks on the jobs any more, which others free after four hours. Say
-// what became of the transaction, by Committed or RolledBack; if you say nothing, because the connection broke, the worker
-// asks the database.
+// Once a Completion exists, the worker no longer renews its locks on the jobs, which other workers free after four
+// hours. Report the result of the transaction by Committed or RolledBack. If neither is called, because the connection
+// broke, the worker queries the database.
 type Completion struct {
 	// SQL is the statement, with three parameters.
 	SQL string
-	// Args are its parameters, in the form of text.
+	// Args are its parameters as text.
 	Args [3]string
 
 	jobs []*Job
 }
 
-// CompletionOf makes the completion of jobs that one worker holds.
+// CompletionOf returns a completion of jobs that one worker holds.
 func CompletionOf(jobs []*Job) (*Completion, error) {
 	if len(jobs) == 0 {
-		return nil, errors.New("complete jobs: there are none")
+		return nil, errors.New("complete jobs: no jobs given")
 	}
 	var ids, leases []byte
 	for _, job := range jobs {
@@ -47,15 +47,15 @@ func CompletionOf(jobs []*Job) (*Completion, error) {
 	}, nil
 }
 
-// Committed says that the transaction was committed: the jobs are done, whatever their handler returns.
+// Committed reports that the transaction was committed: the jobs are completed, whatever their handler returns.
 func (c *Completion) Committed() {
 	for _, job := range c.jobs {
 		job.hold.committed.Store(true)
 	}
 }
 
-// RolledBack says that the transaction was not committed and cannot be any more, so that what the handler returns for the
-// jobs counts again. Of these it returns those that the worker does not hold any more, if that is what err says.
+// RolledBack reports that the transaction was not committed and can no longer be, so that the handler's result for the
+// jobs counts. It returns the jobs that the worker no longer holds, if err is that error.
 func (c *Completion) RolledBack(err error) (lost []*Job) {
 	for _, job := range c.jobs {
 		job.hold.completing.Store(false)

@@ -13,69 +13,73 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// Config says how a worker works. Its zero value is a good start: one job at a time, from the schema graphile_worker.
+// Config configures a worker. Its zero value is valid: one job at a time, from the schema graphile_worker.
 type Config struct {
-	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker". Set it when gw-migrate was given
-	// another one.
+	// Schema is the schema of the queue, not quoted. Default: "graphile_worker". Set it to the schema that was given to
+	// gw-migrate.
 	Schema string
 
-	// Concurrency is the number of handlers that run at once. Default: 1. Raise it until the machine, or whatever the
-	// handlers wait for, is busy; at most 100 000. The worker has its own few connections, however many handlers there are.
+	// Concurrency is the number of handlers that run at once, at most 100 000. Default: 1. Raise it until the machine, or
+	// the resource that the handlers wait for, is busy. The worker has its own few connections, however many handlers
+	// there are.
 	Concurrency int
 
-	// PollInterval is the longest an idle worker waits before it looks for jobs although nothing told it to, a day at most.
-	// Default: 2 s. New jobs announce themselves and due times are known beforehand, so raising it costs no latency while
-	// the listening connection lives; with PollOnly, or the setting notify = never, it is the latency.
+	// PollInterval is the longest time that an idle worker waits before it searches for jobs without a notification, a
+	// day at most. Default: 2 s. Notifications announce new jobs, and the worker reads due times in advance, so a
+	// longer interval adds no latency while the listening connection is up. With PollOnly, or the setting notify =
+	// never, the interval is the latency.
 	PollInterval time.Duration
 
-	// Grace is how long running handlers may go on after the worker was told to stop, before their contexts end.
-	// Default: 30 s. A negative Grace ends them at once. Keep it below the patience of whatever stops the process.
+	// Grace is how long running handlers may continue after the worker was told to stop, before their contexts end.
+	// Default: 30 s. A negative Grace ends them at once. Keep it below the timeout of the supervisor that stops the
+	// process.
 	Grace time.Duration
 
-	// WorkerID names the worker in locked_by and in logs: 1 to 128 characters, different for every running worker.
-	// Default: "gw-" and 18 random hexadecimal digits, new for each Worker. Set it to recognise a worker by its name.
+	// WorkerID is the worker's id in locked_by and in logs: 1 to 128 characters, different for every running worker.
+	// Default: "gw-" and 18 random hexadecimal digits, new for each Worker. Set it to identify a worker by its name.
 	WorkerID string
 
-	// PollOnly makes the worker do without its listening connection. Default: false. Set it where LISTEN cannot work,
-	// as behind a pooler in transaction mode without a direct way to the server.
+	// PollOnly disables the listening connection. Default: false. Set it where LISTEN does not work, such as behind a
+	// pooler in transaction mode without direct access to the server.
 	PollOnly bool
 
-	// ListenConfig is where the listening connection goes. Default: where the pool's connections go. Set it to the
-	// server's own address when the pool goes through a pooler in transaction mode.
+	// ListenConfig is the configuration of the listening connection. Default: that of the pool's connections. Set it to
+	// the server's own address if the pool connects through a pooler in transaction mode.
 	ListenConfig *pgx.ConnConfig
 
-	// ForbiddenFlags are flags whose jobs this worker leaves in the queue for others. Default: none. The option
-	// [ForbiddenFlags] forbids some for a single task.
+	// ForbiddenFlags are flags of jobs that this worker does not claim. Default: none. The option [ForbiddenFlags]
+	// forbids flags for a single task.
 	ForbiddenFlags []string
 
-	// ForbiddenFlagsFunc returns such flags in place of a list, and is asked before each claim, so that they may change: to
-	// slow down one kind of job for a while, say. Its error, or a panic, puts the claim off. Keep it quick, as nothing is
-	// claimed meanwhile; its context ends after 30 s, which it shares with the functions of single tasks. When it allows more
-	// than before, jobs that wait are found at the next claim, after PollInterval at the latest. Default: none.
+	// ForbiddenFlagsFunc returns such flags in place of a list. The worker calls it before each claim, so the flags may
+	// change, for example to rate-limit one kind of job. If it returns an error or panics, the claim is postponed. It
+	// should be fast, because nothing is claimed in the meantime; its context ends after 30 s, which it shares with the
+	// functions of single tasks. If it allows more than before, the next claim finds the waiting jobs, after
+	// PollInterval at the latest. Default: none.
 	ForbiddenFlagsFunc func(context.Context) ([]string, error)
 
 	// Cron are recurring jobs, whose jobs the worker adds when they are due: [crontab.Item] values, [crontab.Text] and
-	// [crontab.File] in any mix, or none. Of all workers that have the same, Graphile Worker's too, one adds each job.
-	// Whatever it has itself, each worker also looks after the schedules that the SQL function cron_schedule has set up.
-	// RunOnce looks after none. [Worker.SetCron] replaces them. Default: none.
+	// [crontab.File] in any mix, or none. If several workers have the same item, Graphile Worker's included, only one
+	// of them adds each job. Every worker also runs the schedules created by the SQL function cron_schedule. RunOnce
+	// runs no recurring jobs. [Worker.SetCron] replaces them. Default: none.
 	Cron []crontab.Source
 
-	// Middleware is put around the handler of each task, the first outermost. Default: none.
+	// Middleware wraps the handler of each task, the first being the outermost. Default: none.
 	Middleware []Middleware
 
-	// HandleSignals makes Run and RunOnce react to SIGINT and SIGTERM: the first is a Stop, a second one a Kill. Default:
-	// false. Set it where nothing else in the program looks after signals.
+	// HandleSignals makes Run and RunOnce handle SIGINT and SIGTERM: the first signal calls Stop, a second one Kill.
+	// Default: false. Set it if nothing else in the program handles signals.
 	HandleSignals bool
 
-	// Propagator hands what was sent along with a job, such as a trace, to the handler's context. Default: none. Clients
-	// that send it need it, too. It costs one query for each batch of jobs.
+	// Propagator puts the values stored with a job, such as a trace, into the handler's context. Default: none. Clients
+	// that store them need a Propagator, too. It costs one query for each batch of jobs.
 	Propagator Propagator
 
-	// Logger receives what the worker has to say, in lines that carry label, which is "worker", and worker_id. [Job.Logger]
-	// is made of it, too. Default: slog.Default().
+	// Logger receives the worker's log lines, which have the attributes label, "worker", and worker_id. [Job.Logger] is
+	// derived from it. Default: slog.Default().
 	Logger *slog.Logger
 
-	// QuietSuccess drops the log line of each job that went well. Default: false. Set it on busy queues.
+	// QuietSuccess drops the log line of each completed job. Default: false. Set it on busy queues.
 	QuietSuccess bool
 }
 
@@ -88,7 +92,7 @@ const (
 	maxConcurrency      = 100_000 // each handler that runs has a goroutine and a job in memory
 )
 
-// completed returns c with its defaults filled in, or everything that is wrong with it.
+// completed returns c with its defaults filled in, or an error with all problems.
 func (c Config) completed() (Config, error) {
 	var problems []error
 	if c.Concurrency < 0 {

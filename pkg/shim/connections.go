@@ -14,26 +14,28 @@ import (
 )
 
 const (
-	// ownConnections is how many connections a worker calls the core on: one that claims and in a flood another one, one
-	// that writes outcomes, one that beats, one that sweeps, which takes long in a large table, and one that looks after
-	// recurring jobs, which takes long after an outage. An idle worker needs one at a time.
+	// ownConnections is the number of connections on which a worker calls the database: one for claims and a second one
+	// in a flood, one for outcomes, one for heartbeats, one for the sweep, which is slow in a large table, and one for
+	// recurring jobs, which is slow after an outage. An idle worker needs one at a time.
 	ownConnections = 6
-	// spareTime is how long a connection that is not needed is kept.
+	// spareTime is how long an unused connection is kept.
 	spareTime = 10 * time.Second
-	// quietTime is how long a connection may have been idle and still be used without a ping, which would cost a job that
-	// comes alone a round trip. An idle worker polls more often than that, and every call is ready to find it broken.
+	// quietTime is how long a connection may have been idle and still be used without a ping; a ping would add a round
+	// trip to a single job. An idle worker polls more often than that, and every call handles a broken connection.
 	quietTime = 10 * time.Second
 )
 
-// ownPool makes a pool that is like the caller's and nobody else uses, so that no call of the core waits for a connection
-// that a handler has. It connects when it must. Its sessions speak UTF-8 and look for names in pg_catalog alone.
+// ownPool returns a pool with the configuration of the caller's that only the worker uses, so that no call of the
+// worker waits for a connection that a handler holds. It connects on demand. Its sessions use UTF-8 and have only
+// pg_catalog in their search_path.
 func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := callers.Config()
 	config.MaxConns = min(config.MaxConns, ownConnections)
 	config.MinConns, config.MinIdleConns = 0, 0
 	config.ConnConfig.DialFunc = dialLink(config.ConnConfig.DialFunc)
-	// The check takes up and lays down all that are idle, after which another one may be on top and used from then on. So
-	// between two checks there must be more time than one may be idle, or none would ever be too long.
+	// pgxpool's health check acquires and releases all idle connections, which changes their order and resets their
+	// idle times. So the interval between two checks must be longer than the maximum idle time, or no connection would
+	// ever be closed.
 	config.MaxConnIdleTime = spareTime
 	config.HealthCheckPeriod = 2 * spareTime
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
@@ -47,8 +49,8 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	return pool, nil
 }
 
-// pinPath gives connections [connection.OwnPath], until a pooler refuses one for it: from then on they have none, and only the
-// names in our statements, which are all qualified, keep those of others out.
+// pinPath gives connections [connection.OwnPath] until a pooler refuses one because of it. From then on they have none,
+// and only the schema-qualified names in our statements prevent the use of foreign objects.
 func pinPath(config *pgxpool.Config) {
 	var isRefused atomic.Bool
 	before, onError := config.BeforeConnect, config.ConnConfig.OnPgError

@@ -112,7 +112,7 @@ func TestWhatHasNotStartedIsReturnedOnTheNextConnectionWhenThisOneIsLost(t *test
 	})
 	q.add("short", total)
 	w.start()
-	w.logs.await(t, "DEBUG cannot write outcomes, will try again")
+	w.logs.await(t, "DEBUG outcomes could not be written, worker will try again")
 	if n := value[int](q, `select count(*) from graphile_worker.jobs where locked_at is not null`); n < 2 {
 		t.Fatalf("the worker holds %d jobs, nothing is to be returned", n)
 	}

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// request is what an error asks for that a handler returns. Where one wraps another, the outer one counts.
+// request is implemented by errors with which a handler asks for an outcome. If one wraps another, the outer one
+// counts.
 type request interface {
 	error
 	ask(*outcome)
 }
 
-// DiscardError fails a job permanently. Make it with [Discard].
+// DiscardError fails a job permanently. Create it with [Discard].
 type DiscardError struct{ Err error }
 
-// Discard returns an error that says what err says, and by which a handler fails its job for good: it is not tried again,
-// however many attempts are left. err may be nil. Wrapped into other errors it means the same.
+// Discard returns an error with the text of err with which a handler fails its job permanently: it is not tried again,
+// however many attempts are left. err may be nil. The error may be wrapped.
 func Discard(err error) error { return &DiscardError{Err: err} }
 
 func (e *DiscardError) Error() string { return textOr(e.Err, "discarded") }
@@ -25,21 +26,21 @@ func (e *DiscardError) Unwrap() error { return e.Err }
 
 func (e *DiscardError) ask(o *outcome) { o.permanent = true }
 
-// RetryError says when a job that fails is tried again. Make it with [RetryIn].
+// RetryError sets when a failed job is tried again. Create it with [RetryIn].
 type RetryError struct {
 	Delay time.Duration
 	Err   error
 }
 
-// RetryIn returns an error that says what err says, and by which a handler fails its attempt and has the job tried again
-// in delay from when the database takes note, in place of the usual back-off; at once if delay is negative. The last
-// attempt stays the last. err may be nil. Wrapped into other errors it means the same.
+// RetryIn returns an error with the text of err with which a handler fails its attempt and sets the delay of the retry,
+// in place of the usual back-off. The delay counts from when the database records the failure; a negative one means at
+// once. The last attempt stays the last. err may be nil. The error may be wrapped.
 func RetryIn(delay time.Duration, err error) error {
 	return &RetryError{Delay: max(delay, 0), Err: err}
 }
 
 func (e *RetryError) Error() string {
-	return textOr(e.Err, fmt.Sprintf("to be tried again in %s", e.Delay))
+	return textOr(e.Err, fmt.Sprintf("retry in %s", e.Delay))
 }
 
 // Unwrap returns Err.
@@ -47,14 +48,14 @@ func (e *RetryError) Unwrap() error { return e.Err }
 
 func (e *RetryError) ask(o *outcome) { o.delay = &e.Delay }
 
-// SnoozeError puts a job off. Make it with [Snooze].
+// SnoozeError defers a job. Create it with [Snooze].
 type SnoozeError struct{ Delay time.Duration }
 
-// Snooze returns an error by which a handler puts its job off without failing: it runs again in delay from when the
-// database takes note, at once if delay is negative, and this attempt is not counted. last_error stays as it is. Wrapped
-// into other errors it means the same.
+// Snooze returns an error with which a handler defers its job without failing it: the job runs again after delay,
+// counted from when the database records it, at once if delay is negative. The attempt does not count, and last_error
+// is unchanged. The error may be wrapped.
 //
-// A job that snoozes for ever never fails. If it has to end some time, look at [Job.CreatedAt].
+// A job that snoozes each time never fails. To end it at some point, check [Job.CreatedAt].
 func Snooze(delay time.Duration) error { return &SnoozeError{Delay: max(delay, 0)} }
 
 func (e *SnoozeError) Error() string { return fmt.Sprintf("snoozed for %s", e.Delay) }

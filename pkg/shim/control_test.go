@@ -75,7 +75,7 @@ func TestARetryMayComeAtOnceButNotAfterTheLastAttempt(t *testing.T) {
 	if !slices.Equal(attempts, []int{1, 2, 3}) {
 		t.Errorf("attempts were %v", attempts)
 	}
-	if got := value[string](q, `select last_error from graphile_worker.jobs`); got != "to be tried again in 0s" {
+	if got := value[string](q, `select last_error from graphile_worker.jobs`); got != "retry in 0s" {
 		t.Errorf("last error is %q", got)
 	}
 }
@@ -220,7 +220,7 @@ func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	if started[true] != 1 || started[false] != claimed-100 || claimed == 100 {
 		t.Errorf("of %d claimed jobs, %d that started and %d others are reported as failed", claimed, started[true], started[false])
 	}
-	if lines, _ := w.logs.find("jobs returned that had not started"); lines != nil {
+	if lines, _ := w.logs.find("jobs that had not started returned to the queue"); lines != nil {
 		t.Errorf("logged %q", lines)
 	}
 }
@@ -279,7 +279,7 @@ func TestRequestsUnwrapToWhatTheyWrap(t *testing.T) {
 	reason := errors.New("reason")
 	for text, err := range map[string]error{
 		"discarded":                  shim.Discard(nil),
-		"to be tried again in 1m0s":  shim.RetryIn(time.Minute, nil),
+		"retry in 1m0s":              shim.RetryIn(time.Minute, nil),
 		"snoozed for 1m0s":           shim.Snooze(time.Minute),
 		"reason":                     shim.Discard(reason),
 		"late: reason":               fmt.Errorf("late: %w", shim.RetryIn(time.Minute, reason)),

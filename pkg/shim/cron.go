@@ -10,40 +10,40 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// longestTick is how long a tick may take at most. It is long because the first one after an outage may have the minutes
-// of months to make up for, all in one transaction.
+// longestTick is the timeout of a tick. It is long because the first tick after an outage may have to backfill months,
+// all in one transaction.
 const longestTick = 10 * time.Minute
 
-// cron has the database add the jobs of recurring jobs: those of the worker's items, and those of the schedules in the
-// database, which any worker looks after. What is due is decided there, by its clock; here is only remembered which minute
-// was the last to be handled.
+// cron adds the jobs of recurring jobs by calls of the database: those of the worker's items, and those of the
+// schedules in the database, which every worker runs. The database decides what is due, by its clock; this type only
+// stores the last minute that was handled.
 type cron struct {
 	queries *queries
-	offered *atomic.Pointer[cronItems] // what is to be used; never nil
-	changed signal                     // offered is another
+	offered *atomic.Pointer[cronItems] // the items to use; never nil
+	changed signal                     // offered was replaced
 	logger  *slog.Logger
 	events  *eventBus
 	fail    func(error) // ends the worker
 	clock   cronClock
 
-	used     *cronItems // what is used; nil before the start
+	used     *cronItems // the items in use; nil before the start
 	since    time.Time  // the last minute that was handled; only after the start
 	timeout  time.Duration
-	problems map[cronProblem]bool // of the last tick
+	problems map[cronProblem]bool // those of the last tick
 }
 
 // cronItems are a worker's items. They are replaced, never changed.
 type cronItems struct{ list []crontab.Item }
 
-// cronClock is the time that a tick takes place, and how to wait for the next: nil is the database's, and [time.After].
-// Tests have others.
+// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
+// Tests use others.
 type cronClock struct {
 	now   func() *time.Time
 	after func(time.Duration) <-chan time.Time
 }
 
-// run ticks until ctx ends. Whatever fails is tried again with the same minute to go on from, so that none is lost. Only a
-// worker whose first items the database refuses has to leave.
+// run ticks until ctx ends. After an error it tries again with the same minute, so none is lost. It ends the worker
+// only if the database refuses its first items.
 func (c *cron) run(ctx context.Context) {
 	var retry backoff
 	for {
@@ -61,7 +61,7 @@ func (c *cron) run(ctx context.Context) {
 			return
 		default:
 			emit(c.events, CronFailed{Err: err})
-			c.queries.warn(c.logger, "cannot look after recurring jobs, will try again", err)
+			c.queries.warn(c.logger, "cron tick failed, worker will try again", err)
 			if !retry.wait(ctx) {
 				return
 			}
@@ -69,7 +69,7 @@ func (c *cron) run(ctx context.Context) {
 	}
 }
 
-// wait waits until the next tick is due or the items are others; it returns false if ctx ended first.
+// wait waits until the next tick is due or the items were replaced; it returns false if ctx ended first.
 func (c *cron) wait(ctx context.Context, delay time.Duration) bool {
 	after := c.clock.after
 	if after == nil {
@@ -85,8 +85,8 @@ func (c *cron) wait(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-// step sees to the minutes since the last one, and then begins with other items if there are any. It returns when to come
-// back.
+// step handles the minutes since the last tick, and then begins with new items, if any. It returns when to call it
+// again.
 func (c *cron) step(ctx context.Context) (delay time.Duration, err error) {
 	if c.used != nil {
 		done, err := c.tick(ctx, c.used, &c.since)
@@ -95,12 +95,12 @@ func (c *cron) step(ctx context.Context) (delay time.Duration, err error) {
 		}
 		c.since, delay = done.handled, done.delay
 		if len(done.jobs) > 0 {
-			c.logger.Debug("added recurring jobs", "jobs", len(done.jobs))
+			c.logger.Debug("recurring jobs added", "jobs", len(done.jobs))
 			emit(c.events, CronScheduled{Jobs: done.jobs})
 		}
 	}
 	select {
-	case <-c.changed: // before the look, so that what comes after it is seen
+	case <-c.changed: // before the check, so that a later change is noticed
 	default:
 	}
 	if offered := c.offered.Load(); offered != c.used {
@@ -109,13 +109,13 @@ func (c *cron) step(ctx context.Context) (delay time.Duration, err error) {
 	return delay, nil
 }
 
-// begin makes items known to the database and has it make up for what they missed when nobody looked after them. If it
-// refuses them, those before stay.
+// begin registers items in the database and backfills missed runs. If the database refuses the items, the previous ones
+// stay in use.
 func (c *cron) begin(ctx context.Context, items *cronItems) (delay time.Duration, err error) {
 	done, err := c.tick(ctx, items, nil)
 	if isRefusal(err) && c.used != nil {
 		c.offered.CompareAndSwap(items, c.used)
-		c.logger.Error("new recurring jobs are refused, keeps those before", "error", err)
+		c.logger.Error("new recurring jobs were refused, previous ones stay in use", "error", err)
 		emit(c.events, CronFailed{Err: err})
 		return 0, nil
 	}
@@ -124,18 +124,18 @@ func (c *cron) begin(ctx context.Context, items *cronItems) (delay time.Duration
 	}
 	if c.used == nil {
 		c.since, delay = done.handled, done.delay
-	} // else the minutes go on from the last tick, for the new items too, at once
+	} // otherwise the minutes continue from the last tick, for the new items as well
 	c.used = items
-	c.logger.Info("looks after recurring jobs", "items", len(items.list))
+	c.logger.Info("cron started", "items", len(items.list))
 	emit(c.events, CronStarting{Items: len(items.list)})
 	if len(done.jobs) > 0 {
-		c.logger.Info("made up for missed recurring jobs", "jobs", len(done.jobs))
+		c.logger.Info("missed recurring jobs backfilled", "jobs", len(done.jobs))
 		emit(c.events, CronBackfilled{Jobs: done.jobs})
 	}
 	return delay, nil
 }
 
-// tick is one call of the database. One that takes too long may take longer the next time.
+// tick is one call of the database. After a timeout, the next tick gets a longer one.
 func (c *cron) tick(ctx context.Context, items *cronItems, since *time.Time) (done ticked, err error) {
 	var now *time.Time
 	if c.clock.now != nil {
@@ -153,7 +153,7 @@ func (c *cron) tick(ctx context.Context, items *cronItems, since *time.Time) (do
 	return done, err
 }
 
-// report logs what keeps recurring jobs from running, once as long as it lasts.
+// report logs why recurring jobs do not run, once for as long as the problem lasts.
 func (c *cron) report(problems []cronProblem) {
 	now := make(map[cronProblem]bool)
 	for _, problem := range problems {

@@ -7,10 +7,11 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// SetCron replaces the recurring jobs of Config.Cron. Its error tells all that is wrong with the new ones; those before
-// stay then. A worker that runs takes the new ones over at once: until then it adds what is due by the old ones, and what
-// it missed before that when the database was away. Items that the database knows are backfilled as at the start. If it
-// refuses one, for a time zone that it does not know, that is logged and those before stay.
+// SetCron replaces the recurring jobs of Config.Cron. Its error lists all problems of the new ones; in that case the
+// previous ones stay. A running worker uses the new ones at once. Before that it adds the jobs due by the previous
+// ones, including those missed while the database was unavailable. Items that the database has are backfilled as at the
+// start. If the database refuses an item, for example because of an unknown time zone, the worker logs that and keeps
+// the previous ones.
 func (w *Worker) SetCron(sources ...crontab.Source) error {
 	items, err := collectCron(sources)
 	if err != nil {

@@ -393,7 +393,7 @@ func TestItemsThatAreRefusedLaterLeaveThoseBeforeInPlace(t *testing.T) {
 	w.clock.asleep()
 	w.clock.wakeAt(noon.Add(time.Minute))
 	w.wantRuns("a 1")
-	if logs := w.stop(); !strings.Contains(logs, `level=ERROR msg="new recurring jobs are refused, keeps those before"`) {
+	if logs := w.stop(); !strings.Contains(logs, `level=ERROR msg="new recurring jobs were refused, previous ones stay in use"`) {
 		t.Errorf("the log is\n%s", logs)
 	}
 }

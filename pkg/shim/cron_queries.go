@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// ticked is what a tick did: the last minute that was handled, which the next tick goes on from, and when that is due.
+// ticked is the result of a tick: the last minute that was handled, and when the next tick is due.
 type ticked struct {
 	handled  time.Time
 	delay    time.Duration
@@ -20,16 +20,16 @@ type ticked struct {
 	problems []cronProblem
 }
 
-// cronProblem is why a recurring job does not run.
+// cronProblem is the reason why a recurring job does not run.
 type cronProblem struct{ Identifier, Problem string }
 
-// runCron is one tick: it adds what is due after since. Without since, the worker begins with these items. A nil now is
-// the database's.
+// runCron runs one tick: it adds the jobs due after since. If since is nil, the worker begins with these items. If now
+// is nil, the database's clock counts.
 func (q *queries) runCron(
 	ctx context.Context, timeout time.Duration, items []crontab.Item, since, now *time.Time,
 ) (done ticked, err error) {
 	if items == nil {
-		items = []crontab.Item{} // null is no list
+		items = []crontab.Item{} // null would not be a list
 	}
 	list, err := encodePayload(items)
 	if err != nil {

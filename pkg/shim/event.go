@@ -2,180 +2,186 @@ package shim
 
 import "time"
 
-// Event is something that happened in a worker of this process: one of the types below, as a value. Get them by
-// [Worker.Subscribe] or [On], and change nothing of what they point to. Events tell of this worker alone; what others do
-// with the queue shows in none.
+// Event is something that happened in a worker of this process: a value of one of the types below. Receive events by
+// [Worker.Subscribe] or [On], and do not modify the values they point to. Events describe this worker only, not other
+// users of the queue.
 //
-// The events of one job come in this order: [JobStarted]; then exactly one of [JobSucceeded], [JobErrored], [JobSnoozed]
-// and [JobInterrupted], when the handler has returned; then [JobReported], when the database has said what became of it.
-// Events of different loops of the worker may overtake each other. docs/events.md compares them with Graphile's.
+// The events of one job come in this order: [JobStarted]; then, when the handler has returned, exactly one of
+// [JobSucceeded], [JobErrored], [JobSnoozed] and [JobInterrupted]; then [JobReported], when the database has recorded
+// the outcome. Events of different loops of the worker may overtake each other. docs/events.md compares them with
+// Graphile Worker's.
 type Event interface{ event() }
 
-// WorkerStarted tells that the worker is registered and begins to work.
+// WorkerStarted is emitted when the worker is registered and starts to work.
 type WorkerStarted struct {
 	WorkerID    string
 	Tasks       []string // sorted
 	Concurrency int
 }
 
-// WorkerStopped is the last event of [Worker.Run] or [Worker.RunOnce], even if that never came to start.
+// WorkerStopped is the last event of [Worker.Run] or [Worker.RunOnce], even if the worker failed to start.
 type WorkerStopped struct {
 	WorkerID string
-	Err      error // what Run is going to return
+	Err      error // the error that Run returns
 }
 
-// WorkerFailed tells that the worker has to leave although nobody asked it to.
+// WorkerFailed is emitted when the worker has to stop because of an error.
 type WorkerFailed struct{ Err error }
 
-// StopRequested tells that the worker was told to leave: by Stop, by Kill, by a signal or by the end of Run's context.
+// StopRequested is emitted when the worker was told to stop: by Stop, by Kill, by a signal or by the end of Run's
+// context.
 type StopRequested struct{}
 
-// ShutdownStarted tells that the worker claims nothing more and waits for what runs, whatever the reason.
+// ShutdownStarted is emitted when the worker stops claiming and waits for running handlers, for whatever reason.
 type ShutdownStarted struct{ Grace time.Duration }
 
-// ShutdownForced tells that the grace time is over, or that Kill was called, while handlers run: their contexts end.
+// ShutdownForced is emitted when the contexts of running handlers end, because the grace time is over or Kill was
+// called.
 type ShutdownForced struct{}
 
-// ShutdownFailed tells that the worker left, but not in good order: jobs were interrupted, or outcomes were not written.
+// ShutdownFailed is emitted when the worker stopped but interrupted jobs or could not write outcomes.
 type ShutdownFailed struct{ Err error }
 
-// ExecutorStarted tells that one of the worker's executors is ready to run handlers. A worker has as many as its
+// ExecutorStarted is emitted when one of the worker's executors is ready to run handlers. A worker has as many
+// executors as its concurrency.
 // concurrency.
 type ExecutorStarted struct{ Executor int } // from 0
 
-// ExecutorReleased tells that an executor is to end, after the handler that it runs if there is one.
+// ExecutorReleased is emitted when an executor is to end, after its running handler if there is one.
 type ExecutorReleased struct{ Executor int }
 
-// ExecutorStopped tells that an executor has ended.
+// ExecutorStopped is emitted when an executor has ended.
 type ExecutorStopped struct{ Executor int }
 
-// ListenConnecting tells that the worker makes its listening connection.
-type ListenConnecting struct{ Attempt int } // since the last connection that lived for a while, from 1
+// ListenConnecting is emitted when the worker opens its listening connection.
+type ListenConnecting struct{ Attempt int } // since the last connection that was healthy, from 1
 
-// ListenConnected tells that the worker is listening.
+// ListenConnected is emitted when the worker is listening.
 type ListenConnected struct{}
 
-// ListenFailed tells that there is no listening connection, or not any more. The worker tries again after a delay.
+// ListenFailed is emitted when the listening connection could not be opened or was lost. The worker tries again after a
+// delay.
 type ListenFailed struct{ Err error }
 
-// ClaimStarted tells that the worker asks for jobs.
-type ClaimStarted struct{ Limit int } // how many at most
+// ClaimStarted is emitted when the worker claims jobs.
+type ClaimStarted struct{ Limit int } // the maximum number of jobs
 
-// ClaimSucceeded tells that the worker got jobs.
+// ClaimSucceeded is emitted when a claim returned jobs.
 type ClaimSucceeded struct {
 	Jobs     int
 	Duration time.Duration
 }
 
-// ClaimEmpty tells that there was nothing to claim.
+// ClaimEmpty is emitted when there was nothing to claim.
 type ClaimEmpty struct{ Duration time.Duration }
 
-// ClaimFailed tells that asking for jobs failed, or that a function for forbidden flags did. The worker tries again after
-// a delay, but leaves if trying again cannot help; [WorkerFailed] follows then.
+// ClaimFailed is emitted when a claim, or a function for forbidden flags, failed. The worker tries again after a delay.
+// If trying again cannot help, the worker stops, and [WorkerFailed] follows.
 type ClaimFailed struct {
 	Err      error
 	Duration time.Duration
 }
 
-// JobStarted tells that the handler of a job is called.
+// JobStarted is emitted when the handler of a job is called.
 type JobStarted struct{ Job *Job }
 
-// JobSucceeded tells that a handler returned nil. The job is done when that is written: see [JobReported].
+// JobSucceeded is emitted when a handler returned nil. The job is completed when that is written: see [JobReported].
 type JobSucceeded struct {
 	Job      *Job
 	Duration time.Duration // of the handler
 }
 
-// JobErrored tells that a handler returned an error or panicked, which fails the attempt.
+// JobErrored is emitted when a handler returned an error or panicked, which fails the attempt.
 type JobErrored struct {
 	Job      *Job
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it; a panic with its stack
+	Err      error         // as returned by the handler; a panic with its stack
 }
 
-// JobSnoozed tells that a handler returned a [SnoozeError].
+// JobSnoozed is emitted when a handler returned a [SnoozeError].
 type JobSnoozed struct {
 	Job      *Job
 	Duration time.Duration // of the handler
 	Delay    time.Duration // until the job may run again
 }
 
-// JobInterrupted tells that a handler was cut by [ErrShutdown] or [ErrLeaseLost], and returned an error.
+// JobInterrupted is emitted when a handler was interrupted by [ErrShutdown] or [ErrLeaseLost] and returned an error.
 type JobInterrupted struct {
 	Job      *Job
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it
+	Err      error         // as returned by the handler
 }
 
-// JobFailed tells that the database has a job for permanently failed after this worker reported it: that was the last
-// attempt, or the handler returned a [DiscardError], or the job was replaced under its key, removed or canceled while it
-// ran. [JobReported] follows.
+// JobFailed is emitted when a job reported by this worker has failed permanently: that was the last attempt, or the
+// handler returned a [DiscardError], or the job was replaced under its key, removed or canceled while it ran.
+// [JobReported] follows.
 type JobFailed struct {
 	Job      *Job
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it, nil if it did not
+	Err      error         // as returned by the handler, nil if it returned none
 }
 
-// JobReported tells what became of a claim, once the database has taken it or has refused it. It comes once for every
-// job that the worker claimed, those that never started included, unless the database could not be reached to the end.
+// JobReported is emitted when the database has accepted or refused the outcome of a claim. It comes once for every job
+// that the worker claimed, including those that never started, unless the database stayed unreachable until the worker
+// stopped.
 type JobReported struct {
 	Job      *Job
 	Outcome  Outcome
 	Started  bool          // whether the handler was called
 	Duration time.Duration // of the handler
-	Err      error         // as the handler returned it, nil if it did not; a RefusedError if the database did not take that
+	Err      error         // as returned by the handler, nil if it returned none; a RefusedError if the database refused the outcome
 	RetryIn  time.Duration // until the job is tried again at the earliest, of OutcomeFailed and OutcomeSnoozed
-	Attempts int           // those that count by now, as the database says; 0 of a job that is gone or not this worker's
+	Attempts int           // the attempts that count, as stored in the database; 0 if the job is deleted or not this worker's
 }
 
-// CronStarting tells that the worker looks after cron items.
+// CronStarting is emitted when the worker begins to run cron items.
 type CronStarting struct{ Items int }
 
-// CronBackfilled tells that a worker that just started has made up for ticks that nobody saw to.
+// CronBackfilled is emitted when a worker that just started has backfilled missed ticks.
 type CronBackfilled struct{ Jobs []CronJob }
 
-// CronScheduled tells that a tick of cron has added jobs.
+// CronScheduled is emitted when a tick of cron has added jobs.
 type CronScheduled struct{ Jobs []CronJob }
 
-// CronFailed tells that a tick of cron failed, which is tried again and costs no minute; or that the database refused the
-// items of [Worker.SetCron], and those before stay.
+// CronFailed is emitted when a tick of cron failed; it is tried again, and no minute is lost. It is also emitted when
+// the database refused the items of [Worker.SetCron] and the previous ones stay in use.
 type CronFailed struct{ Err error }
 
 // CronJob is a job that cron has added.
 type CronJob struct {
 	Identifier string // of the cron item
-	Task       string // what the job runs
+	Task       string // the task of the job
 	JobID      int64
-	At         time.Time // the minute that it was for
+	At         time.Time // the minute that the job is for
 }
 
-// LeaseLost tells that a running job is not this worker's any more: the worker was taken for dead while it was paused or
-// cut off, or somebody freed the job. The handler's context has ended; what it returns is not reported.
+// LeaseLost is emitted when a running job is no longer this worker's: the worker counted as dead while it was paused or
+// disconnected, or the job was freed by an operator. The handler's context has ended, and its result is not reported.
 type LeaseLost struct{ Job *Job }
 
-// JobCanceled tells that somebody has canceled a running job. The handler's context has ended, and the job is reported as
-// what the handler returns: completed, or failed for good.
+// JobCanceled is emitted when a running job was canceled. The handler's context has ended, and the handler's result
+// decides the outcome: completed or permanently failed.
 type JobCanceled struct {
 	Job    *Job
 	Reason string // empty if none was given
 }
 
-// WorkersRecovered tells that this worker has taken back jobs of workers that died.
+// WorkersRecovered is emitted when this worker has recovered jobs of dead workers.
 type WorkersRecovered struct {
-	Workers []string // those of which nothing is left to take back, perhaps none yet
+	Workers []string // those with no jobs left to recover; may be empty
 	Jobs    int      // since the last such event
 }
 
-// SweepStarted tells that the worker looks for jobs of workers that are gone.
+// SweepStarted is emitted when the worker searches for stale locks.
 type SweepStarted struct{}
 
-// SweepSucceeded tells that it has, and how many jobs it freed.
+// SweepSucceeded is emitted when the search has ended; it has the number of freed jobs.
 type SweepSucceeded struct {
 	Freed    int
 	Duration time.Duration
 }
 
-// SweepFailed tells that it could not. It is tried again at the next turn.
+// SweepFailed is emitted when the search failed. It is tried again at the next interval.
 type SweepFailed struct {
 	Err      error
 	Duration time.Duration

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// eventBus passes events to whoever listens, and waits for none of them. Its zero value is ready; of nil it is one that
-// nobody listens to.
+// eventBus passes events to its listeners without waiting for any. Its zero value is ready for use; a nil eventBus has
+// no listeners.
 type eventBus struct {
 	mu        sync.Mutex                      // held to change listeners
-	listeners atomic.Pointer[[]eventListener] // nil or empty while nobody listens; never changed, only replaced
+	listeners atomic.Pointer[[]eventListener] // nil or empty without listeners; replaced, never changed
 }
 
 type eventListener interface {
@@ -18,8 +18,8 @@ type eventListener interface {
 	offer(Event) // must not block
 }
 
-// emit is a function and not a method so that an event becomes an interface, which costs an allocation, only if somebody
-// listens.
+// emit is a function instead of a method so that the conversion of an event to an interface, which allocates, happens
+// only if there are listeners.
 func emit[E Event](b *eventBus, e E) {
 	if b == nil {
 		return

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// executor runs handlers, one after the other. A worker has as many as its concurrency.
+// executor runs handlers one after the other. A worker has as many executors as its concurrency.
 type executor struct {
 	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
 	outcomes chan<- outcome
 	events   *eventBus
-	stopped  func() // called when it will run no more
+	stopped  func() // called when the executor has ended
 
-	// handlers run under this context; it ends with the grace time.
+	// handling is the parent context of the handlers; it ends with the grace time.
 	handling context.Context
 
 	mu      sync.Mutex
-	jobs    []*Job // whose handler runs, nil without
+	jobs    []*Job // the jobs whose handler is running, nil without
 	started time.Time
-	isOver  bool // no handler is waited for any more
-	isLeft  bool // one has been left behind, and ours is the goroutine that was left with it
+	isOver  bool // running handlers are no longer waited for
+	isLeft  bool // a handler was left behind, and with it the goroutine it runs in
 
-	single [1]*Job // the memory of jobs where there is one
+	single [1]*Job // the memory of jobs if there is one job
 }
 
-// run runs until the backlog is closed and its last handler has returned. The handlers run in its own goroutine, which
-// costs the least; one that ends it, as t.FailNow does, makes it go on in another.
+// run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
+// costs the least. If a handler ends the goroutine, as t.FailNow does, run continues in another.
 func (e *executor) run() {
 	exited := true
 	defer func() {
@@ -64,8 +64,8 @@ func (e *executor) run() {
 	e.stopped()
 }
 
-// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim: perhaps for
-// long enough to be taken for dead.
+// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim, possibly
+// so long that the worker counts as dead.
 func (e *executor) begin(jobs []*Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +106,8 @@ func (e *executor) lose(job *Job) bool {
 	return true
 }
 
-// cancel ends the context of a job whose handler runs here, unless it has, and returns whether it does.
+// cancel ends the context of a job whose handler runs here, unless it has ended, and returns whether the handler runs
+// here.
 func (e *executor) cancel(job *Job, cause error) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +119,8 @@ func (e *executor) cancel(job *Job, cause error) bool {
 	return true
 }
 
-// end notes that the handler has returned. It returns false if it was left behind before, and its jobs given up.
+// end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
+// returned.
 func (e *executor) end() (isOurs bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -139,7 +141,7 @@ func (e *executor) execute(job *Job, task task) {
 
 	err := errExited
 	defer func() {
-		isOurs := e.end() // before its context is looked at, as it may be lost until then
+		isOurs := e.end() // before the context is read, because the job may be lost until then
 		cause := base.reason()
 		if task.timeout > 0 {
 			cause = context.Cause(ctx)
@@ -152,10 +154,10 @@ func (e *executor) execute(job *Job, task task) {
 	err = recovered(func() error { return task.handler(job.within(ctx), job) })
 }
 
-// conclude reports what becomes of a job whose handler returned err.
+// conclude reports the outcome of a job whose handler returned err.
 func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
 	o := outcome{job: job, started: true, duration: duration}
-	switch { // what went well is said without an allocation
+	switch { // a success is recorded without an allocation
 	case err == nil && job.hold.isCommitted():
 		o.verdict = committed
 	case err != nil || cause != nil || job.hold.isCompleting():
@@ -174,7 +176,7 @@ func (e *executor) report(o outcome) {
 	e.backlog.finished(o.job, o.duration)
 }
 
-// abandon leaves a handler behind that still runs, and returns its jobs. No other one starts.
+// abandon leaves a running handler behind and returns its jobs. The executor starts no other handler.
 func (e *executor) abandon() {
 	e.mu.Lock()
 	jobs, started := e.jobs, e.started
@@ -185,7 +187,7 @@ func (e *executor) abandon() {
 	}
 	for _, job := range jobs {
 		o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
-		o.err = errors.New("handler ignored the end of its context")
+		o.err = errors.New("handler did not return after its context ended")
 		o.message = o.err.Error()
 		e.tell(o)
 		e.report(o)
@@ -193,7 +195,7 @@ func (e *executor) abandon() {
 	e.stopped()
 }
 
-// judge says what becomes of a job whose handler returned err; cause is why its context has ended, if it has.
+// judge returns the outcome of a job whose handler returned err; cause is the reason why its context ended, if it has.
 func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.err = err
 	switch {
@@ -207,7 +209,8 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		o.verdict = lost
 		return o
 	case o.job.hold.isCompleting():
-		// Whether its transaction was committed, only the database knows: failing what is gone touches nothing.
+		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
+		// nothing.
 		o.verdict, o.inTx = failed, true
 		if err == nil {
 			err = errNotCommitted
@@ -223,7 +226,7 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !errors.Is(err, timeout) {
 		o.message = timeout.Error() + ": " + o.message
 	}
-	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run it again
+	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run the job again
 		if !errors.Is(err, ErrCanceled) {
 			o.message = cause.Error() + ": " + o.message
 		}
@@ -248,7 +251,8 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	return o
 }
 
-// interrupt gives a job back whose handler was cut, or the rest of it: of a batch, what is done must not be done again.
+// interrupt returns the job of an interrupted handler, or the rest of it: completed elements of a batch must not be
+// repeated.
 func (o *outcome) interrupt() {
 	o.interrupted, o.permanent, o.delay = true, false, nil
 	if o.payload != nil && o.job.Attempts < o.job.MaxAttempts {
@@ -258,7 +262,7 @@ func (o *outcome) interrupt() {
 	o.verdict = returned
 }
 
-// customDelay returns what a task's own back-off says, nil if it panics.
+// customDelay returns the delay of the task's own back-off, nil if it panics.
 func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
 	var delay time.Duration
 	err := recovered(func() error {

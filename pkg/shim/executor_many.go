@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// executeMany is execute for jobs that one handler works at once.
+// executeMany is execute for a handler of several jobs.
 func (e *executor) executeMany(jobs []*Job, task task) {
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job})
 	}
 	ctx := e.handling
 	if len(jobs) == 1 {
-		ctx = &jobs[0].hold.context // it may end because of this job without harm to others
+		ctx = &jobs[0].hold.context // this job may end the context, because there are no others
 	}
 	if task.timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
@@ -23,7 +23,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	var errs []error
 	err := errExited
 	defer func() {
-		isOurs := e.end() // before their contexts are looked at, as they may be lost until then
+		isOurs := e.end() // before the contexts are read, because jobs may be lost until then
 		causes := make([]error, len(jobs))
 		for i, job := range jobs {
 			if causes[i] = job.hold.context.reason(); causes[i] == nil {
@@ -48,7 +48,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	})
 }
 
-// concludeMany reports what becomes of jobs whose handler returned errs.
+// concludeMany reports the outcomes of jobs whose handler returned errs.
 func (e *executor) concludeMany(jobs []*Job, task task, causes, errs []error) {
 	share := time.Since(e.started) / time.Duration(len(jobs))
 	for i, job := range jobs {

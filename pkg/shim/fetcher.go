@@ -10,31 +10,32 @@ import (
 )
 
 const (
-	// maxUnwritten bounds the outcomes that wait to be written; beyond it nothing is claimed until the database caught up.
+	// maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
+	// caught up.
 	maxUnwritten = 2000
 )
 
-// settlement tells that outcomes have left the finisher.
+// settlement reports that outcomes have left the finisher.
 type settlement struct {
 	jobs  []*Job
 	queue bool // a named queue may have become free
 }
 
-// fetcher claims jobs and hands them to the executors. Nothing else claims.
+// fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
 	queries      *queries
 	tasks        *atomic.Pointer[taskSet]
 	pollInterval time.Duration
-	once         bool // leave when nothing is runnable
+	once         bool // stop when nothing is runnable
 	forbidden    forbiddenFlags
 	logger       *slog.Logger
 	events       *eventBus
 	fail         func(error) // ends the worker
 
-	wake     signal       // look for jobs
-	listens  signal       // likewise, and the server may have forgotten that we sleep
-	changed  signal       // likewise, because the tasks are others
-	anew     *atomic.Bool // set before listens, when the worker does not listen for the first time
+	wake     signal       // search for jobs
+	listens  signal       // the same, and the server may have lost our mark
+	changed  signal       // the same, because the tasks were replaced
+	anew     *atomic.Bool // set before listens if the worker does not listen for the first time
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
@@ -43,25 +44,25 @@ type fetcher struct {
 	sleep       *sleep
 	load        load
 	aside       aside
-	held        held // jobs claimed whose outcomes are not settled
+	held        held // claimed jobs whose outcomes are not settled
 	alone       alone
-	askedRoom   bool             // since the last beat, whether to make room
-	askedBeside bool             // likewise, for a job to run beside others
+	askedRoom   bool             // since the last heartbeat, whether to make room
+	askedBeside bool             // the same, for a suspect to run beside other jobs
 	roomOver    <-chan time.Time // the end of the time to make room, nil without
-	runsAlone   bool             // what is held has to run alone
+	runsAlone   bool             // the held job has to run alone
 	tryBeside   bool             // the next claim shows whether others may run beside it by now
-	look        bool             // there may be something to claim
-	leftOut     bool             // but not in this claim, as a task had no room
-	skips       bool             // the next claim may leave out tasks that have a limit
+	look        bool             // there may be jobs to claim
+	leftOut     bool             // but not in this claim, because a task was full
+	skips       bool             // the next claim may leave out tasks with a limit
 	unsure      unsure
 	poll        *time.Timer
-	stale       *time.Timer      // when to see whether jobs have waited too long
-	watched     bool             // stale runs
-	paused      <-chan time.Time // the end of the pause after a claim that failed, nil without
+	stale       *time.Timer      // fires when jobs may have waited too long
+	watched     bool             // stale is running
+	paused      <-chan time.Time // the end of the pause after a failed claim, nil without
 }
 
-// run claims until stop ends or, with once, until nothing is runnable. Then it returns what has not started and closes
-// the backlog.
+// run claims until stop ends or, with once, until nothing is runnable. Then it returns the jobs that have not started
+// and closes the backlog.
 func (f *fetcher) run(stop context.Context) {
 	defer func() {
 		f.giveBack(f.backlog.close())
@@ -114,19 +115,19 @@ func (f *fetcher) run(stop context.Context) {
 		switch {
 		case err == nil:
 			retry.reset()
-		case isMistake(err) || inClass(err, "GW"): // what we have asked for cannot be
+		case isMistake(err) || inClass(err, "GW"): // the call itself is invalid
 			f.fail(fmt.Errorf("claim jobs: %w", err))
 			return
 		default:
-			f.queries.warn(f.logger, "cannot claim jobs, will try again", err)
+			f.queries.warn(f.logger, "claim failed, worker will try again", err)
 			f.aside.failed(err, max(limit, 1))
 			f.paused = time.After(retry.next())
 		}
 	}
 }
 
-// claim takes up to limit jobs, or learns when to look again, and reports whether there were so many jobs that several
-// claims at once would be filled. Once sent it is not called off: the jobs that it locks would be lost.
+// claim claims up to limit jobs, or reads when to search again. It reports whether there were so many jobs that several
+// concurrent claims would be filled. Once sent, a claim is not canceled, because the jobs that it locks would be lost.
 func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error) {
 	set := f.tasks.Load()
 	ask := f.plan(set, limit)
@@ -143,7 +144,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	forbidden.beyond = f.load.beyond()
 	sent, lasting := time.Now(), f.sleep.lasting
 	if !ask.whole {
-		lasting = 0 // it is no reason to fall asleep that there are none
+		lasting = 0 // no jobs because of a full task is no reason to fall asleep
 	}
 	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
@@ -170,7 +171,8 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 		f.look = again || err != nil
 		return false, err
 	}
-	// Jobs may be left, of a named queue's or behind those that others are claiming; only an empty answer ends the search.
+	// There may be more jobs, in a named queue or behind those that other workers are claiming. Only an empty answer
+	// ends the search.
 	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
 	if len(answer.jobs) < ask.limit {
 		return false, nil
@@ -179,20 +181,21 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
 }
 
-// room returns how many jobs can be claimed when so many more are asked for already.
+// room returns how many jobs can be claimed if asked jobs are already requested.
 func (f *fetcher) room(asked int) int {
 	n := min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
 	held := f.held.bytes + int64(asked)*f.load.mean
 	return f.load.fit(n, f.backlog.pace.concurrency-f.held.n-asked, maxHeldBytes-held)
 }
 
-// lost is called when a claim got no answer: jobs may be locked without our knowing, and perhaps there were too many.
+// lost is called when a claim got no answer: jobs may be locked that the worker does not know of, and the claim may
+// have asked for too many.
 func (f *fetcher) lost() {
 	f.unsure.lost()
 	f.load.overdue()
 }
 
-// askForbidden returns what a claim of these tasks has to leave.
+// askForbidden returns the flags that a claim of these tasks must exclude.
 func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []string) (forbidden, error) {
 	if f.forbidden.fn == nil && len(set.flagged) == 0 {
 		return forbidden{flags: f.forbidden.list}, nil
@@ -203,12 +206,12 @@ func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []strin
 	asked, err := set.ask(ctx, f.forbidden, tasks)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return forbidden{}, errors.New(err.Error()) // whatever it says, it is no mistake of the worker's
+		return forbidden{}, errors.New(err.Error()) // a class of this error must not count as the worker's mistake
 	}
 	return asked, nil
 }
 
-// accept hands claimed jobs to the executors.
+// accept passes claimed jobs to the executors.
 func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
 	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
 	f.queries.readCarried(context.WithoutCancel(stop), jobs)
@@ -246,7 +249,7 @@ func (f *fetcher) wait(stop context.Context) {
 		if f.anew.Swap(false) {
 			f.unsure.lost()
 		}
-		f.paused = nil // the database is there again
+		f.paused = nil // the database is available again
 	case <-f.aside.again:
 		f.look, f.aside.claim = true, true
 		f.aside.again = time.After(readAgain)
@@ -268,7 +271,7 @@ func (f *fetcher) wait(stop context.Context) {
 	}
 }
 
-// takeNotes takes in what the finisher has said so far.
+// takeNotes receives all pending settlements of the finisher.
 func (f *fetcher) takeNotes() {
 	for {
 		select {
@@ -288,7 +291,7 @@ func (f *fetcher) noteSettled(s settlement) {
 	f.look = f.look || s.queue || f.once
 }
 
-// returnOld returns the jobs that wait, if one of them has for too long: handlers turned out to be longer than they were.
+// returnOld returns the waiting jobs if one of them has waited too long because handlers take longer than expected.
 func (f *fetcher) returnOld(now time.Time) {
 	unstarted, oldest := f.backlog.takeOld(now.Add(-maxWait))
 	f.giveBack(unstarted)
@@ -297,7 +300,7 @@ func (f *fetcher) returnOld(now time.Time) {
 	}
 }
 
-// giveBack hands jobs that have not started to the finisher.
+// giveBack passes jobs that have not started to the finisher.
 func (f *fetcher) giveBack(unstarted []*Job) {
 	for _, job := range unstarted {
 		f.outcomes <- outcome{job: job, verdict: returned}

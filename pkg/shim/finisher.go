@@ -9,45 +9,46 @@ import (
 )
 
 const (
-	// maxBatch bounds the outcomes written by one statement.
+	// maxBatch limits the outcomes written by one statement.
 	maxBatch = 1000
-	// floodBatch is the number of outcomes in a statement from which on more are waited for before the next one, for as
-	// long as floodPause: without it, each large statement would be followed by one for the few that came first.
+	// floodBatch is the number of outcomes in a statement from which the finisher waits floodPause for more before the
+	// next statement. Without the pause, each large statement would be followed by one for the few outcomes that
+	// arrived first.
 	floodBatch = 100
 	floodPause = time.Millisecond
 )
 
-// verdict says what becomes of a job.
+// verdict is the kind of an outcome.
 type verdict int
 
 const (
 	completed verdict = iota
 	failed
 	returned
-	lost      // the job is somebody else's: there is nothing to report
-	committed // its handler has completed it, which is known: likewise
+	lost      // the worker lost the job: there is nothing to report
+	committed // the handler has completed the job, and this is known: nothing to report
 )
 
-// outcome is how a claim ended. It belongs to the claim's lease: whatever happens to the job later, it touches nothing
-// else.
+// outcome is the result of a claim. It belongs to the claim's lease: if the job has another lease by now, the outcome
+// changes nothing.
 type outcome struct {
 	job         *Job
-	lease       int64 // by which it was last written
+	lease       int64 // the lease by which it was last written
 	verdict     verdict
 	started     bool            // its handler was called
-	interrupted bool            // and cut
-	snoozed     bool            // of a returned job: its handler wanted that
-	inTx        bool            // its handler completed it in a transaction, which was committed or not
+	interrupted bool            // and interrupted
+	snoozed     bool            // of a returned job: requested by its handler
+	inTx        bool            // its handler completed it in a transaction, which may have been committed
 	permanent   bool            // of a failed job: not to be tried again
-	delay       *time.Duration  // until a job runs again, nil for the database's own
-	payload     json.RawMessage // of a failed job: to run with the next time, nil for the same
-	message     string          // what a handler that did not complete its job said
-	err         error           // as the handler returned it
+	delay       *time.Duration  // until the job runs again, nil for the database's own delay
+	payload     json.RawMessage // of a failed job: the payload of the next attempt, nil for the same
+	message     string          // the error text of the handler
+	err         error           // as returned by the handler
 	duration    time.Duration   // of the handler
 }
 
-// finisher writes outcomes back. A flush takes whatever came in while the one before was under way, so that a lone
-// outcome is written at once and a flood in large statements.
+// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
+// written at once and a flood in large statements.
 type finisher struct {
 	queries *queries
 	logger  *slog.Logger
@@ -58,17 +59,18 @@ type finisher struct {
 	outcomes <-chan outcome
 	settled  chan<- settlement
 
-	interrupted int // jobs returned that had started
-	unwritten   int // outcomes that the database never took
-	left        int // jobs of which it refuses every outcome
+	interrupted int // returned jobs that had started
+	unwritten   int // outcomes that could not be written
+	left        int // jobs of which the database refuses every outcome
 
-	// Of the last flush, for their memory.
+	// Memory reused by the next flush.
 	batch     []outcome
 	byVerdict [committed + 1][]outcome
 	parts     parts
 }
 
-// run writes outcomes until the channel is closed and empty. It tries again until the database takes them or ctx ends.
+// run writes outcomes until the channel is closed and empty. It tries again until the database accepts them or ctx
+// ends.
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
@@ -94,7 +96,7 @@ func (f *finisher) run(ctx context.Context) {
 			f.reportCommitted(o)
 		}
 		f.parts.letGo()
-		for i := range byVerdict { // lets go of the jobs
+		for i := range byVerdict { // releases the jobs
 			clear(byVerdict[i])
 			byVerdict[i] = byVerdict[i][:0]
 		}
@@ -102,10 +104,10 @@ func (f *finisher) run(ctx context.Context) {
 	}
 }
 
-// gather returns the outcomes of the next flush. They are good until the one after.
+// gather returns the outcomes of the next flush. They are valid until the following one.
 func (f *finisher) gather(first outcome) []outcome {
 	flood := len(f.batch) >= floodBatch
-	clear(f.batch) // lets go of the jobs
+	clear(f.batch) // releases the jobs
 	f.batch = append(f.batch[:0], first)
 	if flood {
 		time.Sleep(floodPause)
@@ -126,7 +128,7 @@ func (f *finisher) gather(first outcome) []outcome {
 
 type writeFunc func(context.Context, []outcome) (applied, error)
 
-// write writes outcomes of one kind and logs what became of them.
+// write writes outcomes of one kind and logs the results.
 func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call writeFunc) {
 	if len(batch) == 0 {
 		return
@@ -141,7 +143,7 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 		f.report(batch, done, tries)
 		f.write(ctx, verb, renewed, call)
 	case isRefusedOutcome(err) && len(batch) > 1:
-		// One outcome that the database refuses must not keep back the others.
+		// One outcome that the database refuses must not block the others.
 		half := len(batch) / 2
 		f.write(ctx, verb, batch[:half], call)
 		f.write(ctx, verb, batch[half:], call)
@@ -152,7 +154,7 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 	}
 }
 
-// lose gives up outcomes that err keeps from being written, whatever they are.
+// lose gives up outcomes that could not be written because of err.
 func (f *finisher) lose(n int, err error) {
 	f.unwritten += n
 	if isMistake(err) {
@@ -161,14 +163,14 @@ func (f *finisher) lose(n int, err error) {
 	f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
 }
 
-// splitRenewed takes out the outcomes that were refused because their leases were renewed while they were written.
+// splitRenewed separates the outcomes that were refused because their leases were renewed while they were written.
 func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
 	if done == nil || len(done) == len(batch) {
 		return batch, nil
 	}
 	for _, o := range batch {
 		if _, written := done.to(o.job.ID); !written {
-			o.job.hold.renewing.Lock() // the answer to a renewal may be on its way
+			o.job.hold.renewing.Lock() // the answer to a renewal may be in flight
 			isOld := o.job.hold.lease.Load() != o.lease
 			o.job.hold.renewing.Unlock()
 			if isOld {
@@ -181,8 +183,8 @@ func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
 	return settled, renewed
 }
 
-// persist calls until the database answers, and returns how often it did. What cannot get better is not tried
-// again, and what would have got better by now not for ever.
+// persist calls until the database answers, and returns the number of calls. An error that cannot pass is not retried,
+// and a doubtful one only for a limited time.
 func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, call writeFunc) (applied, int, error) {
 	var retry backoff
 	for tries := 1; ; tries++ {
@@ -190,7 +192,7 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isMistake(err) || isRefusedOutcome(err) && (tries >= maxDoubtfulTries || !isDoubtful(err)) {
 			return done, tries, err
 		}
-		f.queries.warn(f.logger, "cannot write outcomes, will try again", err, []any{"verb", verb, "jobs", len(batch)}...)
+		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, []any{"verb", verb, "jobs", len(batch)}...)
 		if !retry.wait(ctx) {
 			return nil, tries, err
 		}

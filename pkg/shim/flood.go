@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// claimsAtOnce is how many claims are under way in a flood. With one, the database has nothing to claim for as long as an
-// answer is sent and read; a third finds the way full of what the others have locked.
+// claimsAtOnce is the number of concurrent claims in a flood. With one, the database is idle while an answer is sent
+// and read; a third would mostly read rows that the other two have locked.
 const claimsAtOnce = 2
 
-// besideAnswer is the answer to one of several claims under way, each of which asks for maxClaim jobs.
+// besideAnswer is the answer to one of several concurrent claims, each of which asks for maxClaim jobs.
 type besideAnswer struct {
 	jobs     []*Job
 	duration time.Duration
 	err      error
 }
 
-// flood claims with several calls at once for as long as each brings as many jobs as can be claimed at a time. The end of
-// the flood, and what is to be done when there is nothing, is left to a claim that comes alone. Where a task has a limit of
-// its own there are no floods.
+// flood claims with several concurrent calls for as long as each returns the maximum number of jobs. A single claim
+// then detects the end of the flood. If a task has a limit of its own, there are no floods.
 func (f *fetcher) flood(stop context.Context) error {
 	answers := make(chan besideAnswer, claimsAtOnce)
 	underWay, ebbs := 0, false
@@ -69,7 +68,7 @@ func (f *fetcher) claimBeside(stop context.Context, tasks []string, forbidden fo
 	answers <- besideAnswer{jobs: jobs, duration: time.Since(sent), err: err}
 }
 
-// take takes in the answer to a claim of a flood.
+// take processes the answer to a claim of a flood.
 func (f *fetcher) take(stop context.Context, a besideAnswer) {
 	switch {
 	case a.err != nil:

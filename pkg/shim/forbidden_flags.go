@@ -8,14 +8,15 @@ import (
 	"slices"
 )
 
-// ForbiddenFlags are flags whose jobs of this task the worker leaves in the queue for others, beside those that
-// Config.ForbiddenFlags forbids for all tasks. Default: none.
+// ForbiddenFlags are flags of jobs of this task that the worker does not claim, in addition to Config.ForbiddenFlags,
+// which applies to all tasks. Default: none.
 func ForbiddenFlags(flags ...string) TaskOption {
 	return func(t *task) error { return t.forbid(forbiddenFlags{list: slices.Clone(flags)}) }
 }
 
-// ForbiddenFlagsFunc returns such flags in place of a list, and is asked before each claim that may bring jobs of the task.
-// All else is as with Config.ForbiddenFlagsFunc: an error or a panic puts the claim off, of the other tasks, too.
+// ForbiddenFlagsFunc returns such flags in place of a list. The worker calls it before each claim that may return jobs
+// of the task. In all other respects it works as Config.ForbiddenFlagsFunc: an error or a panic postpones the claim,
+// also of other tasks.
 func ForbiddenFlagsFunc(ask func(context.Context) ([]string, error)) TaskOption {
 	return func(t *task) error {
 		if ask == nil {
@@ -25,15 +26,15 @@ func ForbiddenFlagsFunc(ask func(context.Context) ([]string, error)) TaskOption 
 	}
 }
 
-// forbiddenFlags are the flags whose jobs are left: a list, or what a function says.
+// forbiddenFlags are the flags of jobs that are not claimed: a list, or the result of a function.
 type forbiddenFlags struct {
 	list []string
 	fn   func(context.Context) ([]string, error)
 }
 
-var errTwoForbiddenFlags = errors.New("forbidden flags and a function for them exclude each other")
+var errTwoForbiddenFlags = errors.New("a list of forbidden flags and a function for them exclude each other")
 
-// forbid gives a task its forbidden flags.
+// forbid sets the forbidden flags of a task.
 func (t *task) forbid(flags forbiddenFlags) error {
 	if before := t.forbidden; !before.isNone() && (before.fn == nil) != (flags.fn == nil) {
 		return errTwoForbiddenFlags
@@ -42,7 +43,7 @@ func (t *task) forbid(flags forbiddenFlags) error {
 	return nil
 }
 
-// isNone returns whether there can be none.
+// isNone returns whether there are neither a list nor a function.
 func (f forbiddenFlags) isNone() bool { return len(f.list) == 0 && f.fn == nil }
 
 // ask returns the flags for the next claim, nil for none.
@@ -60,14 +61,14 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 	return flags, nil
 }
 
-// forbidden is which jobs a claim leaves in the queue.
+// forbidden describes which jobs a claim excludes.
 type forbidden struct {
 	flags   []string // of all tasks
 	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
-	beyond  *int64   // jobs behind those that have so many bytes together; nil for the database's own limit
+	beyond  *int64   // jobs beyond so many bytes together; nil for the database's own limit
 }
 
-// ask returns what a claim of these tasks of a set has to leave, where the worker itself forbids flags.
+// ask returns the exclusions of a claim of these tasks of a set; worker are the flags of the worker itself.
 func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked forbidden, err error) {
 	if asked.flags, err = worker.ask(ctx); err != nil {
 		return forbidden{}, err
@@ -97,8 +98,8 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 	return asked, nil
 }
 
-// argument returns how to go on in the call of a claim that has these arguments, and the arguments with what is left
-// beside the flags of all tasks. Without that nothing is added: to think of it has its price.
+// argument returns the additional arguments of a claim's call, as SQL and as values, appended to args. It adds nothing
+// without exclusions for single tasks or a limit, because each named argument has a cost.
 func (f forbidden) argument(args ...any) (sql string, _ []any) {
 	if f.ofTasks != nil {
 		args = append(args, *f.ofTasks)

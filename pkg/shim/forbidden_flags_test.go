@@ -98,7 +98,7 @@ func TestWhileForbiddenFlagsAreUnknownNothingIsClaimed(t *testing.T) {
 			if len(failed) != 2 || !strings.HasPrefix(failed[0].Err.Error(), c.want) {
 				t.Errorf("failed %+v", failed)
 			}
-			w.logs.await(t, "WARN cannot claim jobs, will try again", c.want)
+			w.logs.await(t, "WARN claim failed, worker will try again", c.want)
 		})
 	}
 }
@@ -109,7 +109,7 @@ func TestAListAndAFunctionOfForbiddenFlagsExcludeEachOther(t *testing.T) {
 		ForbiddenFlags:     []string{"a"},
 		ForbiddenFlagsFunc: func(context.Context) ([]string, error) { return nil, nil },
 	})
-	if err == nil || !strings.Contains(err.Error(), "forbidden flags and a function for them exclude each other") {
+	if err == nil || !strings.Contains(err.Error(), "a list of forbidden flags and a function for them exclude each other") {
 		t.Errorf("error is %v", err)
 	}
 }

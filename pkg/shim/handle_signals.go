@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// handleSignals makes the first signal a Stop and the second a Kill, until release is called.
+// handleSignals makes the first signal call Stop and the second one Kill, until release is called.
 func (w *Worker) handleSignals() (release func()) {
 	signals := make(chan os.Signal, 2)
 	ossignal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -15,7 +15,7 @@ func (w *Worker) handleSignals() (release func()) {
 		for _, react := range []func(){w.stop, w.Kill} {
 			select {
 			case received := <-signals:
-				w.logger().Info("stop asked for", "signal", received.String())
+				w.logger().Info("stop requested", "signal", received.String())
 				react()
 			case <-done:
 				return

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// handlerContext is what a handler runs under: it carries the job, and ends with its parent or by end. Most handlers are
-// over before anybody looks at it, so what it takes to end one is made only then.
+// handlerContext is the context of a handler: it carries the job, and ends with its parent or by end. Most handlers
+// return before the context is used, so the cancelable inner context is created only on demand.
 type handlerContext struct {
 	context.Context // the parent
 	job             *Job
 
 	mu     sync.Mutex
-	inner  context.Context // nil until somebody looks
+	inner  context.Context // nil until it is needed
 	cancel context.CancelCauseFunc
 	ended  bool
-	cause  error // by which it ended
+	cause  error // the cause of its end
 }
 
 func (c *handlerContext) look() context.Context {
@@ -40,7 +40,7 @@ func (c *handlerContext) Value(key any) any {
 	return c.look().Value(key)
 }
 
-// end ends the context, unless it has ended; its cause is then cause, or context.Canceled if that is nil.
+// end ends the context unless it has ended; the cause is then cause, or context.Canceled if cause is nil.
 func (c *handlerContext) end(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,8 @@ func (c *handlerContext) end(cause error) {
 	}
 }
 
-// reason returns why the context has ended, nil if it has not: [context.Cause] for one that nobody may have looked at.
+// reason returns why the context has ended, nil if it has not. It is [context.Cause] without creating the inner
+// context.
 func (c *handlerContext) reason() error {
 	c.mu.Lock()
 	inner, cause := c.inner, c.cause

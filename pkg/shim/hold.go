@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// hold is the worker's grip on a claimed job. Renewing gives the job a new lease; whatever is reported later goes by that
-// one.
+// hold is the worker's state of a claimed job. A renewal gives the job a new lease, by which its outcome is then
+// reported.
 type hold struct {
-	claimed time.Time // when the last row of the claim had arrived
-	bytes   int64     // how large the row was when it was sent, but for what is small in every row
-	// unreadable is why the job cannot run although it has arrived.
+	claimed time.Time // when the last row of the claim arrived
+	bytes   int64     // the size of the row as sent, without the small columns
+	// unreadable is the reason why the job cannot run although it was received.
 	unreadable error
-	// before and after are the jobs beside this one in what the fetcher holds.
+	// before and after are the neighbours of this job in the fetcher's list.
 	before, after *Job
 	// task counts the jobs of the same task in the backlog.
 	task  *taskCount
 	lease atomic.Int64
-	// context is what the job's handler runs under; lost, that it has ended because the job is somebody else's, canceled,
-	// because somebody has canceled it. They are the executor's, under its lock.
+	// context is the context of the job's handler. lost is set when it has ended because the worker lost the job,
+	// canceled when it has ended because the job was canceled. The executor's lock protects them.
 	context  handlerContext
 	lost     bool
 	canceled bool
-	// renewing is locked while a renewal is under way: the database may know a lease that this process does not yet.
+	// renewing is locked during a renewal: the database may have a lease that this process has not received yet.
 	renewing sync.Mutex
-	// completing is set when the handler completes the job in a transaction of its own: from then on it is not renewed,
-	// for that would lock the row, or find it gone.
+	// completing is set when the handler completes the job in its own transaction. From then on the job is not renewed,
+	// because a renewal would wait for the row lock, or find the row deleted.
 	completing atomic.Bool
 	// committed is set when that transaction is known to be committed.
 	committed atomic.Bool
@@ -38,21 +38,22 @@ func (h *hold) isCommitted() bool { return h != nil && h.committed.Load() }
 
 // complete marks the job as completing and returns the lease by which it has to be completed.
 func (h *hold) complete() (lease int64) {
-	h.renewing.Lock() // an answer to a renewal may be on its way
+	h.renewing.Lock() // an answer to a renewal may be in flight
 	defer h.renewing.Unlock()
 	h.completing.Store(true)
 	return h.lease.Load()
 }
 
-// isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not paused.
+// isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not
+// paused.
 func (j *Job) isOld() bool {
 	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
 }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 
-// running are the executors, for beats to ask after the jobs whose handlers run. Each knows its own, so that those do not
-// wait for each other.
+// running lists the executors, so that heartbeats can collect the jobs whose handlers run. Each executor has its own
+// jobs, so executors do not contend for one lock.
 type running struct {
 	mu        sync.Mutex
 	executors []*executor
@@ -74,16 +75,16 @@ func (r *running) lasting(d time.Duration) (jobs []*Job) {
 	return jobs
 }
 
-// lose ends the context of a job's handler, if it still runs, because the job belongs to somebody else by now. It
-// returns whether it did.
+// lose ends the context of a job's running handler because the worker has lost the job. It returns whether the handler
+// was running.
 func (r *running) lose(job *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.lose(job) })
 }
 
-// cancel ends the context of a job's handler, if it still runs, because somebody has canceled the job. It returns
-// whether it did.
+// cancel ends the context of a job's running handler because the job was canceled. It returns whether the handler was
+// running.
 func (r *running) cancel(job *Job, reason string) bool {
 	cause := ErrCanceled
 	if reason != "" {

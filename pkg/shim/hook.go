@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// maxPending is how many events may wait for a hook.
+	// maxPending is the number of events that may wait for a hook.
 	maxPending = 10000
-	// hooksTime is how long a run waits for hooks to have seen its last events.
+	// hooksTime is how long a run waits until hooks have received its last events.
 	hooksTime = 5 * time.Second
 )
 
-// Hook is a function that is called with every event of one kind. Make it with [On].
+// Hook is a function that is called with every event of one type. Create it with [On].
 type Hook struct {
 	bus     *eventBus
 	isMine  func(Event) bool
@@ -27,16 +27,16 @@ type Hook struct {
 
 	mu      sync.Mutex
 	pending []Event
-	idle    chan struct{} // closed when nothing is pending any more; nil while there is nothing
+	idle    chan struct{} // closed when no event is pending; nil while there is none
 }
 
-// On has fn called with every event of type E from now on; with E = [Event], with every event there is. It is called in
-// a goroutine of its own, with one event after the other, in order. [Worker.Run] and [Worker.RunOnce] return when that is
-// done for all events, but wait at most five seconds for it.
+// On calls fn with every further event of type E; with E = [Event], with every event. The calls are made in a goroutine
+// of their own, one after the other and in order. [Worker.Run] and [Worker.RunOnce] return after the calls for all
+// events, but wait at most five seconds for them.
 //
-// A slow fn keeps back nobody but itself: when 10 000 events wait for it, further ones are dropped and counted. If fn
-// panics, that is logged, and it is called with the next event. It may call [Worker.Kill], but must not wait for the
-// worker to stop.
+// A slow fn delays only itself: when 10 000 events are waiting for it, further ones are dropped and counted. If fn
+// panics, the panic is logged, and fn is called with the next event. fn may call [Worker.Kill], but must not wait for
+// the worker to stop.
 func On[E Event](w *Worker, fn func(E)) *Hook {
 	h := &Hook{
 		bus:    &w.events,
@@ -48,10 +48,10 @@ func On[E Event](w *Worker, fn func(E)) *Hook {
 	return h
 }
 
-// Dropped returns how many events were dropped because too many waited.
+// Dropped returns how many events were dropped because too many were waiting.
 func (h *Hook) Dropped() int64 { return h.dropped.Load() }
 
-// Close takes the hook away. Events that wait for it are still delivered.
+// Close removes the hook. Events that are waiting for it are still delivered.
 func (h *Hook) Close() { h.bus.remove(h) }
 
 func (h *Hook) wants(e Event) bool { return h.isMine(e) }
@@ -70,7 +70,7 @@ func (h *Hook) offer(e Event) {
 	}
 }
 
-// deliver ends when nothing is pending, so that a hook that has nothing to do has no goroutine either.
+// deliver ends when no event is pending, so an idle hook has no goroutine.
 func (h *Hook) deliver() {
 	done := false
 	defer func() {
@@ -104,14 +104,14 @@ func (h *Hook) deliverOne(e Event) {
 	h.call(e)
 }
 
-// busy returns a channel that is closed when nothing is pending any more, nil if nothing is.
+// busy returns a channel that is closed when no event is pending, nil if there is none.
 func (h *Hook) busy() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.idle
 }
 
-// awaitHooks waits until the hooks have seen all events so far, or ctx ends.
+// awaitHooks waits until the hooks have received all events so far, or ctx ends.
 func (b *eventBus) awaitHooks(ctx context.Context) {
 	for _, l := range b.all() {
 		hook, isHook := l.(*Hook)

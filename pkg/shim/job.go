@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Job is one claim of a job: what the database said when it gave the job to this worker.
+// Job is a claimed job, with its values at the time of the claim.
 type Job struct {
 	ID             int64
 	TaskIdentifier string
@@ -14,19 +14,19 @@ type Job struct {
 	QueueName      string    // empty if the job is in no named queue
 	Priority       int       // lower runs first
 	RunAt          time.Time // zero if it is -infinity
-	Attempts       int       // this attempt included, so 1 at the first
+	Attempts       int       // including this attempt, so 1 for the first one
 	MaxAttempts    int
-	Key            string   // the job_key it was added with, empty without
+	Key            string   // the job_key, empty without
 	Flags          []string // sorted
-	Lease          int64    // told this claim from every other of the same job when it was made; see ErrLeaseLost
+	Lease          int64    // identifies this claim among all claims of the job; see ErrLeaseLost
 	CreatedAt      time.Time
-	LastError      string // of the attempt before, empty at the first
-	Revision       int    // how often the job was replaced through its key
+	LastError      string // of the previous attempt, empty for the first one
+	Revision       int    // how often the job was replaced by its key
 
-	worker *Worker // that claimed it, nil if none did
+	worker *Worker // the worker that claimed it, nil without
 	hold   *hold
 
-	carried map[string]string // what was sent along with it
+	carried map[string]string // the context stored with the job
 }
 
 // ClaimedAt returns when the worker claimed the job, by the clock of the database; zero if no worker did.
@@ -37,8 +37,8 @@ func (j *Job) ClaimedAt() time.Time {
 	return time.UnixMicro(j.Lease)
 }
 
-// Latency returns how long the job has waited, from when it was added or due, whichever was later, to its claim: all by
-// the clock of the database.
+// Latency returns how long the job waited from its creation or its run_at, whichever was later, until its claim, by the
+// clock of the database.
 func (j *Job) Latency() time.Duration {
 	since := j.CreatedAt
 	if j.RunAt.After(since) {
@@ -47,8 +47,8 @@ func (j *Job) Latency() time.Duration {
 	return max(j.ClaimedAt().Sub(since), 0)
 }
 
-// Logger returns a logger whose lines carry label, which is "job", worker_id, task_identifier and job_id. A Job that no
-// worker claimed, as in a test, logs to slog.Default(), without a worker_id.
+// Logger returns a logger with the attributes label, "job", worker_id, task_identifier and job_id. A Job that no worker
+// claimed, as in a test, logs to slog.Default() without a worker_id.
 func (j *Job) Logger() *slog.Logger {
 	logger := slog.Default().With("label", "job")
 	if j.worker != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// errNoWorker is what a job says of its database that no worker claimed.
+// errNoWorker is returned by the database methods of a job that no worker claimed.
 var errNoWorker = errors.New("no worker has claimed this job")
 
-// Client returns a client on the pool and in the schema of the job's worker. What it adds is there whether or not this job
-// succeeds; with [Client.With] it is added by a transaction. The calls of a client of a job that no worker claimed return
+// Client returns a client on the pool and schema of the job's worker. Jobs that it adds stay whether or not this job
+// succeeds; with [Client.With] they belong to a transaction. If no worker claimed the job, the client's calls return
 // errors.
 func (j *Job) Client() *Client {
 	if j.worker == nil {
@@ -22,7 +22,7 @@ func (j *Job) Client() *Client {
 	return j.worker.Client()
 }
 
-// WithConn calls fn with a connection of the worker's pool, which fn must not keep, and returns its error.
+// WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error.
 func (j *Job) WithConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 	if j.worker == nil {
 		return errNoWorker
@@ -30,7 +30,7 @@ func (j *Job) WithConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 	return j.worker.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return fn(conn.Conn()) })
 }
 
-// Query runs a statement on the worker's pool. Close the rows, or read them to their end, to give the connection back.
+// Query runs a statement on the worker's pool. Close the rows, or read them to the end, to release the connection.
 func (j *Job) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if j.worker == nil {
 		return nil, errNoWorker
@@ -38,19 +38,19 @@ func (j *Job) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 	return j.worker.pool.Query(ctx, sql, args...)
 }
 
-// errNotCommitted fails the attempt of a handler that returned nil although its job is still there.
+// errNotCommitted fails the attempt of a handler that returned nil although its job still exists.
 var errNotCommitted = errors.New("the transaction that completed the job was not committed")
 
-// CompleteTx completes the job within a transaction of the handler's, in the database of the queue: what else the
-// transaction does is done exactly once then, whatever dies and when, for it is committed with the end of the job.
+// CompleteTx completes the job within a transaction of the handler, in the database of the queue. Everything else that
+// the transaction does is then done exactly once, because it is committed together with the completion of the job.
 //
-// It returns an error matching [ErrLeaseLost] if the job is not this worker's any more: roll back then. The transaction
-// may be tried again, as after a serialization failure.
+// CompleteTx returns an error matching [ErrLeaseLost] if the job is no longer this worker's; roll back in that case.
+// The transaction may be retried, for example after a serialization failure.
 //
-// Commit, or roll back, before the handler returns: a transaction that is still open after that keeps the worker from
-// reporting any job. After a commit it does not matter what the handler returns: the job is done. Without one the attempt
-// fails, even if the handler returns nil. From the call on, the worker does not renew its lock on the job any more, which
-// others free after four hours.
+// Commit or roll back before the handler returns: a transaction that is still open after that prevents the worker from
+// reporting any job. After a commit the handler's result does not matter: the job is completed. Without one the attempt
+// fails, even if the handler returns nil. After the call the worker no longer renews its lock on the job, which other
+// workers free after four hours.
 func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
 	return j.completeOn(ctx, j.Client().With(tx))
 }
@@ -64,7 +64,7 @@ func (j *Job) completeOn(ctx context.Context, c *Client) error {
 	if j.worker == nil {
 		return fmt.Errorf("complete job %d: %w", j.ID, errNoWorker)
 	}
-	j.hold.renewing.Lock() // an answer to a renewal may be on its way
+	j.hold.renewing.Lock() // an answer to a renewal may be in flight
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
 	var done bool

@@ -157,7 +157,7 @@ func TestAfterTheCommitNothingThatTheHandlerReturnsCounts(t *testing.T) {
 			if len(reported) != 1 || reported[0].Outcome != shim.OutcomeCompleted || reported[0].Err != err {
 				t.Errorf("reported %+v", reported)
 			}
-			w.logs.await(t, "WARN job completed by its handler, which failed after that", "error="+err.Error())
+			w.logs.await(t, "WARN job completed by its handler, which then failed", "error="+err.Error())
 		})
 	}
 }

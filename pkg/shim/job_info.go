@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// JobInfo is a job as the database shows it, without its payload. Times are zero if they are infinite.
+// JobInfo is a job as stored in the database, without its payload. Infinite times are zero.
 type JobInfo struct {
 	ID             int64
 	TaskIdentifier string
 	QueueName      string    // empty if the job is in no named queue
 	Priority       int       // lower runs first
-	RunAt          time.Time // not before this time
+	RunAt          time.Time // the job does not start before this time
 	Attempts       int       // how often it was claimed
-	MaxAttempts    int       // after how many attempts a failing job has failed for good
-	LastError      string    // why the last failed attempt failed, empty if none did
+	MaxAttempts    int       // the number of attempts after which a failing job has failed permanently
+	LastError      string    // the error of the last failed attempt, empty without
 	CreatedAt      time.Time
 	UpdatedAt      time.Time // when a producer or an administrator last changed it
 	Key            string    // the job key, empty without
-	LockedAt       time.Time // since when it is claimed, zero if it is not
+	LockedAt       time.Time // when it was claimed, zero if it is not
 	LockedBy       string    // the worker that claimed it
-	Revision       int       // how often it was replaced or asked for again through its key; 0 for a new job
+	Revision       int       // how often it was replaced or requested again by its key; 0 for a new job
 	Flags          []string  // sorted
 }
 
-// jobColumns are what scanInfo reads after the names of the task and the queue, from r, a row of the table or of the
-// view jobs. No time.Time can hold an infinite time.
+// jobColumns are the columns that scanInfo reads after the names of the task and the queue, from r, a row of the table
+// or of the view jobs. A time.Time cannot hold an infinite time.
 const jobColumns = `
 	r.id, r.priority, case when pg_catalog.isfinite(r.run_at) then r.run_at end, r.attempts, r.max_attempts, r.last_error,
 	case when pg_catalog.isfinite(r.created_at) then r.created_at end, case when pg_catalog.isfinite(r.updated_at) then r.updated_at end, r.key,
@@ -64,7 +64,7 @@ func orZero[T any](p *T) (v T) {
 	return v
 }
 
-// flagNames returns the keys of the object that is in the column flags.
+// flagNames returns the keys of the object in the column flags.
 func flagNames(object []byte) ([]string, error) {
 	var set map[string]any
 	if err := json.Unmarshal(object, &set); err != nil {

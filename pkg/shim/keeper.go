@@ -17,25 +17,25 @@ import (
 const (
 	sweepInterval = time.Minute
 
-	// contractRevision is the newest revision of the shared tables that this worker knows.
+	// contractRevision is the newest revision of the shared tables that this worker supports.
 	contractRevision = 20
 
 	// schemaVersion is the newest version of our schema that this worker knows: the number of the last migration.
 	schemaVersion = 4
 )
 
-// keeper registers the worker, sweeps locks that are older than any worker's, and watches the schema's revision.
+// keeper registers the worker, sweeps stale locks, and checks the schema's revision.
 type keeper struct {
 	queries  *queries
 	tasks    *atomic.Pointer[taskSet]
-	me       identity // with the tasks that the database knows
+	me       identity // with the tasks that the database has
 	migrated signal   // the schema may have been migrated
 	logger   *slog.Logger
 	events   *eventBus
 	fail     func(error) // ends the worker
 }
 
-// start checks that the worker fits the schema and registers it.
+// start checks that the worker supports the schema, and registers it.
 func (k *keeper) start(ctx context.Context) error {
 	err := k.checkRevision(ctx)
 	switch sqlstate.Of(err) {
@@ -50,7 +50,7 @@ func (k *keeper) start(ctx context.Context) error {
 	return k.register(ctx)
 }
 
-// run ends with ctx. What fails is tried again at the next turn.
+// run ends with ctx. What fails is tried again at the next interval.
 func (k *keeper) run(ctx context.Context) {
 	sweep := time.NewTimer(0)
 	defer sweep.Stop()
@@ -62,7 +62,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-k.migrated:
 			err = k.checkRevision(ctx)
 		case <-sweep.C:
-			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nobody else asks for the check
+			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nothing else triggers the check
 			sweep.Reset(jittered(sweepInterval))
 		}
 		if err != nil {
@@ -71,14 +71,14 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// complain logs what cannot be done now, or ends the worker if trying again cannot help.
+// complain logs an error, or ends the worker if trying again cannot help.
 func (k *keeper) complain(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
-		k.queries.warn(k.logger, "cannot keep the worker registered, will try again", err)
+		k.queries.warn(k.logger, "worker could not be registered, worker will try again", err)
 	}
 }
 
@@ -92,7 +92,7 @@ func (k *keeper) register(ctx context.Context) error {
 	return nil
 }
 
-// isOutdated reports whether the database knows other tasks than the worker has now.
+// isOutdated reports whether the database has other tasks than the worker has now.
 func (k *keeper) isOutdated() bool { return !slices.Equal(k.me.tasks, k.tasks.Load().names) }
 
 func (k *keeper) sweep(ctx context.Context) error {
@@ -105,7 +105,7 @@ func (k *keeper) sweep(ctx context.Context) error {
 	}
 	emit(k.events, SweepSucceeded{Freed: int(freed), Duration: time.Since(started)})
 	if freed > 0 {
-		k.logger.Warn("freed jobs of workers that are gone", "jobs", freed)
+		k.logger.Warn("jobs with stale locks freed", "jobs", freed)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 	return nil
 }
 
-// identify says who this process is.
+// identify returns the identity of this process.
 func identify(concurrency int) identity {
 	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
 	if host, err := os.Hostname(); err == nil {

@@ -44,5 +44,5 @@ func TestStaleLocksOfOthersAreSwept(t *testing.T) {
 	if got := receive(t, ran); got != id {
 		t.Errorf("job %d ran, want %d", got, id)
 	}
-	w.logs.await(t, "WARN freed jobs of workers that are gone", "jobs=1")
+	w.logs.await(t, "WARN jobs with stale locks freed", "jobs=1")
 }

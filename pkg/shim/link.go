@@ -12,18 +12,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errSilent ends a call to whose connection nothing has come for too long.
+// errSilent ends a call whose connection was silent for too long.
 var errSilent = errors.New("timeout: the connection is silent")
 
-// link is a connection that knows how long it has been silent.
+// link is a connection that records how long it has been silent.
 type link struct {
 	net.Conn
 	opened  time.Time
-	heard   atomic.Int64 // when something came last, as nanoseconds since opened
-	patient atomic.Int64 // how long it may be silent, in nanoseconds; 0 is for ever
+	heard   atomic.Int64 // when data last arrived, in nanoseconds since opened
+	patient atomic.Int64 // how long it may be silent, in nanoseconds; 0 means without limit
 }
 
-// dialLink returns a function that connects as dial does, with a link.
+// dialLink returns a function that connects as dial does and returns a link.
 func dialLink(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -34,7 +34,7 @@ func dialLink(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// linkOf returns the link of a connection, nil if the program that made the pool has put something else around it.
+// linkOf returns the link of a connection, nil if the program that created the pool wraps its connections.
 func linkOf(conn *pgx.Conn) *link {
 	raw := conn.PgConn().Conn()
 	if secure, ok := raw.(*tls.Conn); ok {
@@ -44,8 +44,8 @@ func linkOf(conn *pgx.Conn) *link {
 	return l
 }
 
-// Read fails if the link was silent for too long, also if something comes at last: the process may have been paused, and
-// nobody else may have noticed yet.
+// Read fails if the link was silent for too long, even if data arrives at last: the process may have been paused, and
+// other parts of it may not have noticed yet.
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	if n > 0 {
@@ -61,8 +61,8 @@ func (l *link) hear() { l.heard.Store(int64(time.Since(l.opened))) }
 
 func (l *link) silence() time.Duration { return time.Since(l.opened) - time.Duration(l.heard.Load()) }
 
-// whileHeard returns a context for a call that may bring any number of bytes: it ends when nothing has come for longer than
-// timeout. Without a link it ends when timeout is over. The caller calls end when the call is over.
+// whileHeard returns a context for a call that may receive any number of bytes: it ends when no data has arrived for
+// longer than timeout. Without a link it ends after timeout. The caller calls end after the call.
 func (l *link) whileHeard(ctx context.Context, timeout time.Duration) (heard context.Context, end func()) {
 	if l == nil {
 		return context.WithTimeout(ctx, timeout)

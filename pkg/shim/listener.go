@@ -15,31 +15,31 @@ import (
 const (
 	connectTimeout = 10 * time.Second
 	pingTimeout    = 5 * time.Second
-	// silence is how long no notification may come before the connection is tested.
+	// silence is the time without a notification after which the connection is tested.
 	silence = 30 * time.Second
-	// healthy is how long a connection must have lived for the next loss to count as the first.
+	// healthy is how long a connection must have lived so that its loss resets the back-off.
 	healthy = time.Minute
 )
 
-// errMoved ends a listening connection to where nothing may be announced any more.
-var errMoved = errors.New("the server was read-only, listens where it is not")
+// errMoved closes a listening connection to a server that may no longer receive the notifications.
+var errMoved = errors.New("the server was read-only, reconnecting to the primary")
 
-// listener passes notifications on. It has a connection of its own, which does nothing else, so that it is always
-// drained.
+// listener passes notifications on. It has a connection of its own that does nothing else, so that notifications are
+// always read.
 type listener struct {
 	connect  func(context.Context) (*pgx.Conn, error)
-	listens  signal       // from now on there are notifications; what came before may have been missed
+	listens  signal       // notifications arrive from now on; earlier ones may have been missed
 	inserted signal       // "jobs:insert"
-	migrated signal       // "worker:migrate", or it may have been missed
-	moved    signal       // writes go to another server now, perhaps
-	broke    *atomic.Bool // a connection that had lasted did
-	anew     *atomic.Bool // it listens, but not by its first try: the server may have become another
+	migrated signal       // "worker:migrate", or one may have been missed
+	moved    signal       // writes may go to another server now
+	broke    *atomic.Bool // a healthy connection broke
+	anew     *atomic.Bool // it listens again after a failure: the server may be a different one
 	outage   *outage
 	logger   *slog.Logger
 	events   *eventBus
 }
 
-// run listens until ctx ends. A lost connection is made anew.
+// run listens until ctx ends. It replaces a lost connection.
 func (l *listener) run(ctx context.Context) {
 	var retry backoff
 	first := true
@@ -54,7 +54,7 @@ func (l *listener) run(ctx context.Context) {
 		if isOutage(err) {
 			l.outage.found(err)
 		} else {
-			l.logger.Warn("cannot listen, will connect again", "error", err)
+			l.logger.Warn("listening connection failed, worker will connect again", "error", err)
 		}
 		if connected >= healthy {
 			retry.reset()
@@ -67,7 +67,7 @@ func (l *listener) run(ctx context.Context) {
 	}
 }
 
-// listen makes a connection, the first or another, and uses it until it breaks, and returns how long it lived.
+// listen uses a connection, given or new, until it breaks, and returns how long it lived.
 func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error) {
 	started := time.Now()
 	conn, err := l.open(ctx)
@@ -87,12 +87,13 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
 		defer cancel()
-		_ = conn.Close(ctx) // it is broken or not needed any more
+		_ = conn.Close(ctx) // it is broken or no longer needed
 	}()
 
 	emit(l.events, ListenConnected{})
 
-	// What was announced while nobody listened is found by looking. Two of these signals may be taken for one.
+	// Jobs announced while the worker was not listening are found by a search. Two of these signals may be merged into
+	// one.
 	if !first {
 		l.anew.Store(true)
 	}
@@ -129,8 +130,8 @@ func (l *listener) open(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// waitForNotification returns the channel of the next notification. A connection that says nothing for long is pinged:
-// the other end may be gone without a word.
+// waitForNotification returns the channel of the next notification. It pings a connection that was silent for long,
+// because the other end may be gone without closing it.
 func waitForNotification(ctx context.Context, conn *pgx.Conn) (string, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, silence)

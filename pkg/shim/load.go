@@ -3,26 +3,26 @@ package shim
 import "time"
 
 const (
-	// maxClaimBytes bounds what a claim brings, unless one job alone is larger. It is the default of get_job_batch.
+	// maxClaimBytes limits the bytes of a claim, unless a single job is larger. It is the default of get_job_batch.
 	maxClaimBytes = 8 << 20
-	// mostHalvings is how often that may be halved: down to 64 kB.
+	// mostHalvings is how often this limit may be halved: down to 64 kB.
 	mostHalvings = 7
-	// maxHeldBytes bounds the bytes of the jobs that a worker holds beyond one for each executor.
+	// maxHeldBytes limits the bytes of the jobs that a worker holds in addition to one for each executor.
 	maxHeldBytes = 3 * maxClaimBytes
-	// lateClaim is the duration from which on a claim has asked for more bytes than the link carries in good time.
+	// lateClaim is the duration from which a claim has asked for more bytes than the link can transfer in time.
 	lateClaim = 2 * time.Second
 )
 
-// load learns how large jobs are and how fast they arrive, and from that how many jobs a claim may ask for.
+// load learns the size of jobs and the speed of the link, and so how many jobs a claim may ask for.
 type load struct {
-	mean   int64 // bytes of a job of the last claims; 0 before the first
-	halved int   // how often the bytes of a claim are halved
+	mean   int64 // bytes of a job of recent claims; 0 before the first
+	halved int   // how often the byte limit of a claim is halved
 }
 
-// limit returns how many bytes a claim may ask for.
+// limit returns the byte limit of a claim.
 func (l *load) limit() int64 { return maxClaimBytes >> l.halved }
 
-// beyond returns the limit for a claim to name, nil if it is the database's own.
+// beyond returns the limit to pass to a claim, nil for the database's default.
 func (l *load) beyond() *int64 {
 	if l.halved == 0 {
 		return nil
@@ -30,8 +30,8 @@ func (l *load) beyond() *int64 {
 	return new(l.limit())
 }
 
-// arrived tells of a claim whose last row came after took. A larger mean counts at once, a smaller one by and by: to ask
-// for too few jobs costs a claim, to ask for too many costs memory.
+// arrived records a claim whose last row arrived after took. A larger mean counts at once, a smaller one gradually: too
+// few jobs cost an additional claim, too many cost memory.
 func (l *load) arrived(jobs []*Job, took time.Duration) {
 	if len(jobs) == 0 {
 		return
@@ -50,11 +50,11 @@ func (l *load) arrived(jobs []*Job, took time.Duration) {
 	}
 }
 
-// overdue tells that a claim failed or came late.
+// overdue records that a claim failed or was late.
 func (l *load) overdue() { l.halved = min(l.halved+1, mostHalvings) }
 
-// fit returns how many of n jobs to claim when so many executors have none, and jobs of so many bytes may be held beyond
-// theirs. It waits until half of what a claim may bring has room, so that claims are large.
+// fit returns how many of n jobs to claim if idle executors have no job, and jobs of room bytes may be held in addition
+// to theirs. It returns 0 until there is room for half of a claim, so that claims are large.
 func (l *load) fit(n, idle int, room int64) int {
 	if l.mean == 0 {
 		return n

@@ -6,26 +6,26 @@ import (
 	"fmt"
 )
 
-// ManyHandler does the work of several jobs of one task at once, and returns what a [Handler] would for each of them, at
-// the same place; nil says that all are done. A panic fails them all.
+// ManyHandler runs several jobs of one task at once, and returns for each of them, at the same index, what a [Handler]
+// would return; nil means that all are completed. A panic fails all of them.
 //
-// The context ends as a [Handler]'s does when the worker has to leave or when the time of the task is over, which is one
-// for all of them. That one of the jobs was canceled, or is not the worker's any more, ends it only if there is just this
-// one; of several, it carries nothing of a job.
+// The context ends as that of a [Handler] does when the worker has to stop or when the timeout of the task, which
+// applies to the whole call, is over. The cancellation or loss of a job ends the context only if it is the only job of
+// the call; with several jobs the context carries no job.
 type ManyHandler func(ctx context.Context, jobs []*Job) []error
 
-// HandleMany registers a handler that is given several jobs of a task at once: those that wait in this worker for one of its
-// executors, up to most of them. There are several only while they come faster than they are done, and take less than
-// 50 ms each, or than a claim takes. They run as one as far as Config.Concurrency is concerned; in logs and events each has
-// its share of the time.
+// HandleMany registers a handler that runs several jobs of a task at once: those that are waiting in this worker for
+// one of its executors, up to most. There are several only while jobs arrive faster than they complete, and take less
+// than 50 ms each, or less than a claim. They count as one for Config.Concurrency. In logs and events each job has its
+// share of the time.
 //
-// Middleware is called once for each of the jobs, one within the other, around the handler for all. What it puts into its
-// context does not reach the handler.
+// Middleware is called once for each of the jobs, nested, around the one call of the handler. Values that it puts into
+// its context do not reach the handler.
 func (w *Worker) HandleMany(name string, most int, fn ManyHandler, options ...TaskOption) {
 	w.handle(Task{Name: name, Many: fn, Most: most, Options: options})
 }
 
-// wrapped returns h within all of these, for each of the jobs.
+// wrapped returns h wrapped by all of these middlewares for each of the jobs.
 func (h ManyHandler) wrapped(middleware []Middleware) (ManyHandler, error) {
 	if len(middleware) == 0 {
 		return h, nil
@@ -46,11 +46,11 @@ type nested struct {
 	middleware []Middleware
 	handler    ManyHandler
 	jobs       []*Job
-	called     []int // which of them the middleware has let through
+	called     []int // the indexes of the jobs that the middleware has passed on
 	errs       []error
 }
 
-// run calls the middleware of the jobs from i on, and within it the handler.
+// run calls the middleware of the jobs from i on, and inside it the handler.
 func (n *nested) run(i int) {
 	if i == len(n.jobs) {
 		n.call()
@@ -88,7 +88,7 @@ func (n *nested) call() {
 	}
 }
 
-// errorsOf returns an error for each of n jobs, whatever a handler has returned.
+// errorsOf returns an error for each of n jobs, whatever the handler has returned.
 func errorsOf(errs []error, n int) []error {
 	if len(errs) == n {
 		return errs

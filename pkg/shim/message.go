@@ -2,12 +2,12 @@ package shim
 
 import "strings"
 
-// maxMessage is how many bytes of an error are stored in last_error.
+// maxMessage is the maximum size of an error in last_error, in bytes.
 const maxMessage = 64 << 10
 
 const truncated = "\n[truncated]"
 
-// cleanMessage makes text storable: no NUL, which PostgreSQL has no room for, valid UTF-8, and not longer than
+// cleanMessage makes text storable: valid UTF-8 without NUL, which PostgreSQL cannot store, and not longer than
 // maxMessage.
 func cleanMessage(text string) string {
 	text = strings.ReplaceAll(text, "\x00", "")

@@ -2,15 +2,16 @@ package shim
 
 import "errors"
 
-// Middleware makes a handler of a handler, to do something around each job: to count it, to trace it, to give it a
-// transaction. It sees the job, and the error that says what is to become of it, which [OutcomeOf] reads; it may return
-// another one. Typed handlers decode their payload within, so that a payload that does not fit is an error to see, too.
-// A panic of the handler passes through it, and fails the job with its stack if nobody recovers it.
+// Middleware wraps a handler to do something around each job: to count it, to trace it, to give it a transaction. It
+// receives the job, and the error that determines the outcome, which [OutcomeOf] interprets; it may return another
+// error. Typed handlers decode their payload inside, so an invalid payload is also an error that middleware receives. A
+// panic of the handler passes through the middleware; if nothing recovers it, it fails the job and is stored with its
+// stack.
 //
-// It runs in the goroutine and under the context of the handler.
+// Middleware runs in the goroutine and under the context of the handler.
 type Middleware func(next Handler) Handler
 
-// wrapped returns h within all of these, of which the first is the outermost.
+// wrapped returns h wrapped by all of these middlewares, the first being the outermost.
 func (h Handler) wrapped(middleware []Middleware) (Handler, error) {
 	for i := len(middleware) - 1; i >= 0; i-- {
 		if h = middleware[i](h); h == nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-// Open opens a pool for a [Worker] or a [Client], and connects once to see that it can. It is the caller's to close.
+// Open opens a pool for a [Worker] or a [Client], and connects once to check that it can. The caller closes it.
 //
-// connString is a URL, a list of key=value or the name of a database, with the settings of [pgxpool.ParseConfig] such as
-// pool_max_conns. If it is empty, DATABASE_URL is taken, and without it PGHOST, PGDATABASE and the other variables of
-// PostgreSQL's; if none of these is set, that is an error. Errors do not show passwords. Texts are sent as UTF-8, whatever
-// the encoding of the database and of the role.
+// connString is a URL, a list of key=value or the name of a database, with the settings of [pgxpool.ParseConfig] such
+// as pool_max_conns. If it is empty, Open uses DATABASE_URL, or else PGHOST, PGDATABASE and the other variables of
+// PostgreSQL; if none of these is set, it returns an error. Errors do not contain passwords. Text is sent as UTF-8,
+// whatever the encoding of the database and of the role.
 func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 	text, err := connection.Find(connString, "a connection string", os.Getenv)
 	if err != nil {
@@ -38,14 +38,14 @@ func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects: for scripts. The queue is in the
-// schema graphile_worker; for another one, and for more than one job, make a [Client].
+// QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects; it is meant for scripts. The
+// queue is in the schema graphile_worker. For another schema, and for more than one job, create a [Client].
 func QuickAdd(ctx context.Context, connString, task string, payload any, opts *AddOptions) (job *JobInfo, err error) {
 	text, err := connection.Find(connString, "a connection string", os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
-	config, err := pgxpool.ParseConfig(text) // knows the settings of a pool, too
+	config, err := pgxpool.ParseConfig(text) // it accepts the settings of a pool, too
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}

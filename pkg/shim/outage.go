@@ -14,11 +14,11 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// remindEvery is how often it is logged again that the database cannot be reached.
+// remindEvery is the interval between log lines while the database cannot be reached.
 const remindEvery = time.Minute
 
-// outage logs that the database cannot be reached: when that begins, once a minute while it lasts, and when it is over. All
-// loops of a worker share one, so that each of them does not log it at each try.
+// outage logs that the database cannot be reached: at the start, once a minute while it lasts, and at the end. All
+// loops of a worker share one outage, so that not every loop logs every attempt.
 type outage struct {
 	logger     *slog.Logger
 	gone, back string // the messages
@@ -30,17 +30,17 @@ type outage struct {
 func newOutage(logger *slog.Logger) *outage {
 	return &outage{
 		logger: logger,
-		gone:   "cannot reach the database, will try again",
-		back:   "the database can be reached again",
+		gone:   "database cannot be reached, worker will try again",
+		back:   "database can be reached again",
 	}
 }
 
-// newListenOutage returns an outage of the database as the listening connection sees it that has a path of its own.
+// newListenOutage returns an outage for a listening connection with an address of its own.
 func newListenOutage(logger *slog.Logger) *outage {
-	return &outage{logger: logger, gone: "cannot listen, will connect again", back: "listening again"}
+	return &outage{logger: logger, gone: "listening connection failed, worker will connect again", back: "listening again"}
 }
 
-// found is called with each error of a lost connection, or of one that cannot be made.
+// found is called with each error of a lost connection or a failed connection attempt.
 func (o *outage) found(err error) {
 	if o == nil {
 		return
@@ -58,7 +58,7 @@ func (o *outage) found(err error) {
 	o.logger.Warn(o.gone, "error", err)
 }
 
-// over is called when the database has answered a call that began at a time, or a connection was made.
+// over is called when the database has answered a call that began at a time, or when a connection was opened.
 func (o *outage) over(began time.Time) {
 	if o == nil {
 		return
@@ -81,8 +81,8 @@ func (o *outage) lasts() bool {
 	return !o.since.IsZero()
 }
 
-// warn logs that a call failed and will be tried again. While the database cannot be reached or takes no writes, which is
-// logged once for all calls, each failure is logged for debugging only.
+// warn logs that a call failed and will be tried again. While the database cannot be reached or is read-only, which is
+// logged once for all calls, each failure is logged at level debug.
 func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...any) {
 	attrs = append(attrs, "error", err)
 	switch {
@@ -97,8 +97,8 @@ func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...
 	}
 }
 
-// isOutage reports whether an error is that of a connection that was lost or could not be made because of the network, or
-// because the server is stopping, starting or recovering. A call that took too long is none: it may be the call's fault.
+// isOutage reports whether an error means that a connection was lost or could not be opened because of the network, or
+// because the server is stopping, starting or recovering. A timeout of a call does not count: the call may be the cause.
 func isOutage(err error) bool {
 	state := sqlstate.Of(err)
 	if state != "" {

@@ -49,15 +49,15 @@ func TestAnOutageIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 	gone.Store(true)
 	q.exec(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outage' and datname = current_database()`)
 	q.add("after", 1)
-	w.logs.await(t, "WARN cannot reach the database, will try again")
+	w.logs.await(t, "WARN database cannot be reached, worker will try again")
 	receive(t, many)
 	gone.Store(false)
-	w.logs.await(t, "INFO the database can be reached again", "lasted=")
+	w.logs.await(t, "INFO database can be reached again", "lasted=")
 	receive(t, ran)
 	w.stop()
-	for _, message := range []string{"WARN cannot", "can be reached again"} {
-		if found, _ := w.logs.find(message); len(found) != 1 {
-			t.Errorf("%q is logged %d times:\n%s", message, len(found), strings.Join(found, "\n"))
+	for _, parts := range [][]string{{"WARN", "will try again"}, {"can be reached again"}} {
+		if found, _ := w.logs.find(parts...); len(found) != 1 {
+			t.Errorf("%q is logged %d times:\n%s", parts, len(found), strings.Join(found, "\n"))
 		}
 	}
 }
@@ -70,9 +70,9 @@ func TestAWorkerThatStartsOnAReadOnlyServerWaitsForOneThatTakesWrites(t *testing
 	w := q.workerOn(pgtest.Pool(t, q.url), shim.Config{})
 	w.Handle("after", func(context.Context, *shim.Job) error { return nil })
 	w.start()
-	w.logs.await(t, "WARN the server is read-only, waits for one that takes writes")
+	w.logs.await(t, "WARN server is read-only, worker waits for a server that accepts writes")
 	q.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
-	w.logs.await(t, "INFO the server takes writes again")
+	w.logs.await(t, "INFO server accepts writes again")
 	w.logs.await(t, "INFO worker started")
 	q.add("after", 1)
 	q.await(`select count(*) = 0 from graphile_worker.jobs`)

@@ -2,20 +2,20 @@ package shim
 
 import "errors"
 
-// Outcome is what becomes of a claim, as the database says: not what its handler asked for, but what the job's row says
-// once that is written.
+// Outcome is the result of a claim as recorded in the database: not what the handler asked for, but the state of the
+// job's row after the outcome was written.
 type Outcome string
 
 const (
-	// OutcomeCompleted means that the job is done and its row is gone.
+	// OutcomeCompleted means that the job is completed and its row is deleted.
 	OutcomeCompleted Outcome = "completed"
 
 	// OutcomeFailed means that the attempt failed and the job will be tried again.
 	OutcomeFailed Outcome = "failed"
 
-	// OutcomePermanentlyFailed means that the job will not be tried again; its row is kept until somebody acts. It was the
-	// last attempt, or the handler discarded the job, or the job was replaced under its key, removed or canceled while it was
-	// claimed.
+	// OutcomePermanentlyFailed means that the job will not be tried again; its row is kept until it is deleted or
+	// rescheduled. It was the last attempt, or the handler discarded the job, or the job was replaced under its key,
+	// removed or canceled while it was claimed.
 	OutcomePermanentlyFailed Outcome = "permanently_failed"
 
 	// OutcomeSnoozed means that the job will run again, and that this attempt does not count.
@@ -25,12 +25,13 @@ const (
 	// was interrupted.
 	OutcomeReturned Outcome = "returned"
 
-	// OutcomeLeaseLost means that the job is not this worker's any more, so that nothing was reported.
+	// OutcomeLeaseLost means that the job is no longer this worker's, so nothing was reported.
 	OutcomeLeaseLost Outcome = "lease_lost"
 )
 
-// OutcomeOf returns what a handler asks for by returning err for a job, if nothing interrupts it: OutcomeCompleted for
-// nil, else OutcomeFailed, OutcomePermanentlyFailed or OutcomeSnoozed. Middleware may use it, and tests of handlers.
+// OutcomeOf returns the outcome that a handler requests by returning err for a job, if nothing interrupts it:
+// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed or OutcomeSnoozed. It is meant for
+// middleware and for tests of handlers.
 func OutcomeOf(job *Job, err error) Outcome {
 	if err == nil {
 		return OutcomeCompleted

@@ -11,20 +11,20 @@ import (
 	"github.com/gwsql/gw/internal/seconds"
 )
 
-// fate is what the database says has become of a job; of one that is completed nothing.
+// fate is the state of a job after its outcome was written; empty for a completed job.
 type fate struct {
-	state       string // in the words of the SQL function job_state
+	state       string // in the terms of the SQL function job_state
 	attempts    int
 	maxAttempts int
 	retryIn     time.Duration // until run_at, 0 if that has passed
 }
 
-// applied is what the database did of a batch of outcomes: what has become of the jobs it touched, by their ids. An id
-// that is missing belongs to a lease that was lost.
-// Nil is all of them, as of most batches of completed jobs.
+// applied is what the database did with a batch of outcomes: the new states of the changed jobs by their ids. An id
+// that is missing belongs to a lost lease. A nil map means that all were accepted, as in most batches of completed
+// jobs.
 type applied map[int64]fate
 
-// to returns what has become of a job, and whether its outcome was taken.
+// to returns the new state of a job, and whether its outcome was accepted.
 func (a applied) to(id int64) (became fate, taken bool) {
 	if a == nil {
 		return fate{}, true
@@ -60,7 +60,7 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	return done, nil
 }
 
-// classify reports whether jobs are of one claim, and whether one of them is in a named queue.
+// classify reports whether all jobs are of one claim, and whether one of them is in a named queue.
 func classify(outcomes []outcome) (ofOneClaim, queued bool) {
 	ofOneClaim = true
 	for i := range outcomes {
@@ -101,15 +101,15 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload, Permanent: o.permanent,
 		}
 	}
-	list, err := encodePayload(failures) // leaves the payloads' text as it is
+	list, err := encodePayload(failures) // keeps the text of the payloads
 	if err != nil {
 		return nil, fmt.Errorf("encode failures: %w", err)
 	}
 	return q.apply(ctx, `from S.fail_job_batch($1::text, $2::json) as j`, q.workerID, *list)
 }
 
-// apply calls a function that says what has become of jobs, which sql names j. Infinity minus a time is an error before
-// PostgreSQL 17.
+// apply calls a function that returns the new states of jobs; sql names its rows j. Infinity minus a time is an error
+// before PostgreSQL 17.
 func (q *queries) apply(ctx context.Context, sql string, args ...any) (done applied, err error) {
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		done = make(applied)
@@ -144,7 +144,7 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 	return ids, leases
 }
 
-// inSeconds returns a delay as the database takes it, null for none.
+// inSeconds converts a delay to seconds, nil to null.
 func inSeconds(d *time.Duration) *float64 {
 	if d == nil {
 		return nil

@@ -3,32 +3,32 @@ package shim
 import "time"
 
 const (
-	// aheadTime is how much work may wait in front of the executors: long enough to hide a claim behind it, short enough
-	// that another worker does not wait for it.
+	// aheadTime is how much work may wait in front of the executors: enough to cover the duration of a claim, but so
+	// little that another worker could not start it much earlier.
 	aheadTime = 100 * time.Millisecond
-	// maxWait is how long a job may wait when handlers take longer than those before them did. Then it is returned.
+	// maxWait is how long a job may wait if handlers take longer than previous ones. After that it is returned.
 	maxWait = 2 * aheadTime
-	// oldClaim is how long a job may wait in a process that is slow, but was not paused.
+	// oldClaim is how long a job may wait in a process that is slow but was not paused.
 	oldClaim = 10 * maxWait
-	// maxAhead bounds the jobs in front of the executors however short they are: as many as two claims under way bring and
-	// the executors have left of the one before.
+	// maxAhead limits the jobs in front of the executors however short they are: the jobs of two concurrent claims, and
+	// the rest of the previous one.
 	maxAhead = 3000
-	// maxClaim bounds a claim.
+	// maxClaim limits a claim.
 	maxClaim = 1000
-	// longHandler is the duration from which on waiting for a claim costs nothing to speak of, so that nothing is
-	// claimed before it can start, unless claims take longer still.
+	// longHandler is the duration of handlers from which the wait for a claim is negligible, so that no job is claimed
+	// before it can start, unless claims take longer still.
 	longHandler = 50 * time.Millisecond
 )
 
-// pace learns how long handlers take, and from that how many jobs to hold.
+// pace learns how long handlers take, and so how many jobs to hold.
 type pace struct {
 	concurrency int
-	mean        time.Duration // of recent handlers, the last ones weighing most; 0 before the first
-	claim       time.Duration // how long the last claim took
-	ahead       int           // jobs to hold beyond those that run
+	mean        time.Duration // of recent handlers, the last ones weighted most; 0 before the first
+	claim       time.Duration // the duration of the last claim
+	ahead       int           // jobs to hold in addition to running ones
 }
 
-// finished tells of a handler that took d.
+// finished records a handler that took d.
 func (p *pace) finished(d time.Duration) {
 	d = max(d, 1)
 	if p.mean == 0 {
@@ -39,21 +39,21 @@ func (p *pace) finished(d time.Duration) {
 	p.ahead = min(p.ahead, p.fitting())
 }
 
-// filled tells that a claim returned as many jobs as it asked for. Only then is it worth to hold more, and only twice as
-// many as before, since what was learnt from a few jobs may not hold for the next.
+// filled records that a claim returned as many jobs as it asked for. Only then is it useful to hold more, and only
+// twice as many as before, because an estimate from a few jobs may be wrong for the next ones.
 func (p *pace) filled() {
 	p.ahead = min(max(2*p.ahead, p.concurrency), p.fitting())
 }
 
-// stalled tells that handlers turned out to be long after jobs were claimed ahead of them.
+// stalled records that handlers proved to be long after jobs were claimed ahead of them.
 func (p *pace) stalled() {
 	p.mean = max(p.mean, longHandler)
 	p.ahead = 0
 }
 
-// want returns how many jobs to claim while busy jobs are claimed and not finished. It is 0 until half of what may be
-// held ahead is used up or a claim can be as large as it may, so that claims of short jobs are large, and never 0 while an
-// executor is idle.
+// want returns how many jobs to claim while busy jobs are claimed and not finished. It is 0 until half of the jobs
+// ahead are used up or a claim can have the maximum size, so that claims of short jobs are large. It is never 0 while
+// an executor is idle.
 func (p *pace) want(busy int) int {
 	n := p.concurrency + p.ahead - busy
 	if n < max(1, min(p.ahead/2, maxClaim)) {

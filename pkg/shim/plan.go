@@ -1,18 +1,18 @@
 package shim
 
-// plan is what to ask for in a claim.
+// plan is what a claim asks for.
 type plan struct {
 	tasks []string
 	limit int
-	whole bool // all tasks are asked for that have room
+	whole bool // it asks for all tasks that have room
 }
 
-// plan returns what to ask for when up to limit jobs are wanted; no tasks if none has room.
+// plan returns what to ask for if up to limit jobs are wanted. The list of tasks is empty if none has room.
 //
-// A task with a limit of its own is left out while it has no room, and a claim that includes one asks for no more jobs
-// than it has room for: all of them may be of that task. So that this does not make the claims of the other tasks small,
-// they are claimed without the limited ones every other time, as long as they are short enough to be claimed ahead: then
-// a job that is more urgent waits no longer than behind the others ahead of it.
+// A task with a limit of its own is left out while it is full, and a claim that includes such a task asks for no more
+// jobs than the task has room for, because all of them may be of that task. So that this does not make the claims of
+// other tasks small, every other claim leaves out the limited tasks, as long as jobs are short enough to be claimed
+// ahead. A more urgent job then waits at most for the jobs ahead of it.
 func (f *fetcher) plan(set *taskSet, limit int) plan {
 	if !set.isLimited() {
 		f.leftOut = false
@@ -26,7 +26,7 @@ func (f *fetcher) plan(set *taskSet, limit int) plan {
 	return plan{room.tasks, min(limit, room.least), true}
 }
 
-// learn takes in how many jobs a plan has brought, for the next one.
+// learn records how many jobs a plan has returned, for the next one.
 func (f *fetcher) learn(p plan, jobs []*Job, set *taskSet) {
 	f.skips = p.whole && len(jobs) == p.limit
 	for _, job := range jobs {
@@ -36,14 +36,14 @@ func (f *fetcher) learn(p plan, jobs []*Job, set *taskSet) {
 	}
 }
 
-// room is what the tasks of a set have room for.
+// room is the room that the tasks of a set have.
 type room struct {
 	tasks []string // those that have any
-	least int      // what the one has that has the least
+	least int      // the room of the task that has the least
 	ahead bool     // jobs are claimed ahead
 }
 
-// room returns which tasks have room. [backlog.reopened] tells when one more has.
+// room returns which tasks have room. [backlog.reopened] reports when one more has.
 func (b *backlog) room(set *taskSet) room {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *backlog) room(set *taskSet) room {
 	return r
 }
 
-// reopened returns, once, whether a task that had no room has some again.
+// reopened returns, once, whether a task that was full has room again.
 func (b *backlog) reopened() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,10 +71,10 @@ func (b *backlog) reopened() bool {
 	return reopened
 }
 
-// taskCount is what the backlog knows of a task.
+// taskCount is the state of a task in the backlog.
 type taskCount struct {
 	busy int  // jobs waiting or running
-	full bool // it had no room when it was last asked for
+	full bool // it was full at the last check
 }
 
 func (b *backlog) countOf(task string) *taskCount {
@@ -86,13 +86,13 @@ func (b *backlog) countOf(task string) *taskCount {
 	return count
 }
 
-// enter counts jobs in.
+// enter counts new jobs.
 func (b *backlog) enter(jobs []*Job) {
 	b.busy += len(jobs)
 	var count *taskCount
 	task := ""
 	for _, job := range jobs {
-		if count == nil || job.TaskIdentifier != task { // most have the task of the one before
+		if count == nil || job.TaskIdentifier != task { // most have the same task as the previous one
 			task = job.TaskIdentifier
 			count = b.countOf(task)
 		}
@@ -101,7 +101,7 @@ func (b *backlog) enter(jobs []*Job) {
 	}
 }
 
-// left notes that a job is not claimed any more, or has run.
+// left records that a job is no longer claimed, or has run.
 func (b *backlog) left(job *Job) {
 	b.busy--
 	count := job.hold.task

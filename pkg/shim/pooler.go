@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// poolerRounds is how often a pooler gets the chance to show that sessions share its connections; on a busy one they may
-	// by chance not meet.
+	// poolerRounds is how often the check for a pooler is repeated; on a busy pooler the two sessions may happen not to
+	// share a connection.
 	poolerRounds = 5
-	// poolerTimeout bounds the look for a pooler. One that takes longer is believed to be in session mode.
+	// poolerTimeout limits the check for a pooler. A pooler that takes longer is assumed to be in session mode.
 	poolerTimeout = 5 * time.Second
 )
 
 const (
-	statementAdvice = "it goes through a pooler in transaction mode that does not keep prepared statements: " +
+	statementAdvice = "the connection uses a pooler in transaction mode that does not support prepared statements: " +
 		"set DefaultQueryExecMode to QueryExecModeCacheDescribe (default_query_exec_mode=cache_describe in the connection " +
 		"string, --no-prepared-statements of gw-run)"
-	listenAdvice = "it goes through a pooler in transaction mode, where LISTEN is lost: set ListenConfig to the server's own " +
-		"address (--listen-url of gw-run), or PollOnly (--no-listen)"
-	parameterAdvice = "it goes through a pooler that takes no such setting from a connection: leave it out of the connection " +
-		"string, or name it in the pooler's ignore_startup_parameters"
+	listenAdvice = "the connection uses a pooler in transaction mode, which does not support LISTEN: set ListenConfig to the " +
+		"server's own address (--listen-url of gw-run), or PollOnly (--no-listen)"
+	parameterAdvice = "the connection uses a pooler that does not accept this parameter: remove it from the connection " +
+		"string, or add it to the pooler's ignore_startup_parameters"
 )
 
-// advised adds to an error that only a pooler causes what to do about it.
+// advised adds a remedy to an error that only a pooler causes.
 func advised(err error) error {
 	advice := ""
 	switch state := sqlstate.Of(err); {
@@ -47,31 +47,31 @@ func advised(err error) error {
 	return fmt.Errorf("%w: %s", err, advice)
 }
 
-// isLostStatement reports whether a state says that a prepared statement is another session's, or gone. In a session of
-// one's own it is neither.
+// isLostStatement reports whether an SQLSTATE means that a prepared statement is missing or belongs to another session.
+// Neither happens in a session that is not shared.
 func isLostStatement(state string) bool { return state == "26000" || state == "42P05" }
 
-// pooler finds out whether the worker's connections share those of a pooler, as in transaction mode.
+// pooler finds out whether the worker's connections are shared by a pooler, as in transaction mode.
 type pooler struct {
 	pool    *pgxpool.Pool
-	connect func(context.Context) (*pgx.Conn, error) // makes one more connection to where the pool's go
+	connect func(context.Context) (*pgx.Conn, error) // opens one more connection to the pool's address
 	listens bool                                     // over such a connection
 }
 
-// check refuses what cannot work. Without a pooler it costs a query.
+// check refuses a configuration that cannot work. Without a pooler it costs one query.
 func (p *pooler) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	first, err := p.pool.Acquire(ctx)
 	if connection.RefusesPath(err) {
-		first, err = p.pool.Acquire(ctx) // which does not ask for it again
+		first, err = p.pool.Acquire(ctx) // which does not query it again
 	}
 	if err != nil {
-		return nil // whoever needs a connection next says why there is none
+		return nil // the next call that needs a connection reports the error
 	}
 	defer first.Release()
 	pid, err := ask[int32](ctx, first.Conn(), `select pg_catalog.pg_backend_pid()`)
-	// PostgreSQL introduces itself with the id of the process that serves the session, a pooler with one it made up.
+	// PostgreSQL reports the id of the process that serves the session; a pooler reports an id of its own.
 	if err != nil || uint32(pid) == first.Conn().PgConn().PID() {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (p *pooler) check(ctx context.Context) error {
 	return nil
 }
 
-// prepares reports whether statements outlive the exchange in which they are prepared.
+// prepares reports whether prepared statements are used across round trips.
 func (p *pooler) prepares() bool {
 	mode := p.pool.Config().ConnConfig.DefaultQueryExecMode
 	return mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeDescribeExec
 }
 
-// isShared reports whether one session sees a setting of the other's.
+// isShared reports whether one session sees a setting of the other one.
 func isShared(ctx context.Context, one, other *pgx.Conn) bool {
 	mark := rand.Text()
 	if _, err := ask[string](ctx, one, `select pg_catalog.set_config('gw.probe', '`+mark+`', false)`); err != nil {
@@ -107,7 +107,7 @@ func isShared(ctx context.Context, one, other *pgx.Conn) bool {
 	return err == nil && seen != nil && *seen == mark
 }
 
-// losesStatements reports whether one session meets a prepared statement of the other's.
+// losesStatements reports whether one session sees a prepared statement of the other one.
 func losesStatements(ctx context.Context, one, other *pgx.Conn) bool {
 	name := "gw_probe_" + rand.Text()
 	if _, err := one.PgConn().Prepare(ctx, name, `select 1`, nil); err != nil {
@@ -117,7 +117,7 @@ func losesStatements(ctx context.Context, one, other *pgx.Conn) bool {
 	return isLostStatement(sqlstate.Of(err))
 }
 
-// ask returns the only value of a query, in a way that every pooler lets pass.
+// ask returns the only value of a query, in a mode that every pooler supports.
 func ask[T any](ctx context.Context, conn *pgx.Conn, sql string) (value T, err error) {
 	err = conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&value)
 	return value, err

@@ -8,27 +8,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Propagator carries what a context holds, such as a trace, from whoever adds a job to the handler that works it. What it
-// carries lies beside the job, so payloads stay as they are, and belongs to this request for the job: a request that
-// replaces the job under its key brings its own or none. pkg/gwotel makes one of OpenTelemetry's.
+// Propagator carries values of a context, such as a trace, from the caller that adds a job to the handler that runs it.
+// They are stored beside the job, so payloads are unchanged. They belong to one request for the job: a request that
+// replaces the job under its key stores its own values or none. pkg/gwotel implements one for OpenTelemetry.
 type Propagator interface {
-	// Inject returns what is to be sent along with a job that is added under ctx; nothing if it is empty. Names and values
-	// with a zero byte are left out.
+	// Inject returns the values to store with a job that is added under ctx; nothing is stored if the map is empty.
+	// Names and values with a zero byte are ignored.
 	Inject(ctx context.Context) map[string]string
 
-	// Extract returns ctx, under which a handler is to run, with what was sent along with its job. It is not called for a
-	// job without.
+	// Extract returns ctx, the context of a handler, with the values stored with its job. It is not called for a job
+	// without any.
 	Extract(ctx context.Context, carried map[string]string) context.Context
 }
 
-// carried returns what is to be sent along with jobs that are added under ctx, as JSON, or nil.
+// carried returns the values to store with jobs that are added under ctx, as JSON, or nil.
 func (c *Client) carried(ctx context.Context) (any, error) {
 	if c.cfg.Propagator == nil {
 		return nil, nil
 	}
 	values := make(map[string]string)
 	for name, value := range c.cfg.Propagator.Inject(ctx) {
-		if !strings.ContainsRune(name+value, 0) { // which jsonb has no place for
+		if !strings.ContainsRune(name+value, 0) { // jsonb cannot store it
 			values[name] = value
 		}
 	}
@@ -39,8 +39,8 @@ func (c *Client) carried(ctx context.Context) (any, error) {
 	return string(text), err
 }
 
-// addedBy returns where a statement reads the jobs r from: what adds them and, where something is to be sent along, its
-// parameter, what does that.
+// addedBy returns the from clause of a statement that adds jobs, as r. If carried is not nil, it also stores the
+// context given by parameter.
 func addedBy(adding string, carried any, parameter string) string {
 	if carried == nil {
 		return adding + ` as r`
@@ -54,7 +54,7 @@ func addedBy(adding string, carried any, parameter string) string {
 		 select a.* from added as a cross join put) as r`
 }
 
-// readCarried reads what was sent along with jobs. They can do without.
+// readCarried reads the values stored with jobs. If that fails, the jobs run without them.
 func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 	if q.worker.cfg.Propagator == nil {
 		return
@@ -79,11 +79,11 @@ func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 		return err
 	})
 	if err != nil {
-		q.worker.logger().Warn("cannot read what was sent along with jobs, they run without", "error", err)
+		q.worker.logger().Warn("contexts of jobs could not be read, jobs run without them", "error", err)
 	}
 }
 
-// within returns the context for the job's handler, with what was sent along.
+// within returns the context for the job's handler, with the values stored with the job.
 func (j *Job) within(ctx context.Context) context.Context {
 	if j.carried == nil {
 		return ctx

@@ -15,35 +15,35 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
-// callTimeout bounds every call of the database but ticks of cron, the wait for a connection included. A claim it bounds
-// from the last byte that came.
+// callTimeout limits every call of the database except ticks of cron, including the wait for a connection. For a claim
+// it counts from the last byte received.
 const callTimeout = 30 * time.Second
 
-// queries are the calls of the SQL core. Every parameter is cast and JSON goes as a string, so that they mean the same
-// in each of pgx's query modes.
+// queries are the calls of the SQL functions. Every parameter is cast, and JSON is sent as a string, so that they mean
+// the same in each of pgx's query modes.
 type queries struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	workerID string
-	worker   *Worker // given to the jobs
+	worker   *Worker // set in the jobs
 	readOnly *readOnly
 	outage   *outage
 }
 
-// call runs fn on a connection of the pool. A cached plan that a migration has outdated fails once per connection, so it
-// is tried again on the same one.
+// call runs fn on a connection of the pool. A cached plan that a migration has invalidated fails once per connection,
+// so fn is retried on the same one.
 func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
 	return q.callWithin(ctx, callTimeout, fn)
 }
 
-// callWithin is call for what may take longer.
+// callWithin is call with another timeout.
 func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return q.on(ctx, conn.Conn(), fn) })
 }
 
-// callWhileHeard is call for what may bring so many bytes that they take longer: it goes on for as long as some come.
+// callWhileHeard is call for large results: it continues as long as data arrives.
 func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
 	acquiring, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -70,7 +70,7 @@ func (q *queries) on(ctx context.Context, conn *pgx.Conn, fn func(context.Contex
 	return err
 }
 
-// row calls a statement that returns one row and scans it into dst. S in sql stands for the schema.
+// row runs a statement that returns one row and scans it into dst. S in sql stands for the schema.
 func (q *queries) row(ctx context.Context, dst any, sql string, args ...any) error {
 	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, q.text(sql), args...).Scan(dst)
@@ -86,19 +86,19 @@ func (q *queries) exec(ctx context.Context, sql string, args ...any) error {
 
 func (q *queries) text(sql string) string { return statement.In(q.schema, sql) }
 
-// breakingRevision returns the newest breaking revision the schema went through, 0 if none.
+// breakingRevision returns the newest breaking revision of the schema, 0 if there is none.
 func (q *queries) breakingRevision(ctx context.Context) (revision int, err error) {
 	err = q.row(ctx, &revision, `select S._gw_breaking_revision()`)
 	return revision, err
 }
 
-// breakingVersion returns the newest version of the schema that breaks workers which do not know it, 0 if none.
+// breakingVersion returns the newest version of the schema that workers must support, 0 if there is none.
 func (q *queries) breakingVersion(ctx context.Context) (version int, err error) {
 	err = q.row(ctx, &version, `select S._gw_breaking_version()`)
 	return version, err
 }
 
-// identity is what a worker tells the fleet about itself.
+// identity is the registration of a worker.
 type identity struct {
 	tasks       []string
 	concurrency int
@@ -116,15 +116,15 @@ func (q *queries) register(ctx context.Context, me identity) error {
 // pulse is the answer to a heartbeat.
 type pulse struct {
 	registered bool
-	leases     map[int64]int64  // of the jobs that are held, by job id: those that count from now on
-	next       time.Duration    // until the next beat, 0 if there is more to recover
-	aloneWaits bool             // a job waits that has to run alone
-	died       []string         // workers whose jobs are all recovered now
-	freed      int64            // jobs that this call recovered
+	leases     map[int64]int64  // of the jobs that are held, by job id: the new ones
+	next       time.Duration    // until the next heartbeat, 0 if there is more to recover
+	aloneWaits bool             // a suspect is waiting
+	died       []string         // workers whose jobs are now all recovered
+	freed      int64            // jobs that this call freed
 	canceled   map[int64]string // jobs of this worker that were canceled, with the reasons, which may be empty
 }
 
-// heartbeat says that the worker lives and runs these jobs.
+// heartbeat records that the worker is alive and runs these jobs.
 func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*Job, reconnected bool) (p pulse, err error) {
 	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
 	for i, job := range jobs {
@@ -167,31 +167,31 @@ func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	return freed, err
 }
 
-// returnUnknown hands back what is locked in this worker's name but for these jobs, and returns how many those were.
+// returnUnknown returns to the queue the jobs locked in this worker's name except these, and returns their number.
 func (q *queries) returnUnknown(ctx context.Context, known []int64) (returned int64, err error) {
 	err = q.row(ctx, &returned, `select S.return_unknown_jobs($1::text, $2::bigint[])`, q.workerID, known)
 	return returned, err
 }
 
-// unlock frees everything that is locked in this worker's name.
+// unlock frees all jobs and queues locked in this worker's name.
 func (q *queries) unlock(ctx context.Context) error {
 	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)
 }
 
-// wakeUp says that this worker need not be told of jobs.
+// wakeUp records that this worker need not be notified of jobs.
 func (q *queries) wakeUp(ctx context.Context) error {
 	return q.exec(ctx, `select S.wake_up($1::text)`, q.workerID)
 }
 
-// stillInFlight returns which of these transactions have not ended; of nil, all that have not.
+// stillInFlight returns which of these transactions have not ended; for nil, all that have not.
 func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
 	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
 	return still, err
 }
 
-// isMistake reports whether the database lacks what the worker needs: a table, function or privilege (class 42), the
-// schema (3F), or a plan or prepared statement that fits (0A, 26). Trying again mends none of them. What a trigger of the
-// user's lacks is none.
+// isMistake reports whether the database lacks something that the worker needs: a table, function or privilege (class
+// 42), the schema (3F), or a valid plan or prepared statement (0A, 26). Trying again does not help. Errors of a user's
+// trigger do not count.
 func isMistake(err error) bool {
 	if !inClass(err, "42", "3F", "0A", "26") {
 		return false
@@ -200,16 +200,17 @@ func isMistake(err error) bool {
 	return !ok || !isFromTrigger(refusal)
 }
 
-// isAboutRow reports whether an error may be that of a single row, which the server cannot read, convert or send: a value
-// that cannot be (22), too little memory (53, but not a full disk or what connections run into), a limit (54), or damage (XX).
+// isAboutRow reports whether an error may be caused by a single row, which the server cannot read, convert or send: an
+// invalid value (22), too little memory (53, but not a full disk or too many connections), a limit (54), or damage
+// (XX).
 func isAboutRow(err error) bool {
 	return inClass(err, "22", "53", "54", "XX") && !slices.Contains([]string{"53100", "53300", "53400"}, sqlstate.Of(err))
 }
 
-// isRefusal reports whether the database refused a value that it was sent (22, 23), or its rules did (GW).
+// isRefusal reports whether the database refused a value that it was sent (22, 23), or its functions did (GW).
 func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }
 
-// Errors of no such class, above all lost connections, are weather: they pass.
+// Errors of other classes, such as lost connections, are transient.
 func inClass(err error, classes ...string) bool {
 	state := sqlstate.Of(err)
 	return len(state) == 5 && slices.Contains(classes, state[:2])

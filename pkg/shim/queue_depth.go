@@ -8,22 +8,22 @@ import (
 	"github.com/gwsql/gw/internal/seconds"
 )
 
-// QueueDepth says how many jobs stand where.
+// QueueDepth is the number of jobs in each state.
 type QueueDepth struct {
-	Ready     int64 // due, and nobody runs them; their named queue may be busy
+	Ready     int64 // due and not claimed; their named queue may be locked
 	Scheduled int64 // due later
-	Running   int64 // claimed, by whatever worker
-	Failed    int64 // out of attempts, kept until somebody acts
+	Running   int64 // claimed, by any worker
+	Failed    int64 // out of attempts; they stay until they are deleted or retried
 
-	// OldestReady is for how long the longest waiting of the ready jobs is due, 0 if none is.
+	// OldestReady is how long the oldest ready job has been due, 0 if none is ready.
 	OldestReady time.Duration
 
-	// IsEstimate says that there are too many jobs to count, so that a sample stands for all. It does not show a few jobs
-	// among millions. OldestReady is never an estimate.
+	// IsEstimate is set if there are too many jobs to count, so that the numbers come from a sample. A sample may miss
+	// a few jobs among millions. OldestReady is never an estimate.
 	IsEstimate bool
 }
 
-// QueueDepth counts the jobs in the queue. It costs some milliseconds, tens of them when there are millions of jobs.
+// QueueDepth counts the jobs in the queue. It takes some milliseconds, or tens of them if there are millions of jobs.
 func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 	var (
 		depth  QueueDepth

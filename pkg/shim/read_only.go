@@ -7,31 +7,32 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// readOnlyState is the code with which a hot standby, or a server that was told to take no writes, refuses every call.
+// readOnlyState is the SQLSTATE with which a hot standby, or a server set to read-only, refuses every call.
 const readOnlyState = "25006"
 
-// readOnly remembers that the server takes no writes, so that it is said once and not by each loop at each try. Such a
-// server was the primary until a failover, or will be: connections to it are given up, for the next may lead elsewhere.
+// readOnly records that the server is read-only, so that this is logged once and not by each loop at each attempt. Such
+// a server was the primary before a failover, or will become it. Connections to it are closed, because the next one may
+// lead to another server.
 type readOnly struct {
 	is     atomic.Bool
 	logger *slog.Logger
-	moved  signal // for the listener, which would not notice that writes go elsewhere now
+	moved  signal // for the listener, which would not notice that writes go to another server now
 }
 
 // found is called with each refusal.
 func (r *readOnly) found() {
 	if r != nil && !r.is.Swap(true) {
-		r.logger.Warn("the server is read-only, waits for one that takes writes")
+		r.logger.Warn("server is read-only, worker waits for a server that accepts writes")
 	}
 }
 
-// over is called when a write went well.
+// over is called after a successful write.
 func (r *readOnly) over() {
 	if r != nil && r.is.CompareAndSwap(true, false) {
-		r.logger.Info("the server takes writes again")
+		r.logger.Info("server accepts writes again")
 		r.moved.set()
 	}
 }
 
-// isReadOnly reports whether the server takes no writes, about which something has been said already.
+// isReadOnly reports whether an error means that the server is read-only, which is logged already.
 func isReadOnly(err error) bool { return sqlstate.Of(err) == readOnlyState }

@@ -12,9 +12,10 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// writeRefused is for an outcome that the database refuses, because a trigger of the user's raises for instance: the job
-// has failed with that error, as if its handler had returned it. What is refused as a failure is tried as a permanent one.
-// Whoever refuses that, too, refuses whatever could be written: the job stays locked, which keeps it from running again.
+// writeRefused handles an outcome that the database refuses, for example because a user's trigger raises an error. The
+// job fails with that error, as if its handler had returned it. If the failure is refused, writeRefused tries a
+// permanent failure. If that is refused too, every outcome would be: the job stays locked, so that it does not run
+// again.
 func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, refusal error, call writeFunc) {
 	if verb != "fail" {
 		call = f.queries.fail
@@ -41,7 +42,7 @@ func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, ref
 		return
 	}
 	f.left++
-	f.about(o).Error("the database refuses every outcome of a job, which stays locked until it is freed", "error", err)
+	f.about(o).Error("database refuses every outcome of a job, job stays locked until it is freed", "error", err)
 }
 
 // insteadOf returns the failures to try, in this order, after the database has refused o.
@@ -59,7 +60,7 @@ func (o outcome) insteadOf(verb string, refusal error) (failures []outcome) {
 	if o.message != "" {
 		refused.message = strconv.QuoteToASCII(o.message) + "\n" + refused.message
 	}
-	// With the payload that the job has, what is done of it would be done again.
+	// With the job's present payload, the completed part would be repeated.
 	refused.permanent, refused.payload, refused.delay = o.permanent || o.payload != nil, nil, nil
 	failures = append(failures, refused)
 	if !refused.permanent {
@@ -69,10 +70,10 @@ func (o outcome) insteadOf(verb string, refusal error) (failures []outcome) {
 	return failures
 }
 
-// RefusedError says that the database has refused to take what a handler returned, so that the job has failed instead.
+// RefusedError means that the database has refused the outcome of a handler, so that the job has failed instead.
 type RefusedError struct {
-	Err      error // why, as the database says
-	Returned error // what the handler returned
+	Err      error // the reason, as reported by the database
+	Returned error // the handler's error
 }
 
 func (e *RefusedError) Error() string { return "outcome refused by the database: " + e.Err.Error() }
@@ -85,15 +86,15 @@ func (e *RefusedError) Unwrap() []error {
 	return []error{e.Err, e.Returned}
 }
 
-// maxDoubtfulTries is how often an outcome is tried while the error is doubtful: some seconds.
+// maxDoubtfulTries is how often an outcome is tried while the error is doubtful: for some seconds.
 const maxDoubtfulTries = 6
 
-// isDoubtful reports whether an error passes by itself as a rule, conflicts of transactions (40) and internal errors (XX),
-// but may come from the row as well, and then for ever.
+// isDoubtful reports whether an error is usually transient, such as conflicts of transactions (40) and internal errors
+// (XX), but may also be caused by the row and then permanent.
 func isDoubtful(err error) bool { return inClass(err, "40", "XX") }
 
-// isRefusedOutcome reports whether the database refused an outcome for what it is: whatever a trigger may raise. The rest is
-// weather, that of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), or a mistake.
+// isRefusedOutcome reports whether the database refused an outcome because of its content, as a trigger may do. Other
+// errors are transient ones of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), or mistakes.
 func isRefusedOutcome(err error) bool {
 	return sqlstate.Of(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err)
 }
@@ -101,9 +102,9 @@ func isRefusedOutcome(err error) bool {
 // triggerFunction matches a function without arguments in a line of an error's context.
 var triggerFunction = regexp.MustCompile(`([\w$]+)"?\(\)`)
 
-// isFromTrigger reports whether an error arose in a trigger that is not of the queue, whose own have names with _gw_: a
-// line of the context names each function that was running, those of the queue with arguments, in a language that the
-// server is set to.
+// isFromTrigger reports whether an error was raised in a trigger that is not the queue's. Each line of the context
+// names a function that was running; the queue's triggers have names with _gw_, and its other functions have arguments.
+// The language of these lines depends on the server's settings.
 func isFromTrigger(err *pgconn.PgError) bool {
 	for line := range strings.Lines(err.Where) {
 		if !strings.Contains(line, "PL/") {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// report logs and tells what became of outcomes: those in done were written, the others refused.
+// report logs the results of outcomes and emits their events: those in done were written, the others were refused.
 func (f *finisher) report(batch []outcome, done applied, tries int) {
 	returned := 0
 	for _, o := range batch {
@@ -35,7 +35,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 		f.logWritten(o, end, became)
 	}
 	if returned > 0 {
-		f.logger.Info("jobs returned that had not started", "jobs", returned)
+		f.logger.Info("jobs that had not started returned to the queue", "jobs", returned)
 	}
 }
 
@@ -44,7 +44,7 @@ func (f *finisher) reportLost(o outcome) {
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
 }
 
-// reportCommitted is for a job that was gone when its handler had returned.
+// reportCommitted handles a job that was deleted when its handler returned.
 func (f *finisher) reportCommitted(o outcome) {
 	f.tell(o, OutcomeCompleted, fate{})
 	if o.err == nil && f.quiet {
@@ -53,14 +53,14 @@ func (f *finisher) reportCommitted(o outcome) {
 	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
 	switch {
 	case o.err != nil:
-		logger.Warn("job completed by its handler, which failed after that", "error", o.message)
+		logger.Warn("job completed by its handler, which then failed", "error", o.message)
 	default:
 		logger.Info("job completed", "by", "its handler")
 	}
 }
 
-// end returns what the database has made of o. A job that was replaced, removed or canceled while it ran has failed,
-// whatever was asked for.
+// end returns the outcome that the database has recorded. A job that was replaced, removed or canceled while it ran has
+// failed, whatever was requested.
 func (o *outcome) end(became fate) Outcome {
 	if o.verdict != completed && became.state == "failed" {
 		return OutcomePermanentlyFailed
@@ -68,7 +68,7 @@ func (o *outcome) end(became fate) Outcome {
 	return o.kind()
 }
 
-// asked returns what o asks of the database, for want of an answer.
+// asked returns the outcome that o requests, if the database gave no answer.
 func (o *outcome) asked() Outcome {
 	if o.verdict == failed && (o.permanent || o.job.Attempts >= o.job.MaxAttempts) {
 		return OutcomePermanentlyFailed

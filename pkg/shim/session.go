@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// abandonTime is how long handlers may go on after their contexts ended before their jobs are returned without them.
+	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
+	// them.
 	abandonTime = 10 * time.Second
-	// lastWords is how long a worker that leaves tries to write the last outcomes.
+	// lastWords is how long a stopping worker tries to write the last outcomes.
 	lastWords = 15 * time.Second
-	// farewell is how long it tries to take itself off the books.
+	// farewell is how long it tries to deregister.
 	farewell = 5 * time.Second
 )
 
-// errStopped ends a session that nothing is wrong with.
+// errStopped ends a session without an error.
 var errStopped = errors.New("stopped")
 
 // session is one run of a worker: its loops and the channels between them.
@@ -30,7 +31,7 @@ var errStopped = errors.New("stopped")
 //	                      ▲                                             │
 //	                      └───────────────────settled───────────────────┘
 //
-// The fetcher counts what is on its way and claims no more than fits outcomes, so no send ever blocks.
+// The fetcher counts the jobs in flight and claims no more than the channel outcomes can hold, so no send blocks.
 type session struct {
 	worker  *Worker
 	once    bool
@@ -82,7 +83,7 @@ func newSession(w *Worker, once bool) *session {
 }
 
 func (s *session) run(ctx context.Context) error {
-	// What is under way when ctx ends is still finished in good order, so nothing below depends on ctx itself.
+	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
 	base := context.WithoutCancel(ctx)
 	own, err := ownPool(base, s.worker.pool)
 	if err != nil {
@@ -254,7 +255,7 @@ func (s *session) newCron(fail func(error)) *cron {
 	}
 }
 
-// listens reports whether the worker is told of jobs.
+// listens reports whether the worker receives notifications.
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
 func (s *session) newFetcher(fail func(error)) *fetcher {
@@ -279,7 +280,7 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 	}
 }
 
-// work claims and executes until the worker is told to stop and the last handler has returned or was given up.
+// work claims and executes jobs until the worker is told to stop and the last handler has returned or was given up.
 func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
 	handling, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(ErrShutdown)
@@ -321,7 +322,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		emit(s.events, StopRequested{})
 	case <-s.worker.stopping:
 		emit(s.events, StopRequested{})
-	case <-claiming.Done(): // a loop gave up, or nothing is left to do once
+	case <-claiming.Done(): // a loop failed, or RunOnce has nothing left to do
 		if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
 			emit(s.events, WorkerFailed{Err: cause})
 		}
@@ -339,7 +340,7 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 	case <-s.worker.killing:
 	case <-time.After(s.worker.cfg.Grace):
 	}
-	s.logger.Warn("grace is over, interrupts running jobs")
+	s.logger.Warn("grace period is over, running jobs are interrupted")
 	emit(s.events, ShutdownForced{})
 	cut(ErrShutdown)
 
@@ -348,32 +349,32 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		return
 	case <-time.After(s.abandonTime):
 	}
-	s.logger.Error("handlers ignore the end of their context, returns their jobs without them")
+	s.logger.Error("handlers did not return after their contexts ended, their jobs are returned to the queue")
 	for _, e := range executors {
 		e.abandon()
 	}
 	<-drained
 }
 
-// leave takes the worker off the books. By now it holds no job that it knows of; what is locked in its name all the same
-// is freed.
+// leave deregisters the worker. It holds no job that it knows of by now; jobs that are locked in its name all the same
+// are freed.
 func (s *session) leave(ctx context.Context, orphaned bool) {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
 	if orphaned {
 		if err := s.queries.unlock(ctx); err != nil {
-			// It stays registered, so that the others find it dead and recover what it holds.
-			s.logger.Error("cannot unlock the worker's jobs, leaves them to be recovered", "error", err)
+			// It stays registered, so that other workers detect its death and recover its jobs.
+			s.logger.Error("jobs of the worker could not be unlocked, another worker will recover them", "error", err)
 			return
 		}
 	}
 	if err := s.queries.deregister(ctx); err != nil {
-		s.logger.Warn("cannot deregister the worker", "error", err)
+		s.logger.Warn("worker could not be deregistered", "error", err)
 	}
 	s.logger.Info("worker stopped")
 }
 
-// connect makes the listening connection.
+// connect opens the listening connection.
 func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 	if config := s.worker.cfg.ListenConfig; config != nil {
 		return pgx.ConnectConfig(ctx, config.Copy())
@@ -381,11 +382,11 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 	return s.connectLikePool(ctx)
 }
 
-// connectLikePool makes a connection to where the pool's go.
+// connectLikePool opens a connection with the configuration of the pool's.
 func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
 	pool := s.worker.pool.Config()
 	config := pool.ConnConfig.Copy()
-	if pool.BeforeConnect != nil { // may fetch a password that does not live long
+	if pool.BeforeConnect != nil { // it may provide a short-lived password
 		if err := pool.BeforeConnect(ctx, config); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,6 @@
 package shim
 
-// signal tells a loop to look. Signals that come before it looked are one.
+// signal triggers a loop. Signals that arrive before the loop handles one are merged.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }

@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	// markPolls is for how many poll intervals a worker is marked asleep, and leastMark for how long at least. A worker
-	// that dies asleep is told of jobs for so long.
+	// markPolls is the duration of a worker's mark in poll intervals, and leastMark its minimum. A worker that dies
+	// asleep is notified of jobs for this long.
 	markPolls = 4
 	leastMark = 10 * time.Second
-	// backlogTime is how long no claim must have been empty before the worker says that it need not be told of jobs.
+	// backlogTime is how long no claim must have been empty before the worker removes its mark.
 	backlogTime = time.Second
 
-	// The pause before the next look at the transactions in flight is a quarter of the time since the youngest of them was
-	// first seen, from firstPause to longPause, and a pauseShare-th of that time when this is longer. So a job comes hardly
-	// later than its transaction let it, and an import that takes an hour is asked for some two thousand times.
+	// The pause before the next check of the transactions in flight is a quarter of the time since the youngest of them
+	// was first seen, from firstPause to longPause, or a pauseShare-th of that time if this is longer. So a job is
+	// found shortly after its transaction ends, and an import of an hour causes some two thousand checks.
 	firstPause = 200 * time.Microsecond
 	longPause  = 2 * time.Millisecond
 	pauseShare = 200
 )
 
-// sleep makes sure that the fetcher may wait to be told of jobs, although with the setting notify = idle nobody is told
-// who is not marked asleep. Whoever added jobs without having seen a new mark was in flight when the mark was there, or
-// had ended before. So the fetcher looks once more then, and whenever one of the transactions in flight has ended.
+// sleep makes sure that the fetcher may wait for notifications, although with the setting notify = idle only workers
+// with a mark are notified. A producer that did not see a new mark was in flight when the mark was committed, or had
+// ended before. So the fetcher searches once more then, and whenever one of the transactions in flight has ended.
 type sleep struct {
 	queries      *queries
 	pollInterval time.Duration
-	lasting      time.Duration // of a mark; 0 where nobody listens
+	lasting      time.Duration // duration of a mark; 0 without a listener
 
-	unsure   bool                // whether jobs may have been added without a word although a claim makes no new mark
-	emptyAt  time.Time           // when the last claim was empty; zero if we are not marked
-	markedAt time.Time           // when the claim was sent that made the mark
-	inFlight map[int64]time.Time // transactions that may add jobs without a word, and when we first saw them
-	lookAt   time.Time           // when to see whether one of them has ended
+	unsure   bool                // jobs may have been added without a notification although a claim sets no new mark
+	emptyAt  time.Time           // when the last claim was empty; zero without a mark
+	markedAt time.Time           // when the claim was sent that set the mark
+	inFlight map[int64]time.Time // transactions that may add jobs without a notification, and when they were first seen
+	lookAt   time.Time           // when to check whether one of them has ended
 }
 
 func newSleep(q *queries, pollInterval time.Duration, listens bool) *sleep {
@@ -44,25 +44,26 @@ func newSleep(q *queries, pollInterval time.Duration, listens bool) *sleep {
 	if listens {
 		s.lasting = max(leastMark, markPolls*pollInterval)
 	}
-	s.unsure = true // the mark may be there, of one who had our name
+	s.unsure = true // the mark of an earlier worker with the same id may exist
 	return s
 }
 
-// fall is called after an empty claim, sent at a time, which told the database that we sleep, and whether that made a new
-// mark. It returns whether to claim once more at once.
+// fall is called after an empty claim, which was sent at a given time and marked the worker; newMark reports whether
+// the mark is new. It returns whether to claim once more at once.
 func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again bool, err error) {
 	if s.lasting == 0 {
 		return false, nil
 	}
 	marked := !s.emptyAt.IsZero()
 	if marked && time.Since(s.emptyAt) > s.lasting/2 {
-		s.unsure = true // the mark may have been over, and that there is no new one be due to another setting
+		s.unsure = true // the mark may have expired, and another value of the setting may be why there is no new one
 	}
 	if marked || newMark {
 		s.emptyAt = time.Now()
 	}
 	if newMark {
-		// When half of its time is over, a mark is made anew and nothing is missed. Before that it must have been gone.
+		// A mark is renewed after half of its time, and nothing is missed. A new mark before that means that the mark
+		// was gone.
 		isRenewal := marked && time.Since(s.markedAt) >= s.lasting/2 && time.Since(s.markedAt) < s.lasting
 		s.unsure = s.unsure || !isRenewal
 		s.markedAt = sent
@@ -79,7 +80,7 @@ func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again b
 	return true, nil
 }
 
-// rise is called after a claim that may have left jobs. When this has gone on for a while, we need not be told of more.
+// rise is called after a claim that may have left jobs. After some time of this it removes the mark.
 func (s *sleep) rise(ctx context.Context) error {
 	if s.emptyAt.IsZero() || time.Since(s.emptyAt) < backlogTime {
 		return nil
@@ -96,7 +97,7 @@ func (s *sleep) anyEnded(ctx context.Context) bool {
 	before := slices.Collect(maps.Keys(s.inFlight))
 	after, err := s.queries.stillInFlight(ctx, before)
 	if err != nil {
-		after = before // and the claim will meet what is wrong
+		after = before // and the claim will report the error
 	}
 	s.expect(after)
 	return err != nil || len(after) < len(before)
@@ -121,7 +122,7 @@ func (s *sleep) expect(transactions []int64) {
 	s.lookAt = now.Add(min(pauseAt(now.Sub(youngest)), s.pollInterval))
 }
 
-// pauseAt returns how long to leave transactions alone that are this old.
+// pauseAt returns how long to wait before the next check of transactions of this age.
 func pauseAt(age time.Duration) time.Duration {
 	return max(firstPause, min(age/4, longPause), age/pauseShare)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TaskOption is something that holds for all jobs of one task. It is given where the task's handler is registered.
+// TaskOption is an option for all jobs of one task. It is given where the task's handler is registered.
 type TaskOption func(*task) error
 
 // task is a handler with its options.
@@ -15,15 +15,16 @@ type task struct {
 	many    ManyHandler                     // in place of handler
 	most    int                             // jobs for one call of many
 	timeout time.Duration                   // 0 without
-	limit   int                             // how many run at once, 0 for as many as the worker runs
+	limit   int                             // how many run at once, 0 for the worker's concurrency
 	backoff func(attempt int) time.Duration // nil for the database's
 
 	forbidden forbiddenFlags
 }
 
-// Timeout ends the context of a handler when it has run for so long. The [context.Cause] is then a [TimeoutError], and an
-// error that the handler returns after that is stored with a note on it; a handler that does not mind its context goes
-// on. Default: none. It must be positive. Give one to all tasks that wait for others, such as a mail server.
+// Timeout ends the context of a handler that has run for d. The [context.Cause] is then a [TimeoutError], and an error
+// that the handler returns after that is stored with a note about it. A handler that ignores its context continues.
+// Default: none. The timeout must be positive. Set one for all tasks that wait for other systems, such as a mail
+// server.
 func Timeout(d time.Duration) TaskOption {
 	return func(t *task) error {
 		if d <= 0 {
@@ -34,10 +35,10 @@ func Timeout(d time.Duration) TaskOption {
 	}
 }
 
-// Backoff has the jobs of a task tried again after the delay that delay returns, in place of the back-off of the
-// database, which is e^attempt seconds up to e^10 (six hours). It is called with the number of the attempt that failed,
-// from 1, from several goroutines at once. A negative delay is 0; a panic leaves it to the database. An error that is a
-// [RetryError] goes before it.
+// Backoff sets the delay before a failed job of the task is tried again, in place of the database's back-off, which is
+// e^attempt seconds up to e^10 (six hours). delay is called with the number of the failed attempt, from 1, and from
+// several goroutines at once. A negative delay counts as 0; after a panic the database's back-off applies. A
+// [RetryError] takes precedence.
 func Backoff(delay func(attempt int) time.Duration) TaskOption {
 	return func(t *task) error {
 		if delay == nil {
@@ -48,9 +49,9 @@ func Backoff(delay func(attempt int) time.Duration) TaskOption {
 	}
 }
 
-// Concurrency bounds how many jobs of a task this worker runs at once, below Config.Concurrency: so that they leave some of
-// its executors to other tasks, or spare what they all use. Jobs beyond that stay in the queue, where other workers find
-// them. Default: no bound of its own. It must be at least 1. For a bound on all workers together use a named queue.
+// Concurrency limits how many jobs of a task this worker runs at once, below Config.Concurrency, to leave executors to
+// other tasks or to protect a shared resource. Further jobs stay in the queue, where other workers find them. Default:
+// no limit. It must be at least 1. To limit all workers together, use a named queue.
 func Concurrency(most int) TaskOption {
 	return func(t *task) error {
 		if most < 1 {

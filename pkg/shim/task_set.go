@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Task is how a task is served, for [Worker.SetTasks].
+// Task is a task with its handler and options, for [Worker.SetTasks].
 type Task struct {
 	Name    string
 	Handler Handler
@@ -16,11 +16,11 @@ type Task struct {
 	Options []TaskOption
 }
 
-// SetTasks replaces everything that was registered by Handle or by an earlier SetTasks. Its error tells all that is wrong
-// with the new ones; those before stay then. There must be one at least.
+// SetTasks replaces all handlers registered by Handle or by an earlier SetTasks. Its error lists all problems of the
+// new ones; in that case the previous ones stay. There must be at least one task.
 //
-// A worker that runs takes them over at once: a handler that runs goes on, the next job of its task meets the new one. Jobs
-// that are claimed for a task that is gone are returned to the queue, their attempts not counted.
+// A running worker uses the new tasks at once: a running handler continues, and the next job of its task uses the new
+// one. Jobs claimed for a task that no longer exists are returned to the queue, and their attempts do not count.
 func (w *Worker) SetTasks(tasks ...Task) error {
 	set := &taskSet{}
 	var problems []error
@@ -49,7 +49,7 @@ func (w *Worker) SetTasks(tasks ...Task) error {
 
 var errNoHandler = errors.New("no handler is registered")
 
-// taskSet are the tasks that a worker serves. It is replaced, never changed.
+// taskSet is the set of tasks that a worker serves. It is replaced, never changed.
 type taskSet struct {
 	byName    map[string]task
 	names     []string // sorted
@@ -57,7 +57,7 @@ type taskSet struct {
 	flagged   []string // those with forbidden flags of their own, sorted
 }
 
-// with returns the set with one task more.
+// with returns the set with one more task.
 func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	_, registered := s.byName[t.Name]
 	switch {

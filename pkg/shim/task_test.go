@@ -119,8 +119,8 @@ func TestOptionsThatCannotBeAreSaid(t *testing.T) {
 	err := w.Run(t.Context())
 	want := "task \"a\": timeout is 0s, must be positive\ntask \"b\": back-off is nil\nthe handler of task \"c\" is nil\n" +
 		"task \"d\": the function for forbidden flags is nil\n" +
-		"task \"e\": forbidden flags and a function for them exclude each other\n" +
-		"task \"f\": forbidden flags and a function for them exclude each other"
+		"task \"e\": a list of forbidden flags and a function for them exclude each other\n" +
+		"task \"f\": a list of forbidden flags and a function for them exclude each other"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error is %v, want it to contain %q", err, want)
 	}

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// held are the jobs that are claimed and whose outcomes are not settled. They are linked through their holds: a map would
-// cost more than all else that is noted of a job. One may be claimed again before its return is settled, and is two then.
+// held is the list of claimed jobs whose outcomes are not settled. They are linked through their holds, because a map
+// would cost more than all other bookkeeping of a job. A job may be claimed again before its return is settled, and is
+// in the list twice then.
 type held struct {
 	n     int
 	bytes int64
@@ -38,7 +39,7 @@ func (h *held) remove(jobs []*Job) {
 			h.last = before
 		}
 		h.bytes -= job.hold.bytes
-		job.hold.before, job.hold.after = nil, nil // who keeps one job must not keep them all
+		job.hold.before, job.hold.after = nil, nil // so that one retained job does not retain them all
 	}
 	h.n -= len(jobs)
 }
@@ -51,23 +52,24 @@ func (h *held) ids() []int64 {
 	return ids
 }
 
-// unsure knows when jobs may be locked in our name without our knowing: after a claim without an answer, and after a
-// failover to a server that has not heard of their end. The server may even execute such a claim a while after the
-// connection broke, so that we ask twice.
+// unsure records that jobs may be locked in the worker's name without its knowledge: after a claim without an answer,
+// and after a failover to a server that lacks the commits of their outcomes. The server may execute such a claim some
+// time after the connection broke, so the worker checks twice.
 type unsure struct {
 	now   bool
-	again <-chan time.Time // when to ask once more
+	again <-chan time.Time // when to check again
 }
 
-// lost is called when a claim got no answer, and when the worker listens anew.
+// lost is called when a claim got no answer, and when the worker listens again.
 func (u *unsure) lost() {
 	u.now, u.again = true, time.After(callTimeout)
 }
 
-// pending reports whether there is something left to ask.
+// pending reports whether a check is left.
 func (u *unsure) pending() bool { return u.now || u.again != nil }
 
-// returnUnknown hands back what is locked in our name without our knowing. No claim is under way.
+// returnUnknown returns to the queue the jobs locked in the worker's name that it does not know of. No claim is in
+// flight.
 func (f *fetcher) returnUnknown(stop context.Context) error {
 	returned, err := f.queries.returnUnknown(context.WithoutCancel(stop), f.held.ids())
 	if err != nil {
@@ -76,7 +78,7 @@ func (f *fetcher) returnUnknown(stop context.Context) error {
 	f.unsure.now = false
 	if returned > 0 {
 		f.look = true
-		f.logger.Warn("returned jobs of a claim whose answer was lost", "jobs", returned)
+		f.logger.Warn("jobs of a claim without an answer returned to the queue", "jobs", returned)
 	}
 	return nil
 }

@@ -17,28 +17,28 @@ import (
 )
 
 var (
-	// ErrBreakingMigration is returned by Run and RunOnce when the schema went through a migration that workers of this
-	// version must not work with. Upgrade the worker.
+	// ErrBreakingMigration is returned by Run and RunOnce if the schema went through a migration that workers of this
+	// version do not support. Upgrade the worker.
 	ErrBreakingMigration = errors.New("breaking migration")
 
-	// ErrInterrupted is returned by Run and RunOnce when the worker could not wait for every handler: at least one job was
-	// interrupted and returned to the queue, its attempt not counted.
+	// ErrInterrupted is returned by Run and RunOnce if the worker could not wait for every handler: at least one job
+	// was interrupted and returned to the queue, and its attempt does not count.
 	ErrInterrupted = errors.New("jobs were interrupted")
 
-	// ErrShutdown is the [context.Cause] of a handler's context that ended because the worker has to leave.
+	// ErrShutdown is the [context.Cause] of a handler's context that ended because the worker has to stop.
 	ErrShutdown = errors.New("worker is shutting down")
 
-	// ErrLeaseLost is the [context.Cause] of a handler's context that ended because the worker does not hold the job any
-	// more: its lock expired or was freed, or the job is gone. Nothing that the handler returns is reported.
+	// ErrLeaseLost is the [context.Cause] of a handler's context that ended because the worker no longer holds the job:
+	// its lock expired or was freed, or the job was deleted. The handler's result is not reported.
 	ErrLeaseLost = errors.New("lease lost")
 
-	// ErrCanceled is matched by the [context.Cause] of a handler's context that ended because somebody canceled the job, as
-	// [Client.Cancel] does; its text has the reason. A handler that returns nil all the same has completed the job; after
-	// any error the job has failed for good.
+	// ErrCanceled is matched by the [context.Cause] of a handler's context that ended because the job was canceled, as
+	// by [Client.Cancel]; its text has the reason. A handler that returns nil all the same completes the job; after any
+	// error the job has failed permanently.
 	ErrCanceled = errors.New("job canceled")
 )
 
-// Worker claims jobs, runs their handlers and reports how they went. Make it with [New], register handlers, then call
+// Worker claims jobs, runs their handlers and reports the outcomes. Create it with [New], register handlers, then call
 // Run. Its methods may be called from any goroutine.
 type Worker struct {
 	pool *pgxpool.Pool
@@ -60,15 +60,15 @@ type Worker struct {
 
 	tasks        atomic.Pointer[taskSet]
 	tasksChanged signal // for the fetcher
-	tasksUnknown signal // for the beat, which tells the database
+	tasksUnknown signal // for the heartbeat, which registers them in the database
 
 	mu      sync.Mutex    // also held to change tasks
-	misuse  []error       // wrong registrations, reported by Run
+	misuse  []error       // invalid registrations, reported by Run
 	running chan struct{} // closed when the present run ends, nil between runs
 }
 
-// New makes a worker on a pool, which stays the caller's to close. It reads the crontabs of cfg and does not touch the
-// database; its errors name the fields of cfg that cannot be.
+// New returns a worker on a pool, which the caller closes. It reads the crontabs of cfg and does not connect to the
+// database; its errors name the invalid fields of cfg.
 func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 	if pool == nil {
 		return nil, errors.New("make worker: no pool")
@@ -96,12 +96,12 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 	return w, nil
 }
 
-// ID returns the worker's id, which is in locked_by of every job it holds.
+// ID returns the worker's id, as in locked_by of every job that it holds.
 func (w *Worker) ID() string { return w.cfg.WorkerID }
 
 // Handle registers the handler of a task. It must be called before the worker runs; [Worker.SetTasks] may be called
-// later, too. Jobs of tasks without a handler stay in the queue for others. An empty name, a nil handler, a second handler
-// for a task or an option that cannot be make Run return an error.
+// later, too. Jobs of tasks without a handler stay in the queue for other workers. An empty name, a nil handler, a
+// second handler for a task or an invalid option makes Run return an error.
 func (w *Worker) Handle(name string, h Handler, options ...TaskOption) {
 	w.handle(Task{Name: name, Handler: h, Options: options})
 }
@@ -117,21 +117,23 @@ func (w *Worker) handle(t Task) {
 	w.tasks.Store(set)
 }
 
-// logger returns the logger for what the worker itself has to say.
+// logger returns the logger of the worker itself.
 func (w *Worker) logger() *slog.Logger {
 	return w.cfg.Logger.With("label", "worker", "worker_id", w.cfg.WorkerID)
 }
 
-// Run works jobs until ctx ends or Stop is called, then stops claiming, returns the jobs that have not started, waits
-// for running handlers as long as Config.Grace, ends their contexts, and leaves when every outcome is written.
+// Run claims and runs jobs until ctx ends or Stop is called. Then it stops claiming, returns the jobs that have not
+// started, waits for running handlers for up to Config.Grace, ends their contexts, and returns when every outcome is
+// written.
 //
-// It returns nil after such a stop, even if ctx has ended; an error matching [ErrInterrupted] if handlers had to be cut;
-// one matching [ErrBreakingMigration] if this worker is too old for the schema; or what else made it impossible to start
-// or go on. Losing the database later is none of these: the worker tries again until it is back.
+// It returns nil after such a stop, even if ctx has ended; an error matching [ErrInterrupted] if handlers were
+// interrupted; one matching [ErrBreakingMigration] if this worker is too old for the schema; or another error that
+// prevented it from starting or continuing. A lost database is not an error: the worker tries again until it is
+// available.
 func (w *Worker) Run(ctx context.Context) error { return w.run(ctx, false) }
 
-// RunOnce works jobs until none is runnable, jobs that become runnable meanwhile included, and returns. Jobs due later,
-// retries among them, are left. It ends early, and then as Run does, when ctx ends or Stop is called.
+// RunOnce runs jobs until none is runnable, including jobs that become runnable in the meantime, and returns. Jobs due
+// later, retries among them, are left. It stops early, as Run does, when ctx ends or Stop is called.
 func (w *Worker) RunOnce(ctx context.Context) error { return w.run(ctx, true) }
 
 func (w *Worker) run(ctx context.Context, once bool) error {
@@ -142,7 +144,7 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 	case len(w.tasks.Load().names) == 0:
 		err = errNoHandler
 	case w.running != nil:
-		err = errors.New("it is running already")
+		err = errors.New("it is already running")
 	}
 	if err != nil {
 		w.mu.Unlock()
@@ -169,9 +171,9 @@ func (w *Worker) run(ctx context.Context, once bool) error {
 	return err
 }
 
-// Stop begins the stop that Run describes and waits until it is done or ctx ends, whose error it then returns; the stop
-// goes on. A stopped worker does not run again. Do not call it with a handler's own context and wait: the handler would
-// wait for itself.
+// Stop starts the shutdown described for Run and waits until it is complete or ctx ends; in the latter case it returns
+// the error of ctx, and the shutdown continues. A stopped worker cannot run again. Do not call Stop from a handler with
+// the handler's own context: the handler would wait for itself.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.stop()
 	w.mu.Lock()
@@ -188,8 +190,8 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 }
 
-// Kill ends the grace time now: the contexts of running handlers end, their jobs are returned. It stops the worker if
-// that has not begun, and does not wait.
+// Kill ends the grace time at once: the contexts of running handlers end, and their jobs are returned. It stops the
+// worker if that has not begun, and does not wait.
 func (w *Worker) Kill() {
 	w.kill()
 	w.stop()

@@ -67,7 +67,7 @@ func TestAStopReturnsWhatHasNotStarted(t *testing.T) {
 	if n := value[int](q, `select count(*) from graphile_worker.jobs where attempts = 0 and locked_at is null`); n != total-blocking {
 		t.Errorf("%d jobs are left as they were, want %d", n, total-blocking)
 	}
-	w.logs.await(t, "jobs returned that had not started")
+	w.logs.await(t, "jobs that had not started returned to the queue")
 }
 
 func TestJobsStuckBehindALongHandlerAreReturnedForOthers(t *testing.T) {

@@ -82,14 +82,14 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	database := pgtest.Value[string](t, f.pool, "select quote_ident(current_database())")
 	f.exec("begin; set transaction read write; alter database " + database + " set default_transaction_read_only = on; commit")
 	network.reset()
-	f.awaitLog(w, "the server is read-only, waits for one that takes writes")
+	f.awaitLog(w, "server is read-only, worker waits for a server that accepts writes")
 	tries := len(network.arrivals())
 	f.waitUntil("more tries", func() bool { return len(network.arrivals()) > tries+10 }, w.logs.String)
 	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
 		t.Errorf("the log speaks of it %d times", n)
 	}
 	f.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
-	f.awaitLog(w, "the server takes writes again")
+	f.awaitLog(w, "server accepts writes again")
 	f.awaitMore(50)
 	l.stop()
 	f.await(done)
@@ -111,7 +111,7 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	pgtest.Exec(t, admin, "select pg_reload_conf()")
 	f.awaitLog(w, "the server is read-only")
 	promote(t, standby)
-	f.awaitLog(w, "the server takes writes again")
+	f.awaitLog(w, "server accepts writes again")
 	there := pgtest.Pool(t, standby.URL("postgres"))
 	pgtest.Await(t, there, "select count(*) = 1 from pg_stat_activity where query like 'listen %'")
 	pgtest.Exec(t, there, "select graphile_worker.add_job('work', json_build_object('N', 2))")
@@ -143,7 +143,7 @@ func TestAfterAFailoverToAnAsynchronousStandbyTheRestIsDone(t *testing.T) {
 	}
 	promote(t, standby)
 	for _, w := range workers {
-		f.awaitLog(w, "cannot reach the database")
+		f.awaitLog(w, "database cannot be reached")
 	}
 	f.awaitMore(200)
 	l.stop()

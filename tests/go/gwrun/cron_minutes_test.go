@@ -35,7 +35,7 @@ func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 		DatabaseURL: databaseURL, Tasks: map[string]string{"a": ""}, Preset: map[string]any{"crontabFile": path},
 	})
 	for _, p := range workers {
-		p.waitLog("looks after recurring jobs")
+		p.waitLog("cron started")
 	}
 	first := pgtest.Value[time.Time](t, pool, `select date_trunc('minute', now()) + interval '1 minute'`)
 	last := first.Add(time.Duration(*cronMinutes-1) * time.Minute)

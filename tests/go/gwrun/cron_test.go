@@ -69,7 +69,7 @@ func TestACrontabIsReadAgainOnHangup(t *testing.T) {
 	}
 	writeFile(t, path, "* * * * * b ?tz=Europe/Atlantis\n")
 	p.signal(syscall.SIGHUP)
-	if line := p.waitLog("new recurring jobs are refused, keeps those before"); line.Level != "ERROR" {
+	if line := p.waitLog("new recurring jobs were refused, previous ones stay in use"); line.Level != "ERROR" {
 		t.Errorf("one that the database refuses is logged as %s", line.Level)
 	}
 	if !pgtest.Value[bool](t, pool, hasCrontab, "{a}") {

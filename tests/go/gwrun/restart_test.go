@@ -30,14 +30,14 @@ func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
 	if err := syscall.Kill(backend, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	p.waitLog("cannot reach the database")
+	p.waitLog("database cannot be reached")
 	pool.Reset()
 	waitForServer(t, pool)
 
 	openGate(t, gate)
 	addJob(t, pool, "short", "{}")
 	pgtest.Await(t, pool, queueIsEmpty)
-	p.waitLog("the database can be reached again")
+	p.waitLog("database can be reached again")
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
 }
