@@ -299,7 +299,7 @@ func TestABatchIsAListWithElements(t *testing.T) {
 		}
 	}
 	for _, other := range []any{1, "text", []byte("bytes"), map[string]int{"a": 1}} {
-		if _, err := client.AddBatch(ctx, "task", other, nil); err == nil || !strings.Contains(err.Error(), "is a list") {
+		if _, err := client.AddBatch(ctx, "task", other, nil); err == nil || !strings.Contains(err.Error(), "must be a list") {
 			t.Errorf("a batch of %#v: %v", other, err)
 		}
 	}

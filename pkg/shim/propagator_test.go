@@ -163,7 +163,7 @@ func TestJobsRunThoughWhatWasSentAlongCannotBeRead(t *testing.T) {
 	if letter := receive(t, ran); letter != "" || q.jobs() != 0 {
 		t.Errorf("the handler saw %q, %d jobs are left", letter, q.jobs())
 	}
-	w.logs.await(t, "WARN", "cannot read what was sent along with jobs")
+	w.logs.await(t, "WARN", "contexts of jobs could not be read")
 }
 
 func TestWhatIsSentAlongGoesWithItsTransaction(t *testing.T) {

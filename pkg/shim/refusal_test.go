@@ -110,7 +110,7 @@ func TestAJobThatNothingCanBeWrittenOfIsLeftLocked(t *testing.T) {
 	w := worker()
 	id := value[int64](q, `select id from graphile_worker.add_job('task', priority => 7)`)
 	w.start()
-	w.logs.await(t, "ERROR the database refuses every outcome of a job", "job_id=", "never")
+	w.logs.await(t, "ERROR database refuses every outcome of a job", "job_id=", "never")
 	other := q.add("task", 1)
 	q.await(`select not exists (select from graphile_worker.jobs where id = $1::bigint)`, other)
 	if err := w.Stop(t.Context()); err != nil {
@@ -119,7 +119,7 @@ func TestAJobThatNothingCanBeWrittenOfIsLeftLocked(t *testing.T) {
 	if err := w.wait(); err == nil || !strings.Contains(err.Error(), "outcomes of 1 jobs were not written") {
 		t.Errorf("Run returned %v", err)
 	}
-	if lines, _ := w.logs.find("the database refuses every outcome of a job"); len(lines) != 1 {
+	if lines, _ := w.logs.find("database refuses every outcome of a job"); len(lines) != 1 {
 		t.Errorf("logged %q", lines)
 	}
 

@@ -348,7 +348,7 @@ func TestAfterALostAnswerTheWorkerLooksAgainAlthoughItIsMarked(t *testing.T) {
 	q.await(`select exists (select ` + claiming + `)`)
 	q.exec(`insert into graphile_worker._gw_sleepers as s values ($1, 'infinity') on conflict (worker_id) do update set until = excluded.until`, w.ID())
 	q.exec(`select pg_terminate_backend(pid) ` + claiming)
-	w.logs.await(t, "WARN cannot claim jobs")
+	w.logs.await(t, "WARN claim failed")
 	if err := blocking.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}

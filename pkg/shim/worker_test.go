@@ -260,7 +260,7 @@ func TestAWorkerRunsOnlyOnceAtATime(t *testing.T) {
 	q.add("long", 1)
 	w.start()
 	receive(t, running)
-	if err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "running already") {
+	if err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("error is %v", err)
 	}
 }

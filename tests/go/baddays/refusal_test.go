@@ -49,7 +49,7 @@ func TestTimeoutsOfTheServerLoseNothing(t *testing.T) {
 			if _, err := blocker.Exec(t.Context(), "lock table graphile_worker._private_jobs"); err != nil {
 				t.Fatal(err)
 			}
-			f.awaitLog(w, "cannot claim jobs")
+			f.awaitLog(w, "claim failed")
 			if err := blocker.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
 			}
