@@ -230,7 +230,7 @@ func TestConfigCheckTellsWhatIsWrong(t *testing.T) {
 		"syntax":      {"jobs: [\n", "gw.yaml:1:"},
 		"key":         {"job: 2\n", "gw.yaml:1:1: there is no key job; is jobs meant?"},
 		"range":       {"max_pool_size: 1\n", "gw.yaml:1:16: max_pool_size is 1, must be at least 2"},
-		"no such":     {"tasks:\n  gone: {timeout: 5s}\n", "gw.yaml:2:3: nothing serves task gone: there is no executable for it in "},
+		"no such":     {"tasks:\n  gone: {timeout: 5s}\n", "gw.yaml:2:3: nothing serves task gone: there is no executable and no module for it in "},
 		"kind":        {"tasks:\n  a: {http: \"http://h/{who}\"}\n", "gw.yaml:2:3: task a: "},
 		"flags":       {"tasks:\n  a: {forbidden_flags: []}\n", "gw.yaml:2:24: forbidden_flags is an empty list"},
 		"and kind":    {"tasks:\n  a: {http: \"http://h/{who}\", forbidden_flags: {query: x}}\n", "gw.yaml:2:3: task a: "},

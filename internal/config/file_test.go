@@ -60,6 +60,10 @@ tasks:
   many:
     persistent: program/../program
     children: 3
+  module:
+    node: file.pem
+    children: 2
+    kill_delay: 1m
   post:
     http: https://example.com/{task}?n=1
     headers: {Authorization: "Bearer ${SECRET}"}
@@ -111,6 +115,11 @@ tasks:
 		"many": {
 			Kind:    config.Persistent,
 			Program: config.Program{Command: []string{program}, Shown: program, Directory: dir, Children: 3},
+		},
+		"module": {
+			Kind:    config.Node,
+			Program: config.Program{Shown: filepath.Join(dir, "file.pem"), Directory: dir, Children: 2, KillDelay: time.Minute},
+			Module:  config.Module{Path: filepath.Join(dir, "file.pem")},
 		},
 		"post": {
 			Kind: config.HTTP, Backoff: []time.Duration{5 * time.Second},
@@ -228,9 +237,9 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"no tasks":           {"tasks: [a]\n", []string{"1:8: tasks takes keys with values, as in name: value"}},
 		"unnamed task":       {"tasks: {'': {timeout: 1s}}\n", []string{"1:9: a task has an empty name"}},
 		"no task":            {"tasks:\n  a: 5\n", []string{"2:6: task a takes keys with values, as in name: value"}},
-		"two kinds":          {"tasks:\n  a:\n    exec: ./program\n    sql: f\n", []string{"4:5: the task has exec already; it can be served by one of exec, persistent, http, sql"}},
-		"key of other kinds": {"tasks:\n  a: {exec: ./program, secret: x, children: 2}\n", []string{"2:24: secret is a key of tasks with http; this one has exec", "2:35: children is a key of tasks with persistent; this one has exec"}},
-		"key of a kind":      {"tasks:\n  a: {env: {}}\n", []string{"2:7: env is a key of tasks with exec or persistent; this one has a file in the folder of tasks"}},
+		"two kinds":          {"tasks:\n  a:\n    exec: ./program\n    sql: f\n", []string{"4:5: the task has exec already; it can be served by one of exec, persistent, node, http, sql"}},
+		"key of other kinds": {"tasks:\n  a: {exec: ./program, secret: x, children: 2}\n", []string{"2:24: secret is a key of tasks with http; this one has exec", "2:35: children is a key of tasks with persistent or node; this one has exec"}},
+		"key of a kind":      {"tasks:\n  a: {env: {}}\n", []string{"2:7: env is a key of tasks with exec or persistent or node; this one has a file in the folder of tasks"}},
 		"key in a task":      {"tasks:\n  a: {tiemout: 1s}\n", []string{"2:7: there is no key tiemout in a task; is timeout meant?"}},
 		"in a list":          {"tasks:\n  a: {backoff: [1s, soon]}\n", []string{`2:21: backoff takes a time with its unit, as 500ms, 30s, 5m or 4h, not "soon"`}},
 		"empty list":         {"tasks:\n  a: {exec: []}\n", []string{"2:13: exec is an empty list"}},
@@ -240,6 +249,7 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"not executable":     {"tasks:\n  a: {persistent: ./file.pem}\n", []string{"2:19: persistent: DIR/file.pem is not executable, see chmod +x"}},
 		"no such folder":     {"tasks:\n  a: {exec: ./program, directory: program}\n", []string{"2:35: directory: there is no folder DIR/program"}},
 		"no such file":       {"tasks:\n  a: {http: http://h, ca_file: sub}\n", []string{"2:32: ca_file: there is no file DIR/sub"}},
+		"no such module":     {"tasks:\n  a: {node: missing.js}\n", []string{"2:13: node: there is no file DIR/missing.js"}},
 		"no URL":             {"tasks:\n  a: {http: example.com/x}\n", []string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
 		"no secret":          {"tasks:\n  a: {http: http://h, secret: top}\n", []string{"2:31: secret must be whsec_ followed by 24 to 64 random bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)"}},
 		"one secret of two":  {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n", []string{"2:46: secret must be whsec_"}},

@@ -80,11 +80,12 @@ func Common() []Key {
 // Kind is what serves a task.
 type Kind string
 
-// The kinds. A task of the kind [Folder] is served by an executable file in the folder of tasks.
+// The kinds. A task of the kind [Folder] is served by an executable or a module in the folder of tasks.
 const (
 	Folder     Kind = ""
 	Exec       Kind = "exec"
 	Persistent Kind = "persistent"
+	Node       Kind = "node"
 	HTTP       Kind = "http"
 	SQL        Kind = "sql"
 )
@@ -94,6 +95,7 @@ func Kinds() []Key {
 	return []Key{
 		{string(Exec), Command, "", "Starts a program for each job.", ""},
 		{string(Persistent), Command, "", "Keeps a program running that takes one job after the other.", ""},
+		{string(Node), Path, "", "Runs this module, in JavaScript or TypeScript, in Node.js as Graphile Worker does.", ""},
 		{string(HTTP), Text, "", "Posts each job to this URL. In its path and query `{task}` stands for the task, `{job_id}` for the job's id.", ""},
 		{string(SQL), Text, "", "Calls this function or procedure of the database, `schema.name`.", ""},
 	}
@@ -108,12 +110,17 @@ func OfKind(kind Kind) []Key {
 	killDelay := Key{"kill_delay", Time, "5s", "The time between SIGTERM, when a job has to end, and SIGKILL.", ""}
 	switch kind {
 	case Folder:
-		return []Key{killDelay}
+		return []Key{{"kill_delay", Time, "5s", "The time between SIGTERM, when a job has to end, and SIGKILL; of a module, how long a job " +
+			"may go on when its abortSignal has fired.", ""}}
 	case Exec:
 		return append(program, killDelay)
 	case Persistent:
 		return append(program, killDelay,
 			Key{"children", Number, "`concurrency`", "How many of the programs run at most. They are started when they are needed.", ""})
+	case Node:
+		return append(program,
+			Key{"kill_delay", Time, "5s", "How long a job may go on when its abortSignal has fired.", ""},
+			Key{"children", Number, "1", "How many processes of Node.js run at most. Each runs any number of jobs at once.", ""})
 	case HTTP:
 		return []Key{
 			{"headers", Texts, "none", "Headers to send along.", ""},

@@ -26,7 +26,8 @@ type Task struct {
 
 	ForbiddenFlags ForbiddenFlags // beside those of the file
 
-	Program Program // of Folder, Exec and Persistent
+	Program Program // of Folder, Exec, Persistent and Node
+	Module  Module  // of Node
 	HTTP    Post    // of HTTP
 	SQL     Call    // of SQL
 }
@@ -38,7 +39,13 @@ type Program struct {
 	Directory string   // absolute
 	Env       map[string]string
 	KillDelay time.Duration // 0 for the default
-	Children  int           // of Persistent, 0 for as many as jobs
+	Children  int           // of Persistent, 0 for as many as jobs; of Node, 0 for one
+}
+
+// Module is a file in JavaScript or TypeScript that serves a task.
+type Module struct {
+	Path    string // absolute
+	Version string // differs when the file has changed; empty if nobody has looked
 }
 
 // Post is where the jobs of a task are posted to.
@@ -74,7 +81,7 @@ func (r *reader) task(e entry, dir string) Task {
 	task := Task{Name: e.name, Position: e.at}
 	entries := r.entries(e.value, r.valueAt(e), "task "+e.name)
 	task.Kind = r.kind(entries)
-	if task.Kind == Exec || task.Kind == Persistent {
+	if task.Kind == Exec || task.Kind == Persistent || task.Kind == Node {
 		task.Program.Directory = dir
 	}
 	known := names(Kinds(), Common(), OfKind(task.Kind))
@@ -141,6 +148,8 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		task.ForbiddenFlags = r.forbiddenFlags(e)
 	case "exec", "persistent":
 		task.Program.Command, task.Program.Shown = r.command(e, dir)
+	case "node":
+		task.Module.Path, task.Program.Shown = r.shownFile(e, dir)
 	case "directory":
 		task.Program.Directory = r.folder(e, dir)
 	case "env":
@@ -221,12 +230,18 @@ func (r *reader) folder(e entry, dir string) string {
 
 // file returns the absolute path of a file that exists.
 func (r *reader) file(e entry, dir string) string {
+	path, _ := r.shownFile(e, dir)
+	return path
+}
+
+// shownFile returns the absolute path of a file that exists, and the same for people.
+func (r *reader) shownFile(e entry, dir string) (path, shown string) {
 	text := r.text(e)
-	path := within(dir, text.Value)
+	path = within(dir, text.Value)
 	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir()) {
 		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, text.shown(path))
 	}
-	return path
+	return path, text.shown(path)
 }
 
 // url returns the URL of a task, whose placeholders in braces are left as they are.

@@ -94,6 +94,7 @@ func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 		err = r.change(next)
 	}
 	if err != nil {
+		r.services.drop(next)
 		r.log.Error("cannot use the tasks, keeps those before", "error", err)
 	}
 	return err == nil

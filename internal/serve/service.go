@@ -18,6 +18,7 @@ type service struct {
 	made  config.Task // what it was made of
 	task  shim.Task
 	flags *forbiddenFlags // those that a query returns, nil without one
+	begin func()          // prepares for the first job
 	close func()          // ends what waits for jobs; jobs that run go on
 }
 
@@ -30,7 +31,7 @@ func (s *service) serves(t config.Task) bool {
 
 // make makes the service of a task, but for what ask gets.
 func (s *services) make(t config.Task) (*service, error) {
-	made := &service{made: t, close: func() {}}
+	made := &service{made: t, begin: func() {}, close: func() {}}
 	made.task.Name = t.Name
 	limit := t.Concurrency
 	var err error
@@ -42,6 +43,8 @@ func (s *services) make(t config.Task) (*service, error) {
 		limit = min(cmp.Or(t.Concurrency, children), children)
 		program := s.persistent(t, children)
 		made.task.Handler, made.close = program.Run, program.Close
+	case config.Node:
+		err = s.nodes.serve(t, made)
 	case config.HTTP:
 		made.task.Handler, err = s.http(t).Handler()
 	}

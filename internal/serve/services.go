@@ -23,6 +23,7 @@ type services struct {
 	log      *slog.Logger
 	db       *pgxpool.Pool
 	launcher *task.Launcher
+	nodes    *nodes
 	closing  sync.WaitGroup
 
 	mu      sync.Mutex // held for changes of current, and by those who look at it meanwhile
@@ -30,7 +31,10 @@ type services struct {
 }
 
 func newServices(o *Options, db *pgxpool.Pool) *services {
-	return &services{schema: o.Schema, jobs: o.Jobs, log: o.Logger, db: db, launcher: task.NewLauncher()}
+	launcher := task.NewLauncher()
+	return &services{
+		schema: o.Schema, jobs: o.Jobs, log: o.Logger, db: db, launcher: launcher, nodes: newNodes(o, launcher),
+	}
 }
 
 // prepare makes services for tasks, as far as that can be done without the database; connect does the rest. A task that is
@@ -50,7 +54,20 @@ func (s *services) prepare(tasks map[string]config.Task) (map[string]*service, e
 		}
 		next[name] = made
 	}
-	return next, problems.OrNil()
+	if err := problems.OrNil(); err != nil {
+		s.drop(next)
+		return nil, err
+	}
+	return next, nil
+}
+
+// drop closes services that will not be used, unless they are in use.
+func (s *services) drop(next map[string]*service) {
+	for name, made := range next {
+		if made != s.current[name] {
+			made.close()
+		}
+	}
 }
 
 // connect asks the database for what the services need that are not in use yet.
@@ -74,8 +91,13 @@ func problemOf(t config.Task, err error) config.Problem {
 	return problem
 }
 
-// use replaces the services in use, and begins to close those that are not used any more.
+// use replaces the services in use. It begins to close those that are not used any more.
 func (s *services) use(next map[string]*service) {
+	for name, made := range next {
+		if made != s.current[name] {
+			made.begin()
+		}
+	}
 	for name, before := range s.current {
 		if next[name] != before {
 			s.closing.Go(before.close)

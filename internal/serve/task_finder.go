@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,23 +44,47 @@ func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
 			return nil, fmt.Errorf("%w; --tasks names the folder with the executables", err)
 		}
 	}
-	if len(found.Tasks)+len(file.Tasks) == 0 {
+	modules := f.modules(&found)
+	if len(found.Tasks)+len(modules)+len(file.Tasks) == 0 {
 		return nil, fmt.Errorf("no tasks found in %s; %s", f.folder.Path, whyNone(found))
 	}
 	for _, ignored := range found.Ignored {
 		level := slog.LevelWarn
-		if strings.HasPrefix(path.Base(ignored.Path), ".") {
-			level = slog.LevelInfo // nobody takes a hidden file for a task
+		if besideTasks.MatchString(path.Base(ignored.Path)) {
+			level = slog.LevelInfo
 		}
 		f.tell(level, "file serves no task", "path", ignored.Path, "reason", ignored.Reason)
 	}
-	tasks, err := f.merge(found, file)
+	tasks, err := f.merge(found, modules, file)
 	if err != nil {
 		return nil, err
 	}
 	f.warnOfPrograms(tasks)
 	return tasks, nil
 }
+
+// modules returns the tasks that modules of the folder serve. Without a Node.js that can run them there are none.
+func (f *taskFinder) modules(found *task.Found) map[string]config.Task {
+	tasks := make(map[string]config.Task)
+	if len(found.Modules) == 0 {
+		return tasks
+	}
+	_, err := task.FindNode(context.Background())
+	for name, path := range found.Modules {
+		if err != nil {
+			f.tell(slog.LevelWarn, "file serves no task", "path", path, "reason", fmt.Sprintf("it is a module for Node.js, and %s", err))
+			continue
+		}
+		tasks[name] = config.Task{
+			Name: name, Kind: config.Node, Program: config.Program{Shown: path}, Module: config.Module{Path: path},
+		}
+	}
+	return tasks
+}
+
+// besideTasks matches the names of files that nobody takes for tasks: hidden ones, and what the TypeScript compiler writes
+// beside a module.
+var besideTasks = regexp.MustCompile(`^\.|\.d\.[cm]?ts$|\.map$`)
 
 func whyNone(found task.Found) string {
 	if len(found.Ignored) == 0 {
@@ -70,11 +97,15 @@ func whyNone(found task.Found) string {
 	return "ignored: " + strings.Join(texts, ", ")
 }
 
-// merge adds the tasks of the file to those of the folder.
-func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]config.Task, error) {
-	tasks := make(map[string]config.Task)
-	for name, file := range found.Tasks {
-		tasks[name] = config.Task{Name: name, Program: config.Program{Command: []string{file}}}
+// merge adds the executables of the folder, and the tasks of the config file, to tasks: those of the folder's modules.
+func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file *config.File) (map[string]config.Task, error) {
+	for name, program := range found.Tasks {
+		if module, exists := tasks[name]; exists {
+			f.tell(slog.LevelWarn, "file serves no task", "path", program,
+				"reason", fmt.Sprintf("%s serves the task %s", filepath.Base(module.Module.Path), name))
+			continue
+		}
+		tasks[name] = config.Task{Name: name, Program: config.Program{Command: []string{program}, Shown: program}}
 	}
 	var problems config.Problems
 	for _, name := range slices.Sorted(maps.Keys(file.Tasks)) {
@@ -82,15 +113,22 @@ func (f *taskFinder) merge(found task.Found, file *config.File) (map[string]conf
 		below, exists := tasks[name]
 		switch {
 		case own.Kind == config.Folder && exists:
-			own.Program.Command = below.Program.Command
+			own.Kind, own.Module = below.Kind, below.Module
+			own.Program.Command, own.Program.Shown = below.Program.Command, below.Program.Shown
 		case own.Kind == config.Folder:
 			problems = append(problems, config.Problem{Position: own.Position, Message: fmt.Sprintf(
-				"nothing serves task %s: there is no executable for it in %s, and none of exec, persistent, http, sql here",
+				"nothing serves task %s: there is no executable and no module for it in %s, and none of exec, persistent, node, http, sql here",
 				name, f.folder.Path)})
 		case exists:
-			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Command[0], "reason", "the config file serves the task "+name)
+			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Shown, "reason", "the config file serves the task "+name)
 		}
 		tasks[name] = own
+	}
+	for name, t := range tasks {
+		if t.Kind == config.Node {
+			t.Module.Version = fileVersion(t.Module.Path)
+			tasks[name] = t
+		}
 	}
 	return tasks, problems.OrNil()
 }
@@ -115,4 +153,13 @@ func (f *taskFinder) tell(level slog.Level, message string, attrs ...any) {
 		f.told[key] = true
 		f.log.Log(context.Background(), level, message, attrs...)
 	}
+}
+
+// fileVersion returns a text that differs when a file has changed.
+func fileVersion(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
 }

@@ -2,11 +2,13 @@ package task
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,9 @@ var (
 type Found struct {
 	// Tasks maps each task identifier to the absolute path of its executable.
 	Tasks map[string]string
+	// Modules maps each task identifier to the absolute path of its module for Node.js. If the same task has an executable,
+	// the module goes before it.
+	Modules map[string]string
 	// Ignored lists, in the order of their paths, the entries that serve no task.
 	Ignored []Ignored
 }
@@ -37,16 +42,22 @@ func (i Ignored) String() string {
 	return i.Path + " (" + i.Reason + ")"
 }
 
-// Discover looks for executables in dir and the folders below it. A file serves the task that is named by its folders
+// moduleExtensions are what Graphile Worker takes for modules. Of several files for one task the first of these serves it.
+var moduleExtensions = []string{".js", ".cjs", ".mjs", ".ts", ".mts"}
+
+// Discover looks for executables and for modules of Node.js in dir and the folders below it. A file serves the task that is named by its folders
 // and by its own name up to the first dot, joined by slashes: mail/send.sh serves "mail/send". Folders are named from
-// letters, digits, _ and -; files likewise, with dots between. The file's owner must be allowed to execute it. Links to
-// files are followed, links to folders are not. Of several executables for one task the first by name serves it.
+// letters, digits, _ and -; files likewise, with dots between. Links to files are followed, links to folders are not.
+//
+// A module ends in .js, .cjs, .mjs, .ts or .mts behind the first dot, and is no script: a file with a first line that begins
+// with #! and which may be executed. Any other file must be one that its owner is allowed to execute. Of several modules for
+// one task the one with the first of these endings serves it, of several executables the first by name.
 func Discover(dir string) (Found, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return Found{}, fmt.Errorf("read task folder: %w", err)
 	}
-	found := Found{Tasks: make(map[string]string)}
+	found := Found{Tasks: make(map[string]string), Modules: make(map[string]string)}
 	if err := found.walk(absolute, ""); err != nil {
 		return Found{}, fmt.Errorf("read task folder: %w", err)
 	}
@@ -96,21 +107,47 @@ func (f *Found) file(root, name string) {
 		f.ignore(name, "a task file is named from letters, digits, _ and -, with dots between")
 		return
 	}
-	if info.Mode()&executableByOwner == 0 {
-		reason := "not executable by its owner, see chmod u+x"
-		if IsModule(full) {
-			reason = "a JavaScript module that exports a function is no program; " + moduleHint
-		}
-		f.ignore(name, reason)
-		return
-	}
-	base, _, _ := strings.Cut(path.Base(name), ".")
+	base, extension, _ := strings.Cut(path.Base(name), ".")
 	identifier := path.Join(path.Dir(name), base)
-	if first, taken := f.Tasks[identifier]; taken {
+	isExecutable := info.Mode()&executableByOwner != 0
+	switch first, taken := f.Tasks[identifier]; {
+	case slices.Contains(moduleExtensions, "."+extension) && !(isExecutable && isScript(full)):
+		f.module(identifier, name, full)
+	case !isExecutable:
+		f.ignore(name, "not executable by its owner, see chmod u+x")
+	case taken:
+		f.ignore(name, fmt.Sprintf("%s serves the task %s already", filepath.Base(first), identifier))
+	default:
+		f.Tasks[identifier] = full
+	}
+}
+
+// module adds a module, unless one with an earlier extension is there.
+func (f *Found) module(identifier, name, full string) {
+	first, taken := f.Modules[identifier]
+	if taken && moduleRank(first) < moduleRank(full) {
 		f.ignore(name, fmt.Sprintf("%s serves the task %s already", filepath.Base(first), identifier))
 		return
 	}
-	f.Tasks[identifier] = full
+	if taken {
+		f.ignore(path.Join(path.Dir(name), filepath.Base(first)),
+			fmt.Sprintf("%s serves the task %s already", filepath.Base(full), identifier))
+	}
+	f.Modules[identifier] = full
+}
+
+func moduleRank(path string) int { return slices.Index(moduleExtensions, filepath.Ext(path)) }
+
+// isScript returns whether a file begins with #!; one that cannot be read does not.
+func isScript(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var first [2]byte
+	_, err = io.ReadFull(file, first[:])
+	return err == nil && string(first[:]) == "#!"
 }
 
 func (f *Found) ignore(name, reason string) {

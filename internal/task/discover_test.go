@@ -90,6 +90,43 @@ func TestWhatServesNoTaskIsIgnoredWithAReason(t *testing.T) {
 	})
 }
 
+func TestModulesAreFoundAsGraphileWorkerFindsThem(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	dir := t.TempDir()
+	const script = "#!/usr/bin/env node\n"
+	want := map[string]string{
+		"send":       write(t, 0o644, "", dir, "send.ts"),
+		"mail/in":    write(t, 0o644, "", dir, "mail", "in.mjs"),
+		"all":        write(t, 0o644, "", dir, "all.js"),
+		"executable": write(t, 0o755, "export default () => {}", dir, "executable.js"),
+		"text":       write(t, 0o644, script, dir, "text.cjs"),
+		"both":       write(t, 0o644, "", dir, "both.mts"),
+		"a":          write(t, 0o644, "", dir, "a.cjs"),
+	}
+	for _, name := range []string{"all.cjs", "all.mjs", "all.mts", "all.ts", "a.ts", "types.d.ts", "all.js.map", "send.test.ts"} {
+		write(t, 0o644, "", dir, name)
+	}
+	executables := map[string]string{
+		"script": write(t, 0o755, script, dir, "script.js"),
+		"both":   write(t, 0o755, "", dir, "both"),
+	}
+	found, err := task.Discover(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(found.Modules, want) {
+		t.Errorf("modules %v, want %v", found.Modules, want)
+	}
+	if !maps.Equal(found.Tasks, executables) {
+		t.Errorf("executables %v, want %v", found.Tasks, executables)
+	}
+	wantIgnored(t, found, map[string]string{
+		"all.cjs": "all.js serves the task all already", "all.mjs": "all.js serves", "all.mts": "all.js serves",
+		"all.ts": "all.js serves", "a.ts": "a.cjs serves", "types.d.ts": "not executable", "all.js.map": "not executable",
+		"send.test.ts": "not executable",
+	})
+}
+
 func TestLinksToFilesAreFollowedAndLinksToFoldersAreNot(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	dir, elsewhere := t.TempDir(), t.TempDir()

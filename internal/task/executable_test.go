@@ -269,9 +269,9 @@ type capture struct {
 }
 
 type logLine struct {
-	Level, Msg, Stream string
-	Task               string `json:"task_identifier"`
-	JobID              int64  `json:"job_id"`
+	Level, Msg, Stream, Meta, Part string
+	Task                           string `json:"task_identifier"`
+	JobID                          int64  `json:"job_id"`
 }
 
 // captureLog makes the default logger, which jobs that no worker claimed log to, write into the result.

@@ -164,11 +164,15 @@ func (p *Persistent) lose(c *child) {
 // fail puts off the next start.
 func (p *Persistent) fail() {
 	p.failures++
-	delay := longestRestart
-	if p.failures < 10 {
-		delay = min(firstRestart<<(p.failures-1), longestRestart)
+	p.notBefore = time.Now().Add(restartDelay(p.failures))
+}
+
+// restartDelay returns how long to wait after so many failures in a row.
+func restartDelay(failures int) time.Duration {
+	if failures >= 10 {
+		return longestRestart
 	}
-	p.notBefore = time.Now().Add(delay)
+	return min(firstRestart<<(failures-1), longestRestart)
 }
 
 // keep takes back a child that has answered.

@@ -86,7 +86,7 @@ func badFirstLine(line []byte, isWhole bool, path, directory string, env []strin
 		return "a byte order mark stands before its #! line; save the file as UTF-8 without one"
 	case !isScript && bytes.ContainsRune(line, 0):
 		return "" // no text: a program for this machine or, as far as can be told here, for another one
-	case !isScript && IsModule(path):
+	case !isScript && isModule(path):
 		return "it is a JavaScript module that exports a function, and no program: it has no #! line. " + moduleHint
 	case !isScript:
 		return "its first line names no interpreter; a script begins with a line such as #!/bin/sh or #!/usr/bin/env python3"
@@ -139,16 +139,16 @@ func missingInEnv(argument string, env []string) string {
 	return ""
 }
 
-const moduleHint = "gw-run starts programs; docs/adopt.md says how it serves modules of Graphile Worker for Node.js"
+const moduleHint = "the key node of the config file has Node.js run it, as docs/node.md says"
 
 var (
 	moduleName   = regexp.MustCompile(`\.[cm]?[jt]s$`)
 	moduleExport = regexp.MustCompile(`(?m)^\s*(export\s+default\b|export\s*\{|module\.exports\b|exports\.default\b)`)
 )
 
-// IsModule returns whether the file at path is a module in JavaScript or TypeScript that exports something, as tasks of
+// isModule returns whether the file at path is a module in JavaScript or TypeScript that exports something, as tasks of
 // Graphile Worker for Node.js do, and has no line that names an interpreter.
-func IsModule(path string) bool {
+func isModule(path string) bool {
 	if !moduleName.MatchString(path) {
 		return false
 	}

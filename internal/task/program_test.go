@@ -86,18 +86,6 @@ func TestNothingIsSaidOfProgramsThatCanBeStarted(t *testing.T) {
 	}
 }
 
-func TestAModuleThatIsNotExecutableIsNoProgram(t *testing.T) {
-	pgtest.OnOneVersion(t)
-	dir := t.TempDir()
-	write(t, 0o644, notStartable["module.js"].content, dir, "module.js")
-	write(t, 0o644, "console.log(1)\n", dir, "statement.js")
-	found, err := task.Discover(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIgnored(t, found, map[string]string{"module.js": "a JavaScript module that exports a function is no program", "statement.js": "not executable"})
-}
-
 func wantReason(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -47,12 +47,20 @@ func (j *Job) Latency() time.Duration {
 	return max(j.ClaimedAt().Sub(since), 0)
 }
 
+// WorkerID returns the id of the worker that claimed the job, empty if none did.
+func (j *Job) WorkerID() string {
+	if j.worker == nil {
+		return ""
+	}
+	return j.worker.cfg.WorkerID
+}
+
 // Logger returns a logger with the attributes label, "job", worker_id, task_identifier and job_id. A Job that no worker
 // claimed, as in a test, logs to slog.Default() without a worker_id.
 func (j *Job) Logger() *slog.Logger {
 	logger := slog.Default().With("label", "job")
 	if j.worker != nil {
-		logger = j.worker.cfg.Logger.With("label", "job", "worker_id", j.worker.cfg.WorkerID)
+		logger = j.worker.cfg.Logger.With("label", "job", "worker_id", j.WorkerID())
 	}
 	return logger.With("task_identifier", j.TaskIdentifier, "job_id", j.ID)
 }

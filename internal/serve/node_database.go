@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"net/url"
+	"os"
+	"regexp"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/task"
+)
+
+// nodeDatabase returns the worker's connection as the npm package pg takes it.
+func nodeDatabase(config *pgx.ConnConfig) task.NodeDatabase {
+	return task.NodeDatabase{
+		Host:            config.Host,
+		Port:            config.Port,
+		User:            config.User,
+		Password:        config.Password,
+		Database:        config.Database,
+		ApplicationName: config.RuntimeParams["application_name"],
+		Options:         config.RuntimeParams["options"],
+		TLS:             nodeTLS(config),
+	}
+}
+
+// nodeTLS returns how the connection is encrypted, nil if it is not. pgx tries several settings one after the other where
+// encryption is optional.
+func nodeTLS(config *pgx.ConnConfig) *task.NodeTLS {
+	chosen, isOptional := config.TLSConfig, config.TLSConfig == nil
+	for _, next := range config.Fallbacks {
+		if next.Host != config.Host {
+			continue
+		}
+		if chosen == nil {
+			chosen = next.TLSConfig
+		}
+		isOptional = isOptional || next.TLSConfig == nil
+	}
+	if chosen == nil {
+		return nil
+	}
+	found := &task.NodeTLS{
+		Optional: isOptional,
+		Verify:   !chosen.InsecureSkipVerify || chosen.VerifyPeerCertificate != nil, // verify-ca checks by itself
+		Host:     !chosen.InsecureSkipVerify,
+	}
+	if chosen.RootCAs != nil {
+		found.CA = rootCertificate(config.ConnString())
+	}
+	if len(chosen.Certificates) > 0 {
+		found.Cert, found.Key = encodeCertificate(chosen.Certificates[0])
+	}
+	return found
+}
+
+var rootCertificateKey = regexp.MustCompile(`\bsslrootcert\s*=\s*(?:'([^']*)'|([^\s']+))`)
+
+// rootCertificate returns the file of the authorities to trust that a connection string names, or the environment.
+func rootCertificate(connection string) string {
+	if u, err := url.Parse(connection); err == nil && u.Query().Has("sslrootcert") {
+		return u.Query().Get("sslrootcert")
+	}
+	if match := rootCertificateKey.FindStringSubmatch(connection); match != nil {
+		return match[1] + match[2]
+	}
+	return os.Getenv("PGSSLROOTCERT")
+}
+
+// encodeCertificate returns a client's certificate and its key as PEM.
+func encodeCertificate(pair tls.Certificate) (certificate, key string) {
+	for _, der := range pair.Certificate {
+		certificate += string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	if der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey); err == nil {
+		key = string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	}
+	return certificate, key
+}

@@ -1,0 +1,405 @@
+// Runs task modules for gw-run in Node.js: each calls the module's default export with a payload and with the helpers that
+// Graphile Worker documents. Needs Node.js 18 and no package, but for helpers that use the database: these take the pg that
+// the task file itself would import.
+//
+// Lines of JSON come in on file descriptor 3 and go out on 4, so that stdin, stdout and stderr are left to the tasks.
+// In: {setup}, the first line; {load, path}: import the module of a task; {call, path, job}: run a job; {abort, reason}:
+// fire the abortSignal of a call. The end of the input means that there are no more jobs.
+// Out: {ready}; {loaded, error}; {done, error, stack, failed}; {heard}: an abort was read; {log, call, text, scope, meta};
+// {print, call, text}: a line on stdout or stderr; {retire, call}: this process should get no more jobs; {exit, call}: process.exit was called. Calls are numbers.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { execFile } from "node:child_process";
+import { readFileSync, realpathSync, writeSync } from "node:fs";
+import { createRequire } from "node:module";
+import { Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const longestText = 16_384;
+const longestMeta = 4_096;
+
+const current = new AsyncLocalStorage(); // the call whose code is running
+const calls = new Map(); // those without an answer, by their numbers
+const loads = new Set(); // promises of imports that were asked for before any job
+const pools = new Map(); // promises of pools, by the path of the pg that they are made with
+let setup;
+
+function tell(message) {
+  const line = Buffer.from(JSON.stringify(message) + "\n");
+  for (let written = 0; written < line.length; ) {
+    try {
+      written += writeSync(4, line, written);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+}
+
+const cut = (text, length = longestText) => (text.length > length ? text.slice(0, length) + "..." : text);
+
+// messageOf returns what is stored as the reason of a failure.
+function messageOf(thrown) {
+  if (thrown instanceof Error) return cut(thrown.message || String(thrown));
+  if (typeof thrown === "object" && thrown !== null && "message" in thrown) return cut(String(thrown.message));
+  return thrown == null ? "An error occurred" : cut(String(thrown));
+}
+
+// withoutOtherFrames returns a stack without the frames of Node.js and of this file.
+const withoutOtherFrames = (stack) =>
+  stack.split("\n").filter((line) => !/^\s+at .*\(?(node:|.*gw-run\.mjs:)/.test(line)).join("\n").trim();
+
+const stackOf = (thrown) => (thrown instanceof Error && thrown.stack ? cut(withoutOtherFrames(thrown.stack)) : undefined);
+
+const firstLines = (text) => withoutOtherFrames(text).split("\n").slice(0, 12).join("\n");
+
+// checkedSyntax returns what node --check says of a file, for import() does not tell where a mistake in an ES module is.
+async function checkedSyntax(path) {
+  const stderr = await new Promise((resolve) => {
+    execFile(process.execPath, ["--check", path], { timeout: 10_000 }, (_, stdout, stderr) => resolve(stderr));
+  });
+  return stderr.includes("SyntaxError") ? firstLines(stderr.replace(/\n\nNode\.js v[\s\S]*$/, "")) : undefined;
+}
+
+// loadError returns the reason why a module cannot be loaded, with the place that Node.js names and without frames that are not the task's.
+async function loadError(path, error) {
+  let reason = firstLines(String(error?.stack ?? error));
+  if (error instanceof SyntaxError && reason.startsWith("SyntaxError")) reason = (await checkedSyntax(path)) ?? reason;
+  let text = `load ${path}: ${cut(reason)}`;
+  if (error?.code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
+    text += `\nNode.js ${process.versions.node} does not run TypeScript. Use 22.18 or newer, or set a loader, as in NODE_OPTIONS="--import tsx".`;
+  }
+  return new Error(text);
+}
+
+// load imports a module and returns its task. import() wraps what a CommonJS module exports into `default`, once or, if it
+// was compiled from ES modules, twice.
+async function load(path) {
+  let exported;
+  try {
+    exported = await import(pathToFileURL(path).href);
+  } catch (error) {
+    throw await loadError(path, error);
+  }
+  let task = exported;
+  for (let depth = 0; depth < 3 && typeof task !== "function"; depth++) task = task?.default;
+  if (typeof task !== "function") {
+    const found = exported.default ?? exported["module.exports"];
+    throw new Error(
+      `load ${path}: its default export is ${found == null ? "missing" : `of type ${typeof found}`}; ` +
+        "a task is a function: export default async (payload, helpers) => { ... }",
+    );
+  }
+  return task;
+}
+
+class Logger {
+  #call;
+  #scope;
+  constructor(call, scope = {}) {
+    this.#call = call;
+    this.#scope = scope;
+  }
+  log(level, message, meta) {
+    tell({ log: level, call: this.#call, text: cut(String(message)), scope: textsOf(this.#scope), meta: metaOf(meta) });
+  }
+  scope(more) {
+    return new Logger(this.#call, { ...this.#scope, ...more });
+  }
+  error(message, meta) {
+    this.log("error", message, meta);
+  }
+  warn(message, meta) {
+    this.log("warning", message, meta);
+  }
+  info(message, meta) {
+    this.log("info", message, meta);
+  }
+  debug(message, meta) {
+    this.log("debug", message, meta);
+  }
+}
+
+function textsOf(scope) {
+  const texts = {};
+  for (const [name, value] of Object.entries(scope)) {
+    if (value !== undefined) texts[name] = cut(String(value), longestMeta);
+  }
+  return texts;
+}
+
+function metaOf(meta) {
+  if (meta === undefined) return undefined;
+  try {
+    return cut(JSON.stringify(meta) ?? String(meta), longestMeta);
+  } catch (error) {
+    return `(${error.message})`;
+  }
+}
+
+// findPg returns the path of the pg that a task file would import, or else that its Graphile Worker would.
+function findPg(path) {
+  const places = [realpathSync(path), join(process.cwd(), "tasks")].map((from) => createRequire(from));
+  for (const require of places) {
+    for (const find of [() => require.resolve("pg"), () => createRequire(require.resolve("graphile-worker")).resolve("pg")]) {
+      try {
+        return find();
+      } catch {
+        // the next place may have it
+      }
+    }
+  }
+  throw new Error(
+    `this helper needs the package pg, and there is none for ${dirname(path)}; install it beside the tasks (npm install pg)`,
+  );
+}
+
+async function poolFor(path) {
+  const found = findPg(path);
+  if (!pools.has(found)) {
+    const pool = openPool(found);
+    pools.set(found, pool);
+    pool.catch(() => pools.delete(found)); // the next call tries again
+  }
+  return pools.get(found);
+}
+
+async function openPool(found) {
+  const imported = await import(pathToFileURL(found).href);
+  const pg = imported.default ?? imported;
+  const { tls, ...settings } = setup.database;
+  const pool = new pg.Pool({ ...settings, max: setup.max, ssl: await sslFor(pg, settings, tls) });
+  const warn = (error) => new Logger().warn(`a database connection of the tasks was lost: ${error.message}`);
+  pool.on("error", warn);
+  pool.on("connect", (client) => client.on("error", warn)); // a connection that breaks must not end the process
+  return pool;
+}
+
+// sslFor returns what pg takes as ssl. A server that is asked politely may have no TLS.
+async function sslFor(pg, settings, tls) {
+  if (!tls) return false;
+  const ssl = { rejectUnauthorized: tls.verify, cert: tls.cert, key: tls.key };
+  if (tls.verify && tls.ca) ssl.ca = readFileSync(tls.ca, "utf8");
+  if (tls.verify && !tls.host) ssl.checkServerIdentity = () => undefined;
+  if (!tls.optional) return ssl;
+  const probe = new pg.Client({ ...settings, ssl });
+  probe.on("error", () => {});
+  try {
+    await probe.connect();
+  } catch (error) {
+    if (/does not support SSL/.test(error.message)) return false;
+    throw error;
+  } finally {
+    await probe.end().catch(() => {});
+  }
+  return ssl;
+}
+
+// What is worth another try, with the shortest and the longest wait in milliseconds.
+const retried = {
+  40001: [50, 5_000], // serialization_failure
+  "40P01": [50, 5_000], // deadlock_detected
+  "57P03": [3_000, 120_000], // cannot_connect_now
+  EHOSTUNREACH: [3_000, 120_000],
+  ETIMEDOUT: [3_000, 120_000],
+};
+const mostTries = 100;
+
+async function withRetries(work) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const waits = retried[error?.code];
+      if (!waits || tries + 1 >= mostTries) throw error;
+      const wait = Math.min(waits[0] * 1.5 ** tries, waits[1]) * (0.5 + Math.random());
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}
+
+// databaseHelpers returns the helpers that use the database.
+function databaseHelpers(path, job) {
+  const withPgClient = async (use) => {
+    const pool = await poolFor(path);
+    const client = await pool.connect();
+    try {
+      return await use(client);
+    } finally {
+      client.release();
+    }
+  };
+  withPgClient.withRetries = (use) => withRetries(() => withPgClient(use));
+  const query = (text, values) => withPgClient((client) => client.query(text, values));
+  return {
+    withPgClient,
+    query,
+    async addJob(identifier, payload, spec = {}) {
+      const { rows } = await query(
+        `select * from ${setup.schema}.add_job(identifier => $1::text, payload => $2::json, queue_name => $3::text,
+           run_at => $4::timestamptz, max_attempts => $5::int, job_key => $6::text, priority => $7::int,
+           flags => $8::text[], job_key_mode => $9::text)`,
+        [
+          identifier, JSON.stringify(payload ?? {}), spec.queueName || null, spec.runAt?.toISOString() ?? null,
+          spec.maxAttempts || null, spec.jobKey || null, spec.priority || null, spec.flags || null, spec.jobKeyMode || null,
+        ],
+      );
+      return { ...rows[0], task_identifier: identifier };
+    },
+    async addJobs(specs, jobKeyPreserveRunAt) {
+      const rows = specs.map((spec) => ({
+        identifier: spec.identifier, payload: spec.payload, queue_name: spec.queueName, run_at: spec.runAt?.toISOString(),
+        max_attempts: spec.maxAttempts, job_key: spec.jobKey, priority: spec.priority, flags: spec.flags,
+      }));
+      const added = await query(
+        `select * from ${setup.schema}.add_jobs(
+           array(select json_populate_recordset(null::${setup.schema}.job_spec, $1::json)), $2::boolean)`,
+        [JSON.stringify(rows), jobKeyPreserveRunAt],
+      );
+      return added.rows.map((row, i) => ({ ...row, task_identifier: specs[i].identifier }));
+    },
+    async getQueueName(id) {
+      if (id === undefined) return job.queue_name;
+      if (id === null) return null;
+      const { rows } = await query(`select queue_name from ${setup.schema}._private_job_queues where id = $1`, [id]);
+      if (rows.length === 0) throw new Error(`Queue with id '${id}' not found`);
+      return rows[0].queue_name;
+    },
+  };
+}
+
+// makeHelpers returns what a task gets beside its payload.
+function makeHelpers(call, path, job) {
+  const logger = new Logger(call.number);
+  const { signal } = call.controller;
+  const abortPromise = new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+  abortPromise.catch(() => {}); // nobody has to look at it
+  return { job, logger, abortSignal: signal, abortPromise, ...databaseHelpers(path, job) };
+}
+
+// jobOf returns a job as Graphile Worker's pg reads it.
+function jobOf(row) {
+  const date = (text) => (text == null ? null : new Date(text));
+  return {
+    ...row,
+    run_at: row.run_at == null ? -Infinity : date(row.run_at),
+    created_at: date(row.created_at),
+    locked_at: date(row.locked_at),
+    is_available: false,
+  };
+}
+
+// answer ends a call. What its code says after that counts no more.
+function answer(call, outcome) {
+  if (calls.delete(call.number)) tell({ done: call.number, ...outcome });
+}
+
+const failure = (thrown) => ({ error: messageOf(thrown), stack: stackOf(thrown) });
+
+// batchOutcome returns the answer for a payload that is an array of so many elements: which of them have failed, and why.
+async function batchOutcome(length, results) {
+  if (results.length !== length) {
+    console.warn(
+      `the task returned an array of ${results.length} for a payload of ${length}, which counts as success of all; ` +
+        "return nothing, or one promise or value for each element",
+    );
+    return {};
+  }
+  const failed = [];
+  for (const [i, result] of (await Promise.allSettled(results)).entries()) {
+    if (result.status === "rejected") failed.push([i, cut(String(result.reason?.message ?? result.reason), 1_024)]);
+  }
+  return failed.length > 0 ? { failed } : {};
+}
+
+async function run({ call: number, path, job: row }) {
+  const call = { number, controller: new AbortController() };
+  calls.set(number, call);
+  await current.run(call, async () => {
+    try {
+      const task = await load(path);
+      call.controller.signal.throwIfAborted(); // the time was over before it began
+      const { payload } = row;
+      const length = Array.isArray(payload) ? payload.length : undefined;
+      const result = await task(payload, makeHelpers(call, path, jobOf(row)));
+      answer(call, length !== undefined && Array.isArray(result) ? await batchOutcome(length, result) : {});
+    } catch (thrown) {
+      answer(call, failure(thrown));
+    }
+  });
+}
+
+function preload({ load: task, path }) {
+  const loading = load(path)
+    .then(() => tell({ loaded: task }), (error) => tell({ loaded: task, error: error.message }))
+    .finally(() => loads.delete(loading));
+  loads.add(loading);
+}
+
+function abort({ abort: number, reason }) {
+  tell({ heard: number });
+  calls.get(number)?.controller.abort(new Error(reason));
+}
+
+function take(line) {
+  const message = JSON.parse(line);
+  if (message.setup) setup = message.setup;
+  else if (message.load !== undefined) preload(message);
+  else if (message.call !== undefined) run(message);
+  else if (message.abort !== undefined) abort(message);
+}
+
+// stray takes what was thrown where nobody catches it. Node.js would end the process; here the job whose code it was has
+// failed, and the process takes no more jobs, for nobody knows what state it is in.
+function stray(what, thrown) {
+  const call = current.getStore();
+  const text = `${what}: ${messageOf(thrown)}`;
+  tell({ retire: what, call: call?.number });
+  if (call && calls.has(call.number)) answer(call, { error: text, stack: stackOf(thrown) });
+  else new Logger().error(text, { stack: stackOf(thrown) });
+}
+
+process.on("uncaughtException", (error) => stray("uncaught exception", error));
+process.on("unhandledRejection", (reason) => {
+  // A task's module that listens, too, decides by itself.
+  if (process.listenerCount("unhandledRejection") === 1) stray("unhandled rejection", reason);
+});
+
+// What a task prints is known to be the job's this way, and comes before its answer. The streams are left to what is not
+// JavaScript.
+for (const print of ["stdout", "stderr"]) {
+  process[print].write = (chunk, encoding, callback) => {
+    const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
+    for (const line of text.replace(/\n$/, "").split("\n")) tell({ print, call: current.getStore()?.number, text: cut(line) });
+    (typeof encoding === "function" ? encoding : callback)?.();
+    return true;
+  };
+}
+
+const exit = process.exit.bind(process);
+process.exit = (code) => {
+  tell({ exit: Number(code ?? process.exitCode ?? 0), call: current.getStore()?.number });
+  exit(code);
+};
+
+// finish ends the process. With jobs under way gw-run is gone, and somebody else will run them.
+async function finish() {
+  if (calls.size > 0) exit(1);
+  await Promise.allSettled(loads);
+  await Promise.allSettled([...pools.values()].map(async (pool) => (await pool).end()));
+  exit(0);
+}
+
+// readline would also end lines at U+2028, which a payload may hold.
+const input = new Socket({ fd: 3, readable: true, writable: false }).setEncoding("utf8");
+let rest = "";
+input.on("data", (text) => {
+  const lines = text.split("\n");
+  lines[0] = rest + lines[0];
+  rest = lines.pop();
+  lines.forEach(take);
+});
+input.on("close", finish);
+tell({ ready: true });

@@ -1,0 +1,395 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// nodeProcess is a Node.js that runs modules. What changes is guarded by the mutex of its Node.
+type nodeProcess struct {
+	node   *Node
+	cmd    *exec.Cmd
+	bridge string        // the folder with the file that it runs, gone when that has been read
+	lines  chan []byte   // to write
+	quit   chan struct{} // closed when there are no more
+	ended  chan struct{} // closed when it has ended and all that it said is known
+
+	calls      map[int]*nodeCall
+	last       int  // number of the last call
+	retired    bool // takes no more
+	stuck      bool // runs a job that was given up
+	isQuitting bool
+	complaints tail      // of stderr, since it last had no job
+	exit       *nodeExit // what it ended itself with
+	killed     string    // why it was killed
+}
+
+// nodeExit is a call of process.exit.
+type nodeExit struct {
+	code int
+	job  *shim.Job // whose code it was, nil if that is not known
+}
+
+// nodeCall is a job in a process.
+type nodeCall struct {
+	process   *nodeProcess
+	number    int
+	job       *shim.Job
+	answer    chan nodeMessage
+	heard     bool // its abort was read
+	abandoned bool
+}
+
+// nodePipes are the ends of pipes that a process gets, and ours.
+type nodePipes struct {
+	theirs                      []*os.File
+	input, output, prints, errs *os.File
+}
+
+// startNodeProcess starts a process of n, whose mutex is held.
+func startNodeProcess(n *Node) (*nodeProcess, error) {
+	p := &nodeProcess{
+		node: n, lines: make(chan []byte), quit: make(chan struct{}), ended: make(chan struct{}), calls: make(map[int]*nodeCall),
+	}
+	setup, err := nodeLine(nodeStart{n.config.Setup})
+	if err != nil {
+		return nil, fmt.Errorf("start Node.js: %w", err)
+	}
+	file, err := p.writeBridge()
+	if err != nil {
+		return nil, fmt.Errorf("start Node.js: %w", err)
+	}
+	p.cmd = exec.Command(n.config.Program.Path, append(n.config.Program.Args, file)...)
+	p.cmd.Dir = n.config.Directory
+	p.cmd.Env = append(os.Environ(), n.config.Env...)
+	pipes, err := connectNode(p.cmd)
+	if err == nil {
+		ownGroup(p.cmd)
+		dieWithWorker(p.cmd)
+		err = n.config.Launcher.start(p.cmd)
+	}
+	for _, end := range pipes.theirs {
+		_ = end.Close() // the process has its own
+	}
+	if err != nil {
+		pipes.close()
+		p.removeBridge()
+		return nil, fmt.Errorf("start Node.js: %w", err)
+	}
+	go p.write(pipes.input, setup)
+	go p.follow(pipes)
+	return p, nil
+}
+
+// writeBridge writes the file that Node.js is to run, where nobody else can change it.
+func (p *nodeProcess) writeBridge() (path string, err error) {
+	if p.bridge, err = os.MkdirTemp("", "gw-run-node-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(p.bridge, "gw-run.mjs")
+	if err := os.WriteFile(path, nodeBridge, 0o600); err != nil {
+		p.removeBridge()
+		return "", err
+	}
+	return path, nil
+}
+
+func (p *nodeProcess) removeBridge() { _ = os.RemoveAll(p.bridge) } // what is left does no harm
+
+// connectNode makes pipes for stdout, stderr and the file descriptors 3 and 4.
+func connectNode(cmd *exec.Cmd) (pipes nodePipes, err error) {
+	pipe := func(ours, theirs **os.File, isInput bool) {
+		if err != nil {
+			return
+		}
+		var reader, writer *os.File
+		if reader, writer, err = os.Pipe(); err != nil {
+			return
+		}
+		*ours, *theirs = reader, writer
+		if isInput {
+			*ours, *theirs = writer, reader
+		}
+		pipes.theirs = append(pipes.theirs, *theirs)
+	}
+	var stdout, stderr, input, output *os.File
+	pipe(&pipes.prints, &stdout, false)
+	pipe(&pipes.errs, &stderr, false)
+	pipe(&pipes.input, &input, true)
+	pipe(&pipes.output, &output, false)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdout, stderr, []*os.File{input, output}
+	return pipes, err
+}
+
+func (pipes nodePipes) close() {
+	for _, end := range []*os.File{pipes.input, pipes.output, pipes.prints, pipes.errs} {
+		_ = end.Close() // nil at worst
+	}
+}
+
+// write writes lines until there are no more, and then ends the input.
+func (p *nodeProcess) write(input *os.File, setup []byte) {
+	defer input.Close()
+	line := setup
+	for {
+		if _, err := input.Write(line); err != nil {
+			return // it is ending
+		}
+		select {
+		case line = <-p.lines:
+		case <-p.quit:
+			return
+		case <-p.ended:
+			return
+		}
+	}
+}
+
+// send writes a line, unless the process or ctx ends before.
+func (p *nodeProcess) send(ctx context.Context, line []byte) bool {
+	select {
+	case p.lines <- line:
+		return true
+	case <-p.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// follow takes in what the process says, and waits for its end. What it has started in its group goes with it.
+func (p *nodeProcess) follow(pipes nodePipes) {
+	var readers sync.WaitGroup
+	readers.Go(func() { p.listen(pipes.output) })
+	readers.Go(func() { p.pass(pipes.prints, "stdout") })
+	readers.Go(func() { p.pass(pipes.errs, "stderr") })
+	_ = p.cmd.Wait() // its state says more
+	killGroup(p.cmd)
+	over := time.Now().Add(defaultKillDelay)
+	for _, end := range []*os.File{pipes.output, pipes.prints, pipes.errs} {
+		_ = end.SetReadDeadline(over) // fails only when it is closed
+	}
+	readers.Wait()
+	p.removeBridge()
+	p.node.gone(p)
+	close(p.ended)
+	pipes.close()
+}
+
+// pass logs what is printed past the bridge: by Node.js itself, or by a program that a task has started.
+func (p *nodeProcess) pass(from io.Reader, stream string) {
+	out := &lines{emit: func(line string) { p.print(p.node.config.Logger, stream, line) }}
+	_, _ = io.Copy(out, from) // ends with the stream, or when that is over
+	out.flush()
+}
+
+// print logs a line, and keeps it if it may say why the process ends.
+func (p *nodeProcess) print(log *slog.Logger, stream, line string) {
+	log.Log(context.Background(), nodeLevels[stream], line, "stream", stream)
+	if stream != "stderr" {
+		return
+	}
+	p.node.mu.Lock()
+	defer p.node.mu.Unlock()
+	p.complaints.add(line)
+}
+
+// listen reads what the bridge says. What is no line of it ends the process.
+func (p *nodeProcess) listen(output io.Reader) {
+	scanner := bufio.NewScanner(output)
+	scanner.Buffer(make([]byte, 64<<10), maxNodeLine)
+	for scanner.Scan() {
+		var m nodeMessage
+		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
+			go p.kill("a task has written to file descriptor 4, which is not its own: " + excerpt(scanner.Bytes()))
+			return
+		}
+		p.hear(&m)
+	}
+	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
+		go p.kill("a task has written to file descriptor 4, which is not its own")
+	}
+}
+
+// hear acts on a line of the bridge.
+func (p *nodeProcess) hear(m *nodeMessage) {
+	n, log := p.node, p.logger(m.Call)
+	switch {
+	case m.Ready:
+		p.removeBridge()
+	case m.Loaded != nil && m.Error != nil:
+		log.Warn("the task's module cannot be loaded; its jobs will fail", "task_identifier", *m.Loaded, "error", *m.Error)
+	case m.Log != "":
+		log.LogAttrs(context.Background(), nodeLevels[m.Log], m.Text, m.attrs()...)
+	case m.Print != "":
+		p.print(log, m.Print, m.Text)
+	case m.Retire != "":
+		log.Warn("the Node.js process of the tasks takes no more jobs and will be replaced", "reason", m.Retire)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	call := p.calls[max(m.Done, m.Heard, m.Call)]
+	switch {
+	case m.Done != 0:
+		n.failures = 0
+		if call != nil {
+			call.answer <- *m
+		}
+	case m.Heard != 0 && call != nil:
+		call.heard = true
+	case m.Retire != "":
+		n.retire(p)
+		if len(p.calls) == 0 {
+			go p.dismiss()
+		}
+	case m.Exit != nil:
+		p.exit = &nodeExit{code: *m.Exit}
+		if call != nil {
+			p.exit.job = call.job
+		}
+	}
+}
+
+// logger returns the logger of a call, or that of all tasks if there is no such call any more.
+func (p *nodeProcess) logger(number int) *slog.Logger {
+	p.node.mu.Lock()
+	defer p.node.mu.Unlock()
+	if call := p.calls[number]; call != nil {
+		return call.job.Logger()
+	}
+	return p.node.config.Logger
+}
+
+// attrs returns what a logger of a task says beside its message.
+func (m *nodeMessage) attrs() []slog.Attr {
+	var attrs []slog.Attr
+	for name, text := range m.Scope {
+		attrs = append(attrs, slog.String(name, text))
+	}
+	if m.Meta != "" {
+		attrs = append(attrs, slog.String("meta", m.Meta))
+	}
+	return attrs
+}
+
+// begin notes a job in the process.
+func (p *nodeProcess) begin(job *shim.Job) *nodeCall {
+	p.last++
+	call := &nodeCall{process: p, number: p.last, job: job, answer: make(chan nodeMessage, 1)}
+	p.calls[p.last] = call
+	return call
+}
+
+// busy returns how many jobs it has that were not given up.
+func (p *nodeProcess) busy() (count int) {
+	for _, call := range p.calls {
+		if !call.abandoned {
+			count++
+		}
+	}
+	return count
+}
+
+// kill ends the process and what it has started, and waits for that.
+func (p *nodeProcess) kill(why string) {
+	p.node.mu.Lock()
+	if p.killed == "" {
+		p.killed = why
+	}
+	p.node.mu.Unlock()
+	if !p.await(0) {
+		killGroup(p.cmd)
+	}
+	<-p.ended
+}
+
+// dismiss tells a process without jobs that there are no more, and sees to its end.
+func (p *nodeProcess) dismiss() {
+	p.node.mu.Lock()
+	isFirst, isStuck := !p.isQuitting, p.stuck
+	p.isQuitting = true
+	p.node.mu.Unlock()
+	if isFirst {
+		close(p.quit)
+	}
+	if !isStuck && p.await(defaultKillDelay) {
+		return
+	}
+	askGroup(p.cmd)
+	if !p.await(defaultKillDelay) {
+		killGroup(p.cmd)
+	}
+}
+
+// await waits for the end of the process, for a while.
+func (p *nodeProcess) await(d time.Duration) (ended bool) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// describeEnd says how the process ended.
+func (p *nodeProcess) describeEnd() string {
+	switch {
+	case p.killed != "":
+		return p.killed
+	case p.exit != nil:
+		return fmt.Sprintf("process.exit(%d) was called", p.exit.code)
+	}
+	return describe(p.cmd.ProcessState)
+}
+
+// outcome returns the error to end the job with, nil for success.
+func (c *nodeCall) outcome(m nodeMessage) error {
+	if m.Stack != "" {
+		c.job.Logger().Warn("the task raised an error", "stack", m.Stack)
+	}
+	return m.outcome(c.job)
+}
+
+// exitDelay is how long a job waits that was cut because another one ended its process.
+const exitDelay = time.Second
+
+// death returns what becomes of a job whose process has ended. If that is known to be the doing of another job, this
+// one is run again, and the attempt does not count.
+func (c *nodeCall) death() error {
+	select {
+	case answer := <-c.answer: // was given just before
+		return c.outcome(answer)
+	default:
+	}
+	p := c.process
+	p.node.mu.Lock()
+	defer p.node.mu.Unlock()
+	if p.killed == "" && p.exit != nil && p.exit.job != nil {
+		if p.exit.job == c.job {
+			return fmt.Errorf("the task called process.exit(%d)", p.exit.code)
+		}
+		c.job.Logger().Warn("the job is run again: another one in its Node.js process called process.exit",
+			"code", p.exit.code, "other_task", p.exit.job.TaskIdentifier, "other_job_id", p.exit.job.ID)
+		return shim.Snooze(exitDelay)
+	}
+	var message bytes.Buffer
+	message.WriteString("its Node.js process ended: " + p.describeEnd())
+	if complaints := p.complaints.String(); complaints != "" {
+		message.WriteString("\n" + complaints)
+	}
+	return errors.New(storable(message.String()))
+}

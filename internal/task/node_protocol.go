@@ -1,0 +1,191 @@
+package task
+
+import (
+	"bytes"
+	_ "embed" // for the bridge
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// nodeBridge is what runs in Node.js. Its header describes the protocol.
+//
+//go:embed node_bridge.mjs
+var nodeBridge []byte
+
+// maxNodeLine is how long a line of the bridge may be; it cuts what would be longer.
+const maxNodeLine = 1 << 20
+
+// NodeSetup is what the helpers of all tasks need.
+type NodeSetup struct {
+	// Schema is the schema of the queue, quoted.
+	Schema string `json:"schema"`
+	// Database says how to connect to it.
+	Database NodeDatabase `json:"database"`
+	// MaxConnections is how many connections each process may open.
+	MaxConnections int `json:"max"`
+}
+
+// NodeDatabase is a connection as the npm package pg takes it.
+type NodeDatabase struct {
+	Host            string   `json:"host"`
+	Port            uint16   `json:"port"`
+	User            string   `json:"user"`
+	Password        string   `json:"password"`
+	Database        string   `json:"database"`
+	ApplicationName string   `json:"application_name"`
+	Options         string   `json:"options,omitempty"`
+	TLS             *NodeTLS `json:"tls"`
+}
+
+// NodeTLS is how a connection is encrypted.
+type NodeTLS struct {
+	Optional bool   `json:"optional"` // not if the server does not do it
+	Verify   bool   `json:"verify"`   // the server's certificate
+	Host     bool   `json:"host"`     // and the host that it is for
+	CA       string `json:"ca"`       // file of the authorities to trust; empty for those that Node.js trusts
+	Cert     string `json:"cert,omitempty"`
+	Key      string `json:"key,omitempty"`
+}
+
+// nodeJob is a job as a task sees it in helpers.job. Times are in ISO 8601.
+type nodeJob struct {
+	ID             string          `json:"id"` // as pg reads a bigint
+	TaskIdentifier string          `json:"task_identifier"`
+	Payload        json.RawMessage `json:"payload"`
+	QueueName      *string         `json:"queue_name"`
+	Priority       int             `json:"priority"`
+	RunAt          *string         `json:"run_at"`
+	Attempts       int             `json:"attempts"`
+	MaxAttempts    int             `json:"max_attempts"`
+	LastError      *string         `json:"last_error"`
+	CreatedAt      *string         `json:"created_at"`
+	Key            *string         `json:"key"`
+	Revision       int             `json:"revision"`
+	LockedAt       *string         `json:"locked_at"`
+	LockedBy       *string         `json:"locked_by"`
+	Flags          map[string]bool `json:"flags"`
+}
+
+func newNodeJob(job *shim.Job) nodeJob {
+	j := nodeJob{
+		ID: fmt.Sprint(job.ID), TaskIdentifier: job.TaskIdentifier, Payload: job.Payload, QueueName: textOrNull(job.QueueName),
+		Priority: job.Priority, RunAt: timeOrNull(job.RunAt), Attempts: job.Attempts, MaxAttempts: job.MaxAttempts,
+		LastError: textOrNull(job.LastError), CreatedAt: timeOrNull(job.CreatedAt), Key: textOrNull(job.Key),
+		Revision: job.Revision, LockedAt: timeOrNull(job.ClaimedAt()), LockedBy: textOrNull(job.WorkerID()),
+	}
+	if len(job.Flags) > 0 {
+		j.Flags = make(map[string]bool)
+	}
+	for _, flag := range job.Flags {
+		j.Flags[flag] = true
+	}
+	return j
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func timeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UTC().Format(runAtFormat))
+}
+
+// nodeLine returns a line for the bridge.
+func nodeLine(message any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(message); err != nil {
+		return nil, fmt.Errorf("read the payload: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// What the bridge is told.
+type (
+	nodeStart struct {
+		Setup NodeSetup `json:"setup"`
+	}
+	nodeLoad struct {
+		Task string `json:"load"`
+		Path string `json:"path"`
+	}
+	nodeRun struct {
+		Call int     `json:"call"`
+		Path string  `json:"path"`
+		Job  nodeJob `json:"job"`
+	}
+	nodeAbort struct {
+		Call   int    `json:"abort"`
+		Reason string `json:"reason"`
+	}
+)
+
+// nodeMessage is a line of the bridge. Which of the first fields is there says what it is.
+type nodeMessage struct {
+	Ready  bool    `json:"ready"`
+	Loaded *string `json:"loaded"` // a task whose module was imported
+	Done   int     `json:"done"`   // a call that has ended
+	Heard  int     `json:"heard"`  // a call whose abort was read
+	Log    string  `json:"log"`    // a level
+	Print  string  `json:"print"`  // stdout or stderr
+	Retire string  `json:"retire"` // why the process must get no more jobs
+	Exit   *int    `json:"exit"`   // what process.exit was called with
+
+	Call   int               `json:"call"`
+	Error  *string           `json:"error"`
+	Stack  string            `json:"stack"`
+	Failed []nodeElement     `json:"failed"`
+	Text   string            `json:"text"`
+	Scope  map[string]string `json:"scope"`
+	Meta   string            `json:"meta"`
+}
+
+// nodeElement is an element of a batch that has failed.
+type nodeElement struct {
+	Index   int
+	Message string
+}
+
+// UnmarshalJSON reads [index, message].
+func (e *nodeElement) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&e.Index, &e.Message})
+}
+
+// outcome returns the error to end the job with, nil for success.
+func (m *nodeMessage) outcome(job *shim.Job) error {
+	switch {
+	case len(m.Failed) > 0:
+		var elements []json.RawMessage
+		if err := json.Unmarshal(job.Payload, &elements); err != nil {
+			return fmt.Errorf("read the payload: %w", err)
+		}
+		errs := make([]error, len(elements))
+		for _, failed := range m.Failed {
+			if failed.Index >= 0 && failed.Index < len(errs) {
+				errs[failed.Index] = errors.New(failed.Message)
+			}
+		}
+		return shim.Batch(errs)
+	case m.Error != nil:
+		return errors.New(storable(*m.Error))
+	}
+	return nil
+}
+
+// nodeLevels are the levels of loggers in Node.js, and those of lines that are printed.
+var nodeLevels = map[string]slog.Level{
+	"error": slog.LevelError, "warning": slog.LevelWarn, "info": slog.LevelInfo, "debug": slog.LevelDebug,
+	"stdout": slog.LevelInfo, "stderr": slog.LevelWarn,
+}

@@ -1,0 +1,371 @@
+package task_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// modules are files of tasks, and a Node that runs them.
+type modules struct {
+	t    *testing.T
+	dir  string
+	node *task.Node
+}
+
+// nodePath is the Node.js that `make deps` installs.
+func nodePath(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../tests/node/node_modules/node/bin/node")
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatalf("find Node.js: %v; run `make deps`", err)
+	}
+	return path
+}
+
+// newModules writes files, whose names say how Node.js reads them, and makes a Node that is closed after the test.
+func newModules(t *testing.T, config task.NodeConfig, files map[string]string) *modules {
+	t.Helper()
+	pgtest.OnOneVersion(t)
+	m := &modules{t: t, dir: t.TempDir()}
+	for name, text := range files {
+		write(t, 0o600, text, filepath.Join(m.dir, name))
+	}
+	launcher := task.NewLauncher()
+	t.Cleanup(launcher.Close)
+	config.Program, config.Launcher, config.Logger = task.NodeProgram{Path: nodePath(t)}, launcher, slog.Default()
+	m.node = task.NewNode(config)
+	t.Cleanup(m.node.Close)
+	return m
+}
+
+func (m *modules) run(ctx context.Context, file string, id int64, payload string, change ...func(*task.NodeModule)) error {
+	module := task.NodeModule{Task: "a", Path: filepath.Join(m.dir, file), KillDelay: 10 * time.Second}
+	for _, change := range change {
+		change(&module)
+	}
+	return m.node.Run(ctx, module, jobOf(id, payload))
+}
+
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error is\n%v, want it to contain\n%s", err, want)
+	}
+}
+
+func TestModulesAreRunHoweverTheyExportTheirTask(t *testing.T) {
+	captureLog(t)
+	const body = `{ if (payload.n !== 7 || helpers.job.id !== "3") throw new Error("got " + JSON.stringify(payload)); throw new Error("it ran"); }`
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"esm.mjs":      `export default async (payload, helpers) => ` + body,
+		"detected.js":  `export default async (payload, helpers) => ` + body,
+		"common.cjs":   `module.exports = async (payload, helpers) => ` + body,
+		"compiled.js":  `"use strict"; Object.defineProperty(exports, "__esModule", { value: true }); exports.default = async (payload, helpers) => ` + body,
+		"object.cjs":   `module.exports = { default: (payload, helpers) => ` + body + ` };`,
+		"typed.ts":     `type P = { n: number }; const task = async (payload: P, helpers: { job: { id: string } }): Promise<void> => ` + body + `; export default task;`,
+		"typed.mts":    `export default async (payload: { n: number }, helpers: any) => ` + body,
+		"imports.mjs":  `import task from "./esm.mjs"; export { task as default };`,
+		"functions.js": `module.exports = function (payload, helpers) ` + body,
+	})
+	for _, file := range []string{"esm.mjs", "detected.js", "common.cjs", "compiled.js", "object.cjs", "typed.ts", "typed.mts", "imports.mjs", "functions.js"} {
+		if err := m.run(t.Context(), file, 3, `{"n":7}`); err == nil || err.Error() != "it ran" {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestJobsOfOneProcessRunAtTheSameTime(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"meet.mjs": `
+		const here = [];
+		export default async (payload) => {
+		  await new Promise((resolve) => { if (here.push(resolve) === 3) here.forEach((go) => go()); });
+		};`})
+	var jobs sync.WaitGroup
+	for id := range int64(3) {
+		jobs.Go(func() {
+			if err := m.run(t.Context(), "meet.mjs", id+1, "{}"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	jobs.Wait()
+}
+
+func TestAModuleThatCannotBeLoadedSaysWhereAndWhy(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"syntax.mjs":  "export default async () => {\n  const = 1;\n};\n",
+		"syntax.cjs":  "module.exports = async () => {\n  const = 1;\n};\n",
+		"syntax.ts":   "export default async (a: number => {\n};\n",
+		"missing.mjs": "import 'no-such-package';\nexport default () => {};\n",
+		"throws.mjs":  "throw new Error('no configuration');\n",
+		"nothing.mjs": "export const task = () => {};\n",
+		"number.mjs":  "export default 7;\n",
+		"fine.mjs":    "export default () => {};\n",
+	})
+	for file, wants := range map[string][]string{
+		"syntax.mjs":  {"syntax.mjs:2", "const = 1", "SyntaxError: Unexpected token '='"},
+		"syntax.cjs":  {"syntax.cjs:2", "const = 1", "SyntaxError: Unexpected token '='"},
+		"syntax.ts":   {"syntax.ts", "SyntaxError"},
+		"missing.mjs": {"missing.mjs", "Cannot find package 'no-such-package'"},
+		"throws.mjs":  {"Error: no configuration", "throws.mjs:1:7"},
+		"nothing.mjs": {"nothing.mjs: its default export is missing; a task is a function: export default async (payload, helpers)"},
+		"number.mjs":  {"number.mjs: its default export is of type number"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			m.node.Load(task.NodeModule{Task: file, Path: filepath.Join(m.dir, file)})
+			err := m.run(t.Context(), file, 1, "{}")
+			for _, want := range wants {
+				wantError(t, err, want)
+			}
+			if err != nil && strings.Contains(err.Error(), "node:internal") {
+				t.Errorf("it tells of Node.js itself: %v", err)
+			}
+		})
+	}
+	for _, file := range []string{"syntax.mjs", "syntax.cjs", "syntax.ts", "missing.mjs", "throws.mjs", "nothing.mjs", "number.mjs"} {
+		logged.waitFor(t, "a warning for "+file, func(line logLine) bool {
+			return line.Msg == "the task's module cannot be loaded; its jobs will fail" && line.Level == "WARN" && line.Task == file
+		})
+	}
+	if err := m.run(t.Context(), "fine.mjs", 1, "{}"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatATaskThrowsIsItsError(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"throw.mjs": `export default async (payload) => { throw new Function("return " + payload)(); };`})
+	for thrown, want := range map[string]string{
+		`new Error("no such mailbox")`: "no such mailbox",
+		`new Error("")`:                "Error",
+		`new TypeError("")`:            "TypeError",
+		`({ message: "plain" })`:       "plain",
+		`"text"`:                       "text",
+		`null`:                         "An error occurred",
+		`new Error("a\u0000b")`:        "a\uFFFDb",
+	} {
+		payload, err := json.Marshal(thrown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.run(t.Context(), "throw.mjs", 1, string(payload)); err == nil || err.Error() != want {
+			t.Errorf("%s: error is %v, want %s", thrown, err, want)
+		}
+	}
+}
+
+func TestABatchFailsForItsRejectedElements(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"batch.mjs": `
+		export default async (payload) => payload.map(async (n) => { if (n % 2) throw new Error("odd: " + n); });`,
+		"short.mjs": `export default async () => [Promise.resolve()];`,
+	})
+	err := m.run(t.Context(), "batch.mjs", 1, "[1,2,3,\n12345678901234567891]")
+	batch, ok := errors.AsType[*shim.BatchError](err)
+	if !ok {
+		t.Fatalf("error is %v", err)
+	}
+	rest, restErr := batch.Remaining(json.RawMessage("[1,2,3,12345678901234567891]"))
+	want(t, "rest", string(rest), "[1,3]")
+	want(t, "error", err.Error(), "Batch failures:\nodd: 1\nodd: 3")
+	if restErr != nil {
+		t.Error(restErr)
+	}
+	for file, payload := range map[string]string{"batch.mjs": "[2,4]", "short.mjs": "[1,2]"} {
+		if err := m.run(t.Context(), file, 1, payload); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestTheAbortSignalFiresWhenTheTimeIsOverAndAnAnswerCounts(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"wait.mjs": `
+		export default async (payload, { abortSignal, abortPromise, logger }) => {
+		  logger.info("waits " + payload);
+		  if (payload === "warm up") return;
+		  if (payload === "answers") return new Promise((resolve) => abortSignal.addEventListener("abort", resolve));
+		  await abortPromise;
+		};`})
+	if err := m.run(t.Context(), "wait.mjs", 1, `"warm up"`); err != nil {
+		t.Error(err)
+	}
+	short := func(m *task.NodeModule) { m.Timeout = 200 * time.Millisecond }
+	if err := m.run(t.Context(), "wait.mjs", 1, `"answers"`, short); err != nil {
+		t.Error(err)
+	}
+	err := m.run(t.Context(), "wait.mjs", 1, `"fails"`, short)
+	if err == nil || err.Error() != "timed out after 200ms" {
+		t.Errorf("error is %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error)
+	go func() { done <- m.run(ctx, "wait.mjs", 42, `"cancelled"`) }()
+	logged.wait(t, "waits cancelled")
+	cancel(shim.ErrShutdown)
+	wantError(t, <-done, "worker is shutting down")
+}
+
+func TestATaskThatDoesNotEndFailsAndItsProcessIsReplaced(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"deaf.mjs": `export default () => new Promise(() => {});`,
+		"busy.mjs": `export default () => { for (;;); };`,
+		"pid.mjs":  `export default () => { throw new Error("pid " + process.pid); };`,
+	})
+	before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
+	for file, want := range map[string]string{
+		"deaf.mjs": "timed out after 200ms, and the task went on for 100ms after its abortSignal had fired",
+		"busy.mjs": "timed out after 200ms, and Node.js did not react for 100ms: the code of a task keeps its event loop busy",
+	} {
+		err := m.run(t.Context(), file, 1, "{}", func(m *task.NodeModule) { m.Timeout, m.KillDelay = 200*time.Millisecond, 100*time.Millisecond })
+		wantError(t, err, want)
+		after := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
+		if after == before || !strings.HasPrefix(after, "pid ") {
+			t.Errorf("%s: then %s, before %s", file, after, before)
+		}
+		before = after
+	}
+}
+
+func TestWhatNobodyCatchesFailsTheJobAndReplacesTheProcess(t *testing.T) {
+	captureLog(t)
+	for name, c := range map[string]struct{ body, want string }{
+		"exit":                {`process.exit(3)`, "the task called process.exit(3)"},
+		"exit later":          {`setTimeout(() => process.exit(0), 1); return new Promise(() => {})`, "the task called process.exit(0)"},
+		"uncaught exception":  {`setTimeout(() => { throw new Error("late"); }, 1); return new Promise(() => {})`, "uncaught exception: late"},
+		"unhandled rejection": {`Promise.reject(new Error("lost")); return new Promise(() => {})`, "unhandled rejection: lost"},
+		"crash":               {`console.error("not good"); process.abort()`, "its Node.js process ended: killed by signal SIGABRT (6)\nnot good"},
+		"foreign output":      {`require("fs").writeSync(4, "hello\n"); return new Promise(() => {})`, "its Node.js process ended: a task has written to file descriptor 4, which is not its own: hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newModules(t, task.NodeConfig{}, map[string]string{
+				"bad.cjs": `module.exports = async () => { ` + c.body + ` };`,
+				"pid.mjs": `export default () => { throw new Error("pid " + process.pid); };`,
+			})
+			before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
+			wantError(t, m.run(t.Context(), "bad.cjs", 1, "{}"), c.want)
+			if after := m.run(t.Context(), "pid.mjs", 1, "{}").Error(); after == before || !strings.HasPrefix(after, "pid ") {
+				t.Errorf("then %s, before %s", after, before)
+			}
+		})
+	}
+}
+
+func TestJobsBesideOneThatIsToBlameAreNotItsVictims(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"wait.mjs":  `export default (payload, { logger, job }) => new Promise((resolve) => { logger.info("waits " + job.id); globalThis.go = resolve; });`,
+		"throw.mjs": `export default () => new Promise(() => { setTimeout(() => { setTimeout(() => globalThis.go()); throw new Error("late"); }); });`,
+		"exit.mjs":  `export default () => process.exit(3);`,
+	})
+	begin := func(id int64) chan error {
+		done := make(chan error, 1)
+		go func() { done <- m.run(t.Context(), "wait.mjs", id, "{}") }()
+		logged.wait(t, fmt.Sprintf("waits %d", id))
+		return done
+	}
+	done := begin(51)
+	wantError(t, m.run(t.Context(), "throw.mjs", 2, "{}"), "uncaught exception: late")
+	if err := <-done; err != nil {
+		t.Errorf("a job beside one that threw: %v", err)
+	}
+	done = begin(52)
+	wantError(t, m.run(t.Context(), "exit.mjs", 2, "{}"), "the task called process.exit(3)")
+	err := <-done
+	if snoozed, ok := errors.AsType[*shim.SnoozeError](err); !ok || snoozed.Delay != time.Second {
+		t.Errorf("a job beside one that called process.exit: %v", err)
+	}
+}
+
+func TestWhatTasksLogHasTheirLevelJobAndScope(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"log.mjs": `
+		export default (payload, { logger }) => {
+		  console.log("to stdout\nin %d lines", 2);
+		  process.stderr.write(Buffer.from("to stderr\n"));
+		  logger.info("an info", { to: "Ada" });
+		  logger.scope({ part: 2 }).warn("a warning");
+		  logger.error("an error");
+		};`})
+	if err := m.run(t.Context(), "log.mjs", 7, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	for message, stream := range map[string]string{"to stdout": "stdout", "in 2 lines": "stdout", "to stderr": "stderr"} {
+		logged.waitFor(t, message, func(line logLine) bool { return line.Msg == message && line.JobID == 7 && line.Stream == stream })
+	}
+	for message, want := range map[string]logLine{
+		"an info":   {Level: "INFO", Meta: `{"to":"Ada"}`},
+		"a warning": {Level: "WARN", Part: "2"},
+		"an error":  {Level: "ERROR"},
+	} {
+		logged.waitFor(t, message, func(line logLine) bool {
+			return line.Msg == message && line.JobID == 7 && line.Task == "a" && line.Level == want.Level && line.Meta == want.Meta && line.Part == want.Part
+		})
+	}
+}
+
+// waitFor waits for a line that is as wanted.
+func (c *capture) waitFor(t *testing.T, what string, wanted func(logLine) bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !slices.ContainsFunc(c.lines(t), wanted) {
+		select {
+		case <-c.changed:
+		case <-deadline:
+			t.Fatalf("no line is %s", what)
+		}
+	}
+}
+
+func TestProcessesEndWithTheirNode(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{Processes: 2}, map[string]string{"pid.mjs": `
+		export default (payload, { logger }) => new Promise((resolve) => { logger.info("pid " + process.pid); setTimeout(resolve, 100); });`})
+	var jobs sync.WaitGroup
+	for id := range int64(4) {
+		jobs.Go(func() {
+			if err := m.run(t.Context(), "pid.mjs", id+1, "{}"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	jobs.Wait()
+	m.node.Close()
+	pids := make(map[int]bool)
+	for _, line := range logged.lines(t) {
+		if pid, ok := strings.CutPrefix(line.Msg, "pid "); ok {
+			n, err := strconv.Atoi(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids[n] = true
+		}
+	}
+	if len(pids) != 2 {
+		t.Errorf("they ran in %d processes, want 2", len(pids))
+	}
+	for pid := range pids {
+		waitGone(t, pid)
+	}
+}

@@ -1,0 +1,1 @@
+// Not a task, for its name has a further dot before the extension.
