@@ -47,7 +47,7 @@ func TestMistakesInGrantsAreTold(t *testing.T) {
 		{[]string{"--worker", "no such role", "--print"}, exitFailed, "There is no role 'no such role'"},
 		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60)}, exitUsage, "must have at most 63 bytes"},
 		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60), "--print"}, exitUsage, "must have at most 63 bytes"},
-		{[]string{"--schema", "elsewhere"}, exitFailed, `there is no queue of ours in schema "elsewhere"`},
+		{[]string{"--schema", "elsewhere"}, exitFailed, `there is no queue of this program in schema "elsewhere"`},
 	} {
 		gwMigrate(t, vars, append([]string{"grants"}, c.args...)...).expect(t, c.code, "", c.stderr)
 	}

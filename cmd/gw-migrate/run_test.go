@@ -76,17 +76,17 @@ func TestASchemaThatALaterReleaseHasMigratedIsLeftAsItIs(t *testing.T) {
 	gwMigrate(t, vars).expect(t, exitOK, "", fmt.Sprintf("schema \"graphile_worker\" stays at version %d", latest+1))
 	gwMigrate(t, vars, "--dry-run").expect(t, exitOK, fmt.Sprintf("stays at version %d", latest+1), newer)
 	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "state      newer", "")
-	gwMigrate(t, vars, "repair").expect(t, exitNewer, "", "cannot change it; use the release that made it")
-	gwMigrate(t, vars, "grants", "--worker", "nobody").expect(t, exitNewer, "", "cannot change it; use the release that made it")
+	gwMigrate(t, vars, "repair").expect(t, exitNewer, "", "cannot change it; use the release that installed it")
+	gwMigrate(t, vars, "grants", "--worker", "nobody").expect(t, exitNewer, "", "cannot change it; use the release that installed it")
 
 	execute(t, database, fmt.Sprintf("insert into graphile_worker._gw_breaking_versions values (%d)", latest))
 	gwMigrate(t, vars).expect(t, exitOK, "", newer)
 
 	execute(t, database, fmt.Sprintf("insert into graphile_worker._gw_breaking_versions values (%d)", latest+1))
-	breaking := fmt.Sprintf("version %d is marked as breaking for programs that do not know it; use the release that made it", latest+1)
+	breaking := fmt.Sprintf("version %d is marked as breaking for programs that do not support it; use the release that installed it", latest+1)
 	gwMigrate(t, vars).expect(t, exitNewer, "", breaking)
 	gwMigrate(t, vars, "--dry-run").expect(t, exitNewer, "", breaking)
-	gwMigrate(t, vars, "status").expect(t, exitOK, "way out    use the release that made it", "")
+	gwMigrate(t, vars, "status").expect(t, exitOK, "way out    use the release that installed it", "")
 	gwMigrate(t, vars, "status", "--check").expect(t, exitNewer, "state      newer", breaking)
 }
 
@@ -127,7 +127,7 @@ func TestWhatIsRefusedExitsWithOneAndTheWayOut(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	execute(t, database, "create schema graphile_worker; create table graphile_worker.mine ()")
 	vars := map[string]string{"DATABASE_URL": database}
-	const message = "holds something else: table graphile_worker.mine; choose another schema"
+	const message = "contains other objects: table graphile_worker.mine; choose another schema"
 	gwMigrate(t, vars).expect(t, exitFailed, "", message)
 	gwMigrate(t, vars, "--dry-run").expect(t, exitFailed, "", message)
 	gwMigrate(t, vars, "status", "--check").expect(t, exitFailed, "state      foreign", message)
@@ -172,11 +172,11 @@ func TestAChangedFunctionIsReportedAndRepaired(t *testing.T) {
 	gwMigrate(t, vars).expect(t, exitOK, "", "warning: 2 of the functions and triggers")
 
 	repaired := gwMigrate(t, vars, "repair")
-	repaired.expect(t, exitOK, "", "put function backoff(integer) back (missing)\n")
+	repaired.expect(t, exitOK, "", "restore function backoff(integer) (missing)\n")
 	repaired.expect(t, exitOK, "", "left alone: function add_job(text, smallint)")
 	execute(t, vars["DATABASE_URL"], "drop function graphile_worker.add_job(text, smallint)")
 	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "current", "")
-	gwMigrate(t, vars, "repair", "-s", "none").expect(t, exitFailed, "", `no queue of ours in schema "none"`)
+	gwMigrate(t, vars, "repair", "-s", "none").expect(t, exitFailed, "", `no queue of this program in schema "none"`)
 }
 
 func TestPrintNeedsNoDatabaseAndIsForPsql(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// functionsVersion is the version of the migration that replaces Graphile Worker's functions. What it needs in the ledger
-// is written in its transaction.
+// functionsVersion is the version of the migration that replaces Graphile Worker's functions. The rows that it needs in
+// the ledger are written in its transaction.
 const functionsVersion = 3
 
-// classifyGraphile looks at a schema that Graphile Worker has made, and plans its adoption: the first migration is
-// recorded but not run, for it makes what is there. A ledger with older revisions than ours is completed.
+// classifyGraphile examines a schema that Graphile Worker has created, and plans its adoption: the first migration is
+// recorded but not run, because its objects exist. A ledger at an older revision is completed.
 func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	ledger, err := m.readLedger(ctx, tx)
 	if isCode(err, "42703") {
@@ -59,7 +59,7 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 	return nil
 }
 
-// plan lists what the adoption applies, and what is to be known before.
+// plan lists the migrations that the adoption applies, and its warnings.
 func (m *Migrator) plan(ledger ledger, status *Status) {
 	status.Pending = slices.Clone(m.migrations)
 	status.Pending[0].SQL, status.Pending[0].Adopted = "select", true
@@ -81,8 +81,8 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 	m.planFunctions(ledger, status)
 }
 
-// planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which mean
-// what those of contractRevision do. Without the row, a Node worker of that revision would replace ours at its next start.
+// planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which
+// correspond to contractRevision. Without the row, a Node worker of that revision would replace ours at its next start.
 func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 	if !ledger.lacksRevisions() {
 		return
@@ -102,7 +102,7 @@ func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 	}
 }
 
-// refuseLedger says why a schema with this ledger is not taken over; nil if it is.
+// refuseLedger returns why a schema with this ledger cannot be adopted; nil if it can.
 func (m *Migrator) refuseLedger(l ledger) *Refusal {
 	newest, rust := l.newest(), l.isRust()
 	switch {

@@ -15,11 +15,11 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-// lockPolicy says how to get at locks that others hold.
+// lockPolicy configures how long migrations wait for locks.
 type lockPolicy struct {
-	timeout time.Duration // of one try
-	tries   int           // of one migration
-	others  time.Duration // how long other programs that migrate are waited for
+	timeout time.Duration // per attempt
+	tries   int           // per migration
+	others  time.Duration // how long to wait for other migrating programs
 	pause   func(waits int) time.Duration
 }
 
@@ -27,7 +27,8 @@ func newLockPolicy(timeout time.Duration) lockPolicy {
 	return lockPolicy{timeout: timeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry}
 }
 
-// pauseBeforeRetry returns 1 s, 2 s, 4 s, 8 s, then 10 s: the application catches up with what has waited behind us.
+// pauseBeforeRetry returns 1 s, 2 s, 4 s, 8 s, then 10 s, so that statements of the application that waited behind us
+// can run.
 func pauseBeforeRetry(waits int) time.Duration {
 	if waits > 3 {
 		return 10 * time.Second
@@ -35,14 +36,15 @@ func pauseBeforeRetry(waits int) time.Duration {
 	return time.Second << waits
 }
 
-// apply applies what is pending and returns what of it this call has applied. A migration that runs into a lock is tried again
-// a bounded number of times, since each try makes the application wait. Waiting for another program that migrates
-// disturbs nobody, and may last longer. It is bounded, too, since any role can hold the lock that it is about.
+// apply applies the pending migrations and returns those that this call has applied. A migration that cannot get a lock
+// is retried a limited number of times, because each attempt makes the application wait. Waiting for another migrating
+// program does not disturb the application and may take longer. It is limited, too, because any role can hold that
+// lock.
 func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migration) ([]Migration, error) {
 	migrations := slices.Concat(m.migrations[:len(m.migrations)-len(pending)], pending)
 	var applied []Migration
 	tries := make(map[int32]int) // by version
-	queued := time.Now()         // since when it waits for other programs, if it does
+	queued := time.Now()         // when the wait for other programs began
 	for waits := 0; ; waits++ {
 		done, current, err := m.try(ctx, conn, migrations)
 		applied = append(applied, done...)
@@ -58,7 +60,7 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 		}
 		step := Step{Action: Wait, Schema: m.schema, Migration: current, Pause: m.locks.pause(waits), Err: err}
 		if current.Version == 0 {
-			step.Holder, _ = m.holder(ctx, conn) // an error is one of the connection, which the next try meets
+			step.Holder, _ = m.holder(ctx, conn) // an error of the connection recurs in the next attempt
 			if waited := time.Since(queued); waited > m.locks.others {
 				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
 			}
@@ -72,8 +74,8 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 	}
 }
 
-// try lets tern run what the database has not gone through yet. It returns what was applied and, with an error, the migration that failed; zero if
-// it was none.
+// try lets tern run the pending migrations. It returns those that were applied and, with an error, the migration that
+// failed, or a zero Migration if none failed.
 func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migration) (
 	applied []Migration, failed Migration, err error,
 ) {
@@ -92,8 +94,8 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 		migration := migrations[version-1]
 		begun = append(begun, migration)
 		m.onStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
-		// tern resets all settings after each migration. An error here is one of the connection, which the migration
-		// itself is about to meet.
+		// tern resets all settings after each migration. An error of the connection recurs in the migration
+		// itself.
 		_ = m.setSession(ctx, conn)
 	}
 	err = runner.MigrateTo(ctx, int32(len(migrations)))
@@ -104,9 +106,9 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 	return begun[:last], begun[last], err
 }
 
-// setSession sets the time to wait for a lock, and the path that a pooler may have kept from the connection. It does so
-// for the session, as migrations that run outside a transaction need it too. The time is no startup parameter, which
-// poolers would refuse.
+// setSession sets lock_timeout, and the search_path, which a pooler may have removed from the startup packet. It sets
+// them for the session, because migrations that run outside a transaction need them too. lock_timeout is not a startup
+// parameter, because poolers would refuse it.
 func (m *Migrator) setSession(ctx context.Context, conn *pgx.Conn) error {
 	milliseconds := (m.locks.timeout + time.Millisecond - 1).Milliseconds()
 	_, err := conn.Exec(ctx, `
@@ -123,14 +125,14 @@ func isLockConflict(err error) bool {
 	return isCode(err, "55P03") || isCode(err, "40P01")
 }
 
-// PartialError is the error of a run that had begun. What it had applied stays; of the failed migration nothing stays.
+// PartialError is the error of a run that had begun. Migrations that it has applied stay; the failed one was rolled back.
 type PartialError struct {
 	Applied []Migration // by this run, before the failure
-	Failed  Migration   // zero if it was not a migration that failed
+	Failed  Migration   // zero if no migration failed
 	Err     error
 }
 
-// Error says what failed, where in the SQL, and what was applied before.
+// Error returns which migration failed, the position in its SQL, and which were applied before.
 func (e *PartialError) Error() string {
 	text := fmt.Sprintf("migrate: %v", e.Err)
 	if e.Failed.Version > 0 {
@@ -166,8 +168,8 @@ func describe(err error) string {
 	return fmt.Sprintf("line %d, column %d: %s, at: %s", place.LineNum, column, text, place.Text)
 }
 
-// byteOffset turns PostgreSQL's position, which counts characters, into tern's, which counts bytes; both start at 1. The
-// position after the end, where PostgreSQL misses something, becomes that of the last byte.
+// byteOffset converts PostgreSQL's position, in characters, to tern's, in bytes; both start at 1. The
+// position after the end, where PostgreSQL reports missing input, becomes that of the last byte.
 func byteOffset(text string, position int) int {
 	characters := 0
 	for offset := range text {

@@ -8,28 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultSchema is the schema's name unless [Config.Schema] says otherwise.
+// DefaultSchema is the default of [Config.Schema].
 const DefaultSchema = "graphile_worker"
 
 const (
 	defaultLockTimeout = 5 * time.Second
 
-	// PostgreSQL cuts longer identifiers off, silently.
+	// PostgreSQL truncates longer identifiers silently.
 	maxSchemaBytes = 63
 
-	// Graphile Worker builds names of prepared statements from the schema's; beyond this they are cut off in turn.
+	// Graphile Worker builds names of prepared statements from the schema's name; above this length they are truncated.
 	maxSchemaLengthForNode = 32
 )
 
-// Config says what to migrate and how.
+// Config configures a [Migrator].
 type Config struct {
 	// Schema is the name of the schema, not quoted. Any name that PostgreSQL can quote works. Default: graphile_worker.
-	// Change it to keep several queues in one database, and tell every producer and worker the same.
+	// Set it to have several queues in one database; every producer and worker needs the same name.
 	Schema string
 
-	// LockTimeout is how long one try of a migration waits for a lock that the application holds; as long as it waits,
-	// others wait behind it. Then it is tried again, up to ten times. Rounded up to milliseconds. Default: 5 s. Lower it
-	// where a pause of that length hurts, raise it where transactions are long and pauses do not matter.
+	// LockTimeout is how long one attempt of a migration waits for a lock that the application holds. While it waits,
+	// later statements wait behind it. The migration is attempted up to ten times. Rounded up to milliseconds. Default:
+	// 5 s. Lower it where a pause of that length is a problem; raise it where transactions are long and pauses are not.
 	LockTimeout time.Duration
 
 	// Adopt lets Up take over a schema that Graphile Worker has made, with its jobs, while its workers run. Default: such a
@@ -41,8 +41,8 @@ type Config struct {
 	// refused. Set it when none of them is left.
 	From18 bool
 
-	// OnStep is told what Up or Repair is about to do, from the goroutine that called it. Default: nobody is told. Set it to show
-	// progress.
+	// OnStep is called with each step before Up or Repair makes it, in the goroutine of the caller. Default: none. Set
+	// it to show progress.
 	OnStep func(Step)
 }
 
@@ -54,7 +54,7 @@ func (c Config) withDefaults() (Config, error) {
 		return Config{}, err
 	}
 	if c.LockTimeout < 0 {
-		return Config{}, fmt.Errorf("lock timeout %s: it cannot be negative", c.LockTimeout)
+		return Config{}, fmt.Errorf("lock timeout %s: it must not be negative", c.LockTimeout)
 	}
 	if c.LockTimeout == 0 {
 		c.LockTimeout = defaultLockTimeout
@@ -76,7 +76,7 @@ func checkSchema(name string) error {
 	return nil
 }
 
-// Warnings says what is unwise about a schema's name, though it works; usually nothing.
+// Warnings returns problems of a valid schema name; usually none.
 func Warnings(schema string) []string {
 	if utf8.RuneCountInString(schema) > maxSchemaLengthForNode {
 		return []string{fmt.Sprintf("schema name %q is longer than %d characters: Graphile Worker's Node worker, if one is to "+

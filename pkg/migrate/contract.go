@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// contract is what our functions and Node's worker find in a schema at Graphile Worker's revisions 18 to 20, a line for
-// each thing that contractQuery may find. More may be there.
+// contract lists the objects that our functions and Node workers use in a schema at Graphile Worker's revisions 18 to
+// 20, one line for each row of contractQuery. The schema may have more.
 const contract = `
 column _private_job_queues.id integer generated
 column _private_job_queues.is_available boolean computed
@@ -122,7 +122,7 @@ select 'unique ' || c.relname || ' (' || a.attname || ')'
  where c.relnamespace = (select s.oid from s)
    and i.indisunique and i.indisvalid and i.indpred is null and i.indnkeyatts = 1`
 
-// missingFromContract returns the lines of the contract that the schema does not keep.
+// missingFromContract returns the lines of the contract that the schema lacks.
 func (m *Migrator) missingFromContract(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
 	rows, err := tx.Query(ctx, contractQuery, m.schema, e.qualifier)
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A definition is a function or a trigger as one of our migrations makes it.
+// A definition is a function or a trigger as one of our migrations creates it.
 type definition struct {
 	kind      Kind
 	name      string // of a function, or of a trigger with its table; without the schema and the types of arguments
 	signature string // of a function, qualified, for to_regprocedure; empty for a trigger
 	table     string // of a trigger, qualified, for to_regclass; empty for a function
 	digest    string // as in _gw_installed
-	sql       string // makes it, in place of one that is there
+	sql       string // creates it, or replaces an existing one
 }
 
-// definitions returns everything that migrations make at any time, in order: a function that several of them make is
-// there several times, and _gw_installed says which one a schema has. In sql/ a comment follows each, and a trigger is spelled
-// as PostgreSQL prints it, but for case, quotes, parentheses and space.
+// definitions returns all functions and triggers that migrations create, in order. A function that several migrations
+// create is listed several times, and _gw_installed records which one a schema has. In sql/ a comment follows each, and
+// a trigger is written as PostgreSQL prints it, except for case, quotes, parentheses and white space.
 func (m *Migrator) definitions(migrations []Migration) []definition {
 	schema := regexp.QuoteMeta(m.quoted() + ".")
 	quote := regexp.QuoteMeta(dollarQuote(m.schema))
@@ -56,12 +56,12 @@ func (m *Migrator) triggerDefinition(name, table, create, text string) definitio
 	}
 }
 
-// unquoted returns SQL as tern's own command makes it, which gets the schema's name without quotes.
+// unquoted returns SQL as rendered by tern's own command, which gets the schema's name without quotes.
 func (m *Migrator) unquoted(text string) string {
 	return strings.ReplaceAll(text, m.quoted()+".", m.schema+".")
 }
 
-// digest is md5() of the server.
+// digest returns the same as md5() of the server.
 func digest(text string) string {
 	sum := md5.Sum([]byte(text))
 	return hex.EncodeToString(sum[:])

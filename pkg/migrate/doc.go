@@ -1,4 +1,4 @@
-// Package migrate brings the queue's schema into a PostgreSQL database and keeps it up to date.
+// Package migrate installs the queue's schema in a PostgreSQL database and upgrades it.
 //
 //	config, err := pgx.ParseConfig(os.Getenv("DATABASE_URL"))
 //	...
@@ -8,26 +8,27 @@
 //
 // # Versions
 //
-// The migrations are numbered without a gap from 1. The version of a schema is the number of its last one and stands in
-// its table _gw_schema_version. Each migration is one transaction: it is there with its version, or not at all.
+// The migrations are numbered from 1 without gaps. The version of a schema is the number of its last migration, stored in
+// its table _gw_schema_version. Each migration is one transaction: it is applied and recorded completely, or not at all.
 //
-// # What Up touches
+// # What Up changes
 //
-// Up installs into a schema that is missing or empty and upgrades what it has made. With [Config.Adopt] it also takes over
-// a schema that Graphile Worker has made, whose tables and jobs stay as they are. Everything else it refuses with a
-// [Refusal], and then it has changed nothing. Any number of programs may call Up at the same time: one of them applies,
-// the others wait and find the work done. When there is nothing to do, Up writes nothing and needs no right but to read.
+// Up installs the queue in a schema that is missing or empty, and upgrades a schema that it has installed. With
+// [Config.Adopt] it also adopts a schema of Graphile Worker, whose tables and jobs stay unchanged. It refuses any other
+// schema with a [Refusal] and changes nothing. Any number of programs may call Up at the same time: one of them applies
+// the migrations, and the others wait until they are applied. If there is nothing to do, Up writes nothing and needs
+// only the right to read.
 //
-// # What others change
+// # Changes by others
 //
-// A later Graphile Worker may replace the functions that it shares with us. [Migrator.Status] tells whose each function and
-// trigger is, and [Migrator.Repair] puts ours back.
+// A later Graphile Worker may replace the functions that both have. [Migrator.Status] returns the origin of each
+// function and trigger, and [Migrator.Repair] restores ours.
 //
 // # Locks
 //
-// A migration that waits for a lock makes the application wait in line behind it. Up therefore waits for
-// [Config.LockTimeout] at most, lets everybody through, and tries again.
+// A migration that waits for a lock makes the application's statements wait behind it. So Up waits for
+// [Config.LockTimeout] at most, pauses to let them run, and tries again.
 //
-// Programs that migrate wait for each other by an advisory lock, which any role can take. Up says who holds it, and gives up
-// after ten minutes with a [HeldError].
+// Migrating programs wait for each other by an advisory lock, which any role can take. Up reports its holder, and gives
+// up after ten minutes with a [HeldError].
 package migrate

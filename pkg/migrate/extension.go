@@ -16,30 +16,30 @@ const (
 	// firstExtensionVersion is the oldest version that the extension can be upgraded from.
 	firstExtensionVersion = 4
 
-	// firstWithTrusted is the major version of PostgreSQL that brought trusted extensions; to older ones the word is an
+	// firstWithTrusted is the first major version of PostgreSQL with trusted extensions; in older ones the keyword is an
 	// error.
 	firstWithTrusted = 13
 )
 
-// An ExtensionFile is a file for the folder extension of PostgreSQL's shared files.
+// An ExtensionFile is a file for the directory extension of PostgreSQL's shared files.
 type ExtensionFile struct {
 	Name string
 	Text string
 }
 
-// ExtensionConfig says which extension to write.
+// ExtensionConfig configures [Extension].
 type ExtensionConfig struct {
-	// Schema is the name of the schema that the extension makes, not quoted. Default: graphile_worker.
+	// Schema is the name of the schema that the extension creates, not quoted. Default: graphile_worker.
 	Schema string
 
-	// PostgreSQL is the oldest major version that is to read the files. Default: 13. Set it to 12 for that version, which
-	// knows no trusted extensions; newer ones read the files, too.
+	// PostgreSQL is the oldest major version that must be able to load the files. Default: 13. Set it to 12 for that
+	// version, which has no trusted extensions; newer ones can load the files, too.
 	PostgreSQL int
 }
 
-// Extension returns the files of a PostgreSQL extension that is the same queue as Up installs: its control file, the
+// Extension returns the files of a PostgreSQL extension with the same queue as Up installs: its control file, the
 // script that installs it, and one for each step of an upgrade. The version of the extension is that of the schema.
-// An extension keeps its schema to itself: Up and Repair leave upgrades of it to `alter extension`.
+// Up and Repair do not change a schema that belongs to an extension; it is upgraded by `alter extension`.
 func Extension(cfg ExtensionConfig) ([]ExtensionFile, error) {
 	return extensionFrom(cfg, sql.FS)
 }
@@ -85,7 +85,7 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 	return written, nil
 }
 
-// script puts in front what sends away those who run it by psql; PostgreSQL passes by a line that begins so.
+// script adds a first line that makes psql refuse to run the script; PostgreSQL ignores it when it loads the extension.
 func script(statement, text string) string {
 	return fmt.Sprintf("\\echo Load this by \"%s\". \\quit\n\n%s", statement, text)
 }

@@ -9,24 +9,24 @@ import (
 	tern "github.com/jackc/tern/v2/migrate"
 )
 
-// Grants says what roles are to the queue. A role may be of several kinds.
+// Grants lists roles by their kind. A role may be of several kinds.
 type Grants struct {
-	Producers  []string // they enqueue and do nothing else
-	Tasks      []string // the only tasks that these producers may enqueue; none: all
+	Producers  []string // they only add jobs
+	Tasks      []string // the only tasks that these producers may enqueue; empty: all
 	Workers    []string // they run jobs
-	Schedulers []string // they set up recurring jobs
-	Monitors   []string // they see how the queue is, but not what is in the jobs
-	Admins     []string // they see all, and change and remove jobs
+	Schedulers []string // they create recurring jobs
+	Monitors   []string // they read the state of the queue, but not the data of jobs
+	Admins     []string // they read everything, and change and remove jobs
 }
 
-// Granted is what one role is to the queue.
+// Granted is one role and its kind.
 type Granted struct {
 	Role  string
 	Kind  string   // producer, worker, scheduler, monitor or admin
-	Tasks []string // of a producer that is limited to them
+	Tasks []string // of a producer limited to tasks
 }
 
-// String returns it as a line for people.
+// String returns it as a line of text.
 func (g Granted) String() string {
 	if len(g.Tasks) > 0 {
 		return fmt.Sprintf("%s: %s of %s", g.Role, g.Kind, strings.Join(g.Tasks, ", "))
@@ -34,24 +34,24 @@ func (g Granted) String() string {
 	return g.Role + ": " + g.Kind
 }
 
-// Granting is the outcome of Grant and Revoke.
+// Granting is the result of Grant and Revoke.
 type Granting struct {
 	Granted []Granted
-	Others  []string // roles that hold rights in the queue's schema itself by grants of somebody else, which stay
+	Others  []string // roles with privileges in the queue's own schema from other grants, which stay
 }
 
-// Grant gives roles the rights of their kinds, beside those that have been given any before, and takes from them whatever
-// other rights they had been granted in the queue's schema; from everybody at large, too. They call functions in a schema
-// of their own, named after the queue's with _api, which have the rights of the owner. Migrations and [Migrator.Repair]
-// do it again. With nobody in grants it only does it again. It is one transaction.
+// Grant grants roles the privileges of their kinds, in addition to earlier calls, and revokes all other privileges that
+// they and public have in the queue's schema. The roles call functions in a separate schema, named after the queue's
+// with the suffix _api, which run with the rights of the owner. Migrations and [Migrator.Repair] apply the grants
+// again, as does Grant with empty grants. It runs in one transaction.
 func (m *Migrator) Grant(ctx context.Context, grants Grants) (Granting, error) {
 	return m.changeGrants(ctx, m.remember(grants))
 }
 
-// Revoke takes from roles what Grant has given them; from all if none is named. Without a role that has been given
-// anything, the schema of the functions goes, and everybody may call the queue's own functions again, with no rights but
-// their own. If the queue was dropped before, it removes what is left of the schema of the functions; no role can be named
-// then, for nobody knows any more what each was given.
+// Revoke revokes what Grant has granted to roles; from all of them if none is named. After the last role is removed,
+// the schema for roles is dropped, and public may execute the queue's own functions again, with the rights of the
+// caller. If the queue was dropped before, Revoke drops the rest of the schema for roles; roles cannot be named then,
+// because the record of their grants was dropped with the queue.
 func (m *Migrator) Revoke(ctx context.Context, roles ...string) (Granting, error) {
 	if left, err := m.removeOrphan(ctx, roles, true); left != "" || err != nil {
 		return Granting{}, err
@@ -59,12 +59,12 @@ func (m *Migrator) Revoke(ctx context.Context, roles ...string) (Granting, error
 	return m.changeGrants(ctx, m.forget(roles))
 }
 
-// GrantSQL returns the SQL that Grant would run, for those who run it by hand, and changes nothing.
+// GrantSQL returns the SQL that Grant would run, and changes nothing.
 func (m *Migrator) GrantSQL(ctx context.Context, grants Grants) (string, error) {
 	return m.grantSQL(ctx, m.remember(grants))
 }
 
-// RevokeSQL is to Revoke what GrantSQL is to Grant.
+// RevokeSQL returns the SQL that Revoke would run, and changes nothing.
 func (m *Migrator) RevokeSQL(ctx context.Context, roles ...string) (string, error) {
 	if left, err := m.removeOrphan(ctx, roles, false); left != "" || err != nil {
 		return left, err
@@ -72,7 +72,7 @@ func (m *Migrator) RevokeSQL(ctx context.Context, roles ...string) (string, erro
 	return m.grantSQL(ctx, m.forget(roles))
 }
 
-// remember returns the statements that note down what is to be granted.
+// remember returns the statements that store the grants.
 func (m *Migrator) remember(grants Grants) (statements []string) {
 	add := func(kind string, roles, tasks []string) {
 		if len(roles) > 0 {
@@ -180,7 +180,7 @@ func (m *Migrator) refuseGrant(ctx context.Context, conn *pgx.Conn) (*Refusal, e
 	return m.preflight(ctx, conn, status.State)
 }
 
-// explainGrant says what to do about an error of the server's.
+// explainGrant adds a remedy to an error of the server.
 func (m *Migrator) explainGrant(err error) error {
 	api := quote(m.schema + "_api")
 	if isCode(err, "42501") {
@@ -223,7 +223,7 @@ func (m *Migrator) readGrants(ctx context.Context, conn *pgx.Conn) (done Grantin
 		return Granting{}, fmt.Errorf("read grants: %w", err)
 	}
 	if len(done.Granted) == 0 {
-		done.Others = nil // who is not asked to mind others need not hear of them
+		done.Others = nil // Revoke does not report other grants
 	}
 	return done, nil
 }

@@ -10,8 +10,9 @@ import (
 	tern "github.com/jackc/tern/v2/migrate"
 )
 
-// orphanQuery returns the statements that remove the schema for roles of a queue that was dropped, and nothing that others
-// have built on it; none if the queue is there, or no such schema. The mark is that of _gw_grant_statements.
+// orphanQuery returns the statements that drop the schema for roles of a queue that was dropped, but no objects that
+// others have built on it; none if the queue exists, or if there is no such schema. The mark is that of
+// _gw_grant_statements.
 const orphanQuery = `
 with orphan as (
   select n.oid, n.nspname
@@ -36,7 +37,7 @@ select s.statement
         select 3, pg_catalog.format('drop schema %I', o.nspname) from orphan as o) as s (step, statement)
  order by s.step, s.statement`
 
-// removeOrphan removes what is left of the schema for roles after the queue was dropped, or only returns the SQL that does.
+// removeOrphan drops the schema for roles after the queue was dropped, or only returns the SQL for that.
 // It returns nothing if nothing is left.
 func (m *Migrator) removeOrphan(ctx context.Context, roles []string, do bool) (text string, err error) {
 	conn, err := m.connect(ctx)
@@ -56,7 +57,7 @@ func (m *Migrator) removeOrphan(ctx context.Context, roles []string, do bool) (t
 	case len(statements) == 0:
 		return "", nil
 	case len(roles) > 0:
-		return "", errors.New("the queue is gone, and what each role was given with it; without roles, what is left is removed")
+		return "", errors.New("the queue was dropped, and with it the record of what each role was granted; revoke without roles removes the rest")
 	}
 	text = strings.Join(statements, ";\n\n") + ";\n"
 	if !do {

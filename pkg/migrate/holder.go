@@ -10,19 +10,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ternLock is the advisory lock of every program that migrates with tern. Any role that may connect may take it, too.
+// ternLock is the advisory lock of all programs that migrate with tern. Any role that may connect can take it.
 const ternLock = int64(9628173550095224)
 
-// A Holder is the session that holds the advisory lock by which migrations wait for each other, as far as our role may see.
+// A Holder is the session that holds the advisory lock of migrations, as far as our role may see it.
 type Holder struct {
 	PID         int32 // 0: it is a prepared transaction
 	Role        string
 	Application string
-	Client      string    // address; empty if it is local or not to be seen
-	Since       time.Time // when it connected; zero if that is not to be seen
+	Client      string    // address; empty if it is local or hidden
+	Since       time.Time // when it connected; zero if hidden
 }
 
-// holder returns who holds ternLock in this database; nil if nobody does by now.
+// holder returns the session that holds ternLock in this database; nil if it is free by now.
 func (m *Migrator) holder(ctx context.Context, conn *pgx.Conn) (*Holder, error) {
 	var (
 		h     Holder
@@ -45,7 +45,7 @@ func (m *Migrator) holder(ctx context.Context, conn *pgx.Conn) (*Holder, error) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look who holds the lock of migrations: %w", err)
+		return nil, fmt.Errorf("find the holder of the migration lock: %w", err)
 	}
 	if since != nil {
 		h.Since = *since
@@ -53,7 +53,7 @@ func (m *Migrator) holder(ctx context.Context, conn *pgx.Conn) (*Holder, error) 
 	return &h, nil
 }
 
-// String names the session by all that is known of it.
+// String describes the session.
 func (h *Holder) String() string {
 	if h.PID == 0 {
 		return "a prepared transaction"
@@ -68,22 +68,22 @@ func (h *Holder) String() string {
 	return fmt.Sprintf("process %d (%s)", h.PID, strings.Join(known, ", "))
 }
 
-// remedy says how to end it.
+// remedy returns how to end the session.
 func (h *Holder) remedy() string {
 	if h.PID == 0 {
-		return "pg_prepared_xacts lists such; end it by rollback prepared"
+		return "find it in pg_prepared_xacts and end it by rollback prepared"
 	}
 	return fmt.Sprintf("if it is not a migration, let a superuser end it: select pg_terminate_backend(%d)", h.PID)
 }
 
-// A HeldError is the error of a run that has waited for other migrations for too long.
+// A HeldError is the error of a run that has waited too long for other migrations.
 type HeldError struct {
 	Waited time.Duration
-	Holder *Holder // nil if that is not known
-	Err    error   // of the last try
+	Holder *Holder // nil if unknown
+	Err    error   // of the last attempt
 }
 
-// Error says who holds the lock, and what to do.
+// Error returns the holder of the lock and a remedy.
 func (e *HeldError) Error() string {
 	if e.Holder == nil {
 		return fmt.Sprintf("waited %s for another migration to end: %v; look for long transactions in pg_stat_activity, then try again",
@@ -93,5 +93,5 @@ func (e *HeldError) Error() string {
 		e.Waited.Round(time.Second), e.Holder, e.Holder.remedy())
 }
 
-// Unwrap returns the error of the last try.
+// Unwrap returns the error of the last attempt.
 func (e *HeldError) Unwrap() error { return e.Err }

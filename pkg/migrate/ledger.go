@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// contractRevision is the revision of Graphile Worker's schema that our first migration makes.
+	// contractRevision is the revision of Graphile Worker's schema that our first migration creates.
 	contractRevision = 20
 
-	// oldestRevision is the oldest one with the tables of contractRevision. The next one only marks that workers older than
-	// 0.17 must stop.
+	// oldestRevision is the oldest revision with the tables of contractRevision. The next one only records that workers
+	// older than 0.17 must stop.
 	oldestRevision = 18
 
-	// newestRustRevision is the newest one of its Rust port whose tables are known to be those of contractRevision.
+	// newestRustRevision is the newest revision of its Rust port whose tables are known to be those of contractRevision.
 	newestRustRevision = 22
 )
 
-// breakingRevisions are those of Graphile Worker, up to contractRevision, that older workers must not work with.
+// breakingRevisions are Graphile Worker's revisions, up to contractRevision, that older workers do not support.
 func breakingRevisions() []int32 { return []int32{1, 3, 11, 13, 14, 16, 19} }
 
 // A revision is a row of Graphile Worker's table migrations.
@@ -33,9 +33,9 @@ type revision struct {
 // A ledger is Graphile Worker's table migrations, in order.
 type ledger []revision
 
-// readLedger reads the ledger as it has been at any time: in early ones, which have no column breaking, it is that of d. A
-// table that never was one is an error with code 42703. Nothing is sorted, compared or cast but what PostgreSQL makes
-// itself: the operators of a column's type can be somebody's code.
+// readLedger reads a ledger of any revision. In early ones, which have no column breaking, the name resolves to that of
+// d. A table that is not a ledger causes an error with code 42703. The query sorts, compares and casts only values of
+// built-in types, because the operators of a column's type may be foreign code.
 func (m *Migrator) readLedger(ctx context.Context, tx pgx.Tx) (ledger, error) {
 	rows, err := tx.Query(ctx, `
 		select m.id, (select breaking from `+m.qualified("migrations")+` as b where b.ctid = m.ctid)
@@ -59,7 +59,7 @@ func (m *Migrator) readLedger(ctx context.Context, tx pgx.Tx) (ledger, error) {
 	return l, nil
 }
 
-// newest returns the highest revision, which alone tells Node's worker where the schema stands; 0 if there is none.
+// newest returns the highest revision, the only one that Node workers check; 0 if there is none.
 func (l ledger) newest() int32 {
 	if len(l) == 0 {
 		return 0
@@ -67,7 +67,7 @@ func (l ledger) newest() int32 {
 	return l[len(l)-1].ID
 }
 
-// isRust reports whether the ledger is that of the Rust port, which gives revisions of the same numbers other meanings.
+// isRust reports whether the ledger is that of the Rust port, whose revisions differ from those with the same numbers.
 func (l ledger) isRust() bool {
 	return slices.ContainsFunc(l, func(r revision) bool {
 		return r.ID <= contractRevision && r.Breaking != slices.Contains(breakingRevisions(), r.ID)
@@ -87,11 +87,11 @@ func (l ledger) newestBreaking() int32 {
 	return 0
 }
 
-// lacksRevisions reports whether revisions up to contractRevision are still to be recorded.
+// lacksRevisions reports whether revisions up to contractRevision still have to be recorded.
 func (l ledger) lacksRevisions() bool { return !l.isRust() && l.newest() < contractRevision }
 
 // recordRevisions returns the SQL that records the revisions from first on and announces them, as Node's own migrations
-// do. They begin with the insert, on which two that migrate at the same time wait for each other.
+// do. It begins with the insert, on which two concurrent migrations wait for each other.
 func (m *Migrator) recordRevisions(first int32) string {
 	return fmt.Sprintf(`with added as (
   insert into %[1]s (id, breaking)

@@ -18,8 +18,8 @@ import (
 type Migration struct {
 	Version int32  // the schema's version once the migration is applied
 	Name    string // the file's name
-	SQL     string // what is run, for the schema's name
-	Adopted bool   // Graphile Worker has done what it does, so that only its version is recorded
+	SQL     string // rendered for the schema's name
+	Adopted bool   // its objects exist in Graphile Worker's schema, so only its version is recorded
 }
 
 const versionTable = "_gw_schema_version"
@@ -43,7 +43,7 @@ func loadMigrations(files fs.FS, schema string) ([]Migration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open migrations: %w", err)
 	}
-	// Without a connection tern only loads and renders; it does not look at the version table then.
+	// Without a connection tern only loads and renders; it does not read the version table.
 	loader, err := tern.NewMigrator(context.Background(), nil, "")
 	if err != nil {
 		return nil, fmt.Errorf("load migrations: %w", err)
@@ -53,7 +53,7 @@ func loadMigrations(files fs.FS, schema string) ([]Migration, error) {
 		return nil, fmt.Errorf("load migrations: %w", err)
 	}
 	if len(loader.Migrations) == 0 {
-		return nil, errors.New("load migrations: there are none")
+		return nil, errors.New("load migrations: no migrations found")
 	}
 	migrations := make([]Migration, len(loader.Migrations))
 	for i, m := range loader.Migrations {
@@ -62,13 +62,13 @@ func loadMigrations(files fs.FS, schema string) ([]Migration, error) {
 	return migrations, nil
 }
 
-// templateData is what the templates in sql/ are rendered with.
+// templateData is the data for the templates in sql/.
 func templateData(schema string) map[string]any {
 	return map[string]any{"schema": pgx.Identifier{schema}.Sanitize()}
 }
 
-// safelyQuoted returns files as they are unless the schema's name contains $$, which would end every function body that
-// mentions it. Then each $$ in them becomes a dollar quote that the name does not contain.
+// safelyQuoted returns files unchanged unless the schema's name contains $$, which would end every function body that
+// contains it. Then it replaces each $$ in them by a dollar quote that the name does not contain.
 func safelyQuoted(files fs.FS, schema string) fs.FS {
 	quote := dollarQuote(schema)
 	if quote == "$$" {
@@ -89,7 +89,7 @@ func dollarQuote(schema string) string {
 	return quote
 }
 
-// requotedFiles shows the files of another file system with another dollar quote instead of $$.
+// requotedFiles is a file system that returns the files of another one with $$ replaced by another dollar quote.
 type requotedFiles struct {
 	fs.FS
 	quote string

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-// disconnectTimeout bounds the farewell to a server that may be gone.
+// disconnectTimeout limits the termination message to a server that may be gone.
 const disconnectTimeout = 5 * time.Second
 
 // A Migrator migrates one schema of one database. It holds no connection between calls.
@@ -28,14 +28,14 @@ type Migrator struct {
 	onStep     func(Step)
 }
 
-// Result is what Up has done.
+// Result is the result of Up.
 type Result struct {
 	Before  int32       // the version found; 0 for a fresh install
 	After   int32       // the version now; above what Available returns if a later release has migrated the schema
-	Applied []Migration // what this call applied; others may have applied the rest at the same time
+	Applied []Migration // by this call; other programs may have applied the rest at the same time
 }
 
-// New returns a Migrator for the database that conn describes. conn is copied; nothing is connected to yet.
+// New returns a Migrator for the database that conn describes. It copies conn and does not connect.
 func New(conn *pgx.ConnConfig, cfg Config) (*Migrator, error) {
 	return newMigrator(conn, cfg, sql.FS)
 }
@@ -55,7 +55,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	}
 
 	conn = conn.Copy()
-	// Nothing is prepared, so that a pooler lives to be recognized and no plan outlives the tables it was made for.
+	// Without prepared statements, a pooler can be detected, and no plan outlives the tables for which it was made.
 	conn.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "gw-migrate"
@@ -72,7 +72,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	}, nil
 }
 
-// Status looks at the schema and changes nothing. Its Refusal is about the schema only; [Migrator.Check] looks at
+// Status examines the schema and changes nothing. Its Refusal covers the schema only; [Migrator.Check] covers
 // everything.
 func (m *Migrator) Status(ctx context.Context) (Status, error) {
 	conn, err := m.connect(ctx)
@@ -83,7 +83,7 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 	return m.inspect(ctx, conn)
 }
 
-// Check makes all the checks that Up makes and changes nothing.
+// Check makes all checks of Up and changes nothing.
 func (m *Migrator) Check(ctx context.Context) (Status, error) {
 	conn, err := m.connect(ctx)
 	if err != nil {
@@ -93,8 +93,8 @@ func (m *Migrator) Check(ctx context.Context) (Status, error) {
 	return m.check(ctx, conn)
 }
 
-// Up brings the schema to this program's version. Its error is a [*Refusal] if it has touched nothing, and a
-// [*PartialError] once it has begun.
+// Up installs the schema or upgrades it to this program's version. Its error is a [*Refusal] if it has changed nothing,
+// and a [*PartialError] once it has begun.
 func (m *Migrator) Up(ctx context.Context) (Result, error) {
 	conn, err := m.connect(ctx)
 	if err != nil {
@@ -145,8 +145,8 @@ func (m *Migrator) check(ctx context.Context, conn *pgx.Conn) (Status, error) {
 	return status, err
 }
 
-// createSchema creates the schema and returns the status after that. Plain, because "if not exists" asks for the right
-// to create even where the schema is there. Somebody else may be quicker: then it is theirs that is looked at.
+// createSchema creates the schema and returns the status after that. The statement has no "if not exists", which needs
+// the right to create even if the schema exists. If another program creates it first, that schema is examined.
 func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, error) {
 	m.onStep(Step{Action: CreateSchema, Schema: m.schema})
 	_, err := conn.Exec(ctx, "create schema "+m.quoted())
@@ -170,7 +170,7 @@ func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {
 func (m *Migrator) disconnect(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disconnectTimeout)
 	defer cancel()
-	// Nothing is lost with the connection: all work is committed or given up by now.
+	// All work is committed or rolled back by now.
 	_ = conn.Close(ctx)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Kind is what an [Object] is.
+// A Kind is the kind of an [Object].
 type Kind string
 
 const (
@@ -18,17 +18,17 @@ const (
 	Trigger  Kind = "trigger"
 )
 
-// An Origin says whose an [Object] is.
+// An Origin is the origin of an [Object].
 type Origin string
 
 const (
 	Ours    Origin = "ours"
-	Nodes   Origin = "node's"  // as Graphile Worker's revisions 18 to 20 make it
-	Missing Origin = "missing" // not there, though our migrations made it
-	Unknown Origin = "unknown" // changed by somebody, or made by a later Graphile Worker
+	Nodes   Origin = "node's"  // as in Graphile Worker's revisions 18 to 20
+	Missing Origin = "missing" // it does not exist, although our migrations created it
+	Unknown Origin = "unknown" // changed by hand, or created by a later Graphile Worker
 )
 
-// An Object is a function or a trigger that the queue is made of, and what stands in its place.
+// An Object is a function or a trigger of the queue, and the origin of the one that exists.
 type Object struct {
 	Kind   Kind
 	Name   string // with the types of the arguments, or with the table; without the schema
@@ -70,8 +70,8 @@ func (m *Migrator) isNodes(o Object, body string) bool {
 	return slices.Contains(nodeBodies()[o.plainName()], digest(strings.ReplaceAll(body, m.quoted(), ":schema")))
 }
 
-// objectsQuery compares _gw_installed ($INSTALLED, which may stand for nothing) with what is there, as doctor() does by
-// _gw_find_replaced_functions(), but without running a function that somebody may have replaced.
+// objectsQuery compares _gw_installed ($INSTALLED, which may be an empty set) with the existing objects, as doctor()
+// does by _gw_find_replaced_functions(), but without running a function that may have been replaced.
 const objectsQuery = `
 with there as (
   select 'function' as kind, p.oid::regprocedure::text as name, p.proname::text as plain, md5(p.prosrc) as digest, p.prosrc as body
@@ -96,8 +96,8 @@ select coalesce(i.kind, t.kind), replace(replace(coalesce(i.name, t.name), $2, '
     or t.plain = any ($3::text[])
  order by i.name is null, 1, 2`
 
-// readObjects fills in the functions and triggers that are recorded as ours, with what stands in their places, and behind
-// them the other functions that have the name of one that Graphile Worker has, too.
+// readObjects reads the functions and triggers that are recorded as ours, with the origin of the existing ones,
+// followed by other functions with the name of one that Graphile Worker has, too.
 func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	installed := "(values (null::text, null::text))"
 	if e.has(installedTable) {
@@ -133,7 +133,7 @@ func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, statu
 	return nil
 }
 
-// inTheWay returns what is in the schema, though nothing of ours is, and has the name and the arguments of a function of ours
+// inTheWay returns the objects of a schema without our objects that have the name and the arguments of a function of ours
 // that Graphile Worker does not have, or the name and the table of a trigger of ours.
 func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
 	var functions, tables, triggers []string
@@ -142,7 +142,7 @@ func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]strin
 		case d.kind == Trigger:
 			tables, triggers = append(tables, d.table), append(triggers, strings.Fields(d.name)[0])
 		case nodeBodies()[d.name] == nil && !strings.Contains(d.signature[len(m.quoted()):], m.quoted()+"._gw_"):
-			functions = append(functions, d.signature) // those of types of ours cannot be there, nor be asked for before PostgreSQL 16
+			functions = append(functions, d.signature) // functions of our types cannot exist, and before PostgreSQL 16 to_regprocedure fails for them
 		}
 	}
 	rows, err := tx.Query(ctx, `

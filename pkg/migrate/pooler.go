@@ -11,21 +11,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// poolerRounds is how often a pooler gets the chance to show that it moves sessions; on a busy one a single look may
-// by chance see the same server process twice.
+// poolerRounds is how often the check for a pooler is repeated; on a busy pooler a single check may by chance see the
+// same server process twice.
 const poolerRounds = 5
 
-// poolerTimeout bounds the wait for a second session, of which a small pool may have none.
+// poolerTimeout limits the wait for a second session, which a small pool may not have.
 const poolerTimeout = 10 * time.Second
 
-// findPooler refuses a pooler that does not give each session a server process of its own: the lock that keeps
+// findPooler refuses a pooler that does not assign each session a server process of its own: the lock that separates
 // migrations apart belongs to a process, and so do the settings they run with.
 func (m *Migrator) findPooler(ctx context.Context, conn *pgx.Conn) (*Refusal, error) {
 	pid, err := backendPID(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("look for a pooler: %w", err)
 	}
-	// PostgreSQL introduces itself with the id of the process that serves the session, a pooler with one it made up.
+	// PostgreSQL reports the id of the process that serves the session; a pooler reports an id of its own.
 	if pid == conn.PgConn().PID() {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func sharesBackend(ctx context.Context, other, conn *pgx.Conn, pid uint32) (bool
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 	otherPID, err := backendPID(ctx, other)
-	// conn is not asked if its process was seen here: with a pool of one it would wait for this very transaction.
+	// If this session has conn's process, conn is not queried: in a pool of one it would wait for this transaction.
 	if err != nil || otherPID == pid {
 		return otherPID == pid, err
 	}
@@ -71,8 +71,8 @@ func backendPID(ctx context.Context, conn *pgx.Conn) (uint32, error) {
 	return uint32(pid), err
 }
 
-// poolerRefusal recognizes what only a pooler answers: it takes no settings it does not track when a session starts,
-// and in statement mode no transactions.
+// poolerRefusal recognizes errors of poolers: they refuse startup parameters that they do not track, and transactions
+// in statement mode.
 func poolerRefusal(err error) *Refusal {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {

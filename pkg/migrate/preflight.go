@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// preflight looks for what would stop a migration half-way: a server that does not write, a right that is missing, a
+// preflight checks for problems that would stop a migration half-way: a read-only server, a missing privilege, a
 // pooler. It only reads.
 func (m *Migrator) preflight(ctx context.Context, conn *pgx.Conn, state State) (*Refusal, error) {
 	var (

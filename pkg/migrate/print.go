@@ -8,8 +8,8 @@ import (
 )
 
 // SQL returns everything that a fresh install runs, for those who have a migration tool of their own: it creates the
-// schema (not quoted; empty means graphile_worker), what is in it, and the record of its version, so that Up carries on
-// from there. It begins and ends no transaction; run it in one.
+// schema (not quoted; empty means graphile_worker), its objects, and the record of its version, so that Up continues
+// from there. It contains no transaction control; run it in one transaction.
 func SQL(schema string) (string, error) {
 	cfg, err := Config{Schema: schema}.withDefaults()
 	if err != nil {

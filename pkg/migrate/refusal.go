@@ -11,36 +11,36 @@ import (
 type Reason string
 
 const (
-	ReasonAbsent    Reason = "absent"    // there is nothing of ours to repair
+	ReasonAbsent    Reason = "absent"    // the schema has no queue to repair
 	ReasonNewer     Reason = "newer"     // the schema is newer than this program, and breaks it or is to be changed by it
-	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's own, and was not to be taken over, or cannot be
+	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's, and adoption was not requested or is not possible
 	ReasonExtension Reason = "extension" // the schema belongs to a PostgreSQL extension, which upgrades it
 	ReasonHalfMade  Reason = "half-made" // parts of the schema are missing
-	ReasonForeign   Reason = "foreign"   // the schema holds something else
+	ReasonForeign   Reason = "foreign"   // the schema contains other objects
 	ReasonOwner     Reason = "owner"     // the schema belongs to another role
 	ReasonPrivilege Reason = "privilege" // the role may not create the schema
-	ReasonReadOnly  Reason = "read-only" // the server or the session does not take writes
-	ReasonPooler    Reason = "pooler"    // a connection pooler does not keep sessions apart
+	ReasonReadOnly  Reason = "read-only" // the server or the session is read-only
+	ReasonPooler    Reason = "pooler"    // a connection pooler does not separate sessions
 )
 
-// A Refusal is the error of a migration that was not begun: the database is as it was.
+// A Refusal is the error of a migration that did not begin: the database is unchanged.
 type Refusal struct {
 	Reason  Reason
-	Problem string // what was found
-	WayOut  string // what to do about it
+	Problem string // the problem found
+	WayOut  string // the remedy
 }
 
-// Error returns the problem and the way out.
+// Error returns the problem and the remedy.
 func (r *Refusal) Error() string { return r.Problem + "; " + r.WayOut }
 
 // useLaterRelease is the way out where a schema is newer than this program.
-const useLaterRelease = "use the release that made it, or a later one"
+const useLaterRelease = "use the release that installed it, or a later one"
 
 func (m *Migrator) refuseNewer(installed, breaking, available int32) *Refusal {
 	return &Refusal{
 		Reason: ReasonNewer,
 		Problem: fmt.Sprintf("schema %s is at version %d, this program is for %d, and version %d is marked as breaking for "+
-			"programs that do not know it", m.quoted(), installed, available, breaking),
+			"programs that do not support it", m.quoted(), installed, available, breaking),
 		WayOut: useLaterRelease,
 	}
 }
@@ -58,26 +58,26 @@ func (m *Migrator) refuseToChangeNewer(installed, available int32) *Refusal {
 func (m *Migrator) refuseAbsent() *Refusal {
 	return &Refusal{
 		Reason:  ReasonAbsent,
-		Problem: fmt.Sprintf("there is no queue of ours in schema %s", m.quoted()),
+		Problem: fmt.Sprintf("there is no queue of this program in schema %s", m.quoted()),
 		WayOut:  "install it by gw-migrate, or name another schema",
 	}
 }
 
-// bringToNewest makes Graphile Worker migrate to contractRevision and end.
+// bringToNewest makes Graphile Worker migrate to contractRevision and exit.
 const bringToNewest = "npx graphile-worker@0.18 --schema-only"
 
 func (m *Migrator) refuseGraphile(revision int32) *Refusal {
 	return &Refusal{
 		Reason:  ReasonGraphile,
-		Problem: fmt.Sprintf("schema %s was made by Graphile Worker (revision %d)", m.quoted(), revision),
-		WayOut:  "let gw-migrate take it over, or choose another schema",
+		Problem: fmt.Sprintf("schema %s was created by Graphile Worker (revision %d)", m.quoted(), revision),
+		WayOut:  "let gw-migrate adopt it, or choose another schema",
 	}
 }
 
 func (m *Migrator) refuseOldRevision(revision int32) *Refusal {
 	return &Refusal{
 		Reason: ReasonGraphile,
-		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker, and only %d and later can be taken over",
+		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker, and only %d and later can be adopted",
 			m.quoted(), revision, oldestRevision),
 		WayOut: "bring it to a later one by Graphile Worker first: " + bringToNewest,
 	}
@@ -86,7 +86,7 @@ func (m *Migrator) refuseOldRevision(revision int32) *Refusal {
 func (m *Migrator) refuse18() *Refusal {
 	return &Refusal{
 		Reason: ReasonGraphile,
-		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker; to take it over brings it to %d, with which "+
+		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker; adopting it upgrades it to %d, with which "+
 			"Node workers older than 0.17 stop and refuse to start", m.quoted(), oldestRevision, contractRevision),
 		WayOut: "if none of them is left, or none is needed: gw-migrate --from-18",
 	}
@@ -97,16 +97,16 @@ func (m *Migrator) refuseRevision(revision int32) *Refusal {
 		Reason: ReasonGraphile,
 		Problem: fmt.Sprintf("schema %s was brought to revision %d by a Graphile Worker later than this program, and that "+
 			"revision is marked as breaking", m.quoted(), revision),
-		WayOut: "use a release of gw that knows it, or choose another schema",
+		WayOut: "use a release of gw that supports it, or choose another schema",
 	}
 }
 
 func (m *Migrator) refuseRust(revision int32) *Refusal {
 	return &Refusal{
 		Reason: ReasonGraphile,
-		Problem: fmt.Sprintf("schema %s seems to be made by Graphile Worker's port to Rust, at revision %d, and only those up "+
-			"to %d can be taken over", m.quoted(), revision, newestRustRevision),
-		WayOut: "use a release of gw that knows it, or choose another schema",
+		Problem: fmt.Sprintf("schema %s seems to be created by Graphile Worker's port to Rust, at revision %d, and only those up "+
+			"to %d can be adopted", m.quoted(), revision, newestRustRevision),
+		WayOut: "use a release of gw that supports it, or choose another schema",
 	}
 }
 
@@ -115,7 +115,7 @@ func (m *Migrator) refuseHalfMadeGraphile(revision int32, missing []string) *Ref
 		Reason: ReasonHalfMade,
 		Problem: fmt.Sprintf("schema %s is half-made: by its table migrations it is at revision %d of Graphile Worker, which "+
 			"has %s", m.quoted(), revision, enumerate(missing)),
-		WayOut: "bring back what is missing or different (in an empty database, " + bringToNewest + " shows how it has to be), " +
+		WayOut: "restore the missing or changed objects (in an empty database, " + bringToNewest + " shows the expected state), " +
 			"or choose another schema",
 	}
 }
@@ -123,8 +123,8 @@ func (m *Migrator) refuseHalfMadeGraphile(revision int32, missing []string) *Ref
 func (m *Migrator) refuseInTheWay(objects []string) *Refusal {
 	return &Refusal{
 		Reason:  ReasonForeign,
-		Problem: fmt.Sprintf("schema %s has what we would replace: %s", m.quoted(), enumerate(objects)),
-		WayOut:  "rename it, or move it to another schema",
+		Problem: fmt.Sprintf("schema %s contains objects that the migration would replace: %s", m.quoted(), enumerate(objects)),
+		WayOut:  "rename them, or move them to another schema",
 	}
 }
 
@@ -140,8 +140,8 @@ func (m *Migrator) refuseHalfMade(what string) *Refusal {
 func (m *Migrator) refuseForeign(objects []string) *Refusal {
 	return &Refusal{
 		Reason:  ReasonForeign,
-		Problem: fmt.Sprintf("schema %s holds something else: %s", m.quoted(), enumerate(objects)),
-		WayOut:  "choose another schema, or move what is in it",
+		Problem: fmt.Sprintf("schema %s contains other objects: %s", m.quoted(), enumerate(objects)),
+		WayOut:  "choose another schema, or move these objects",
 	}
 }
 
@@ -156,13 +156,13 @@ func (m *Migrator) refuseExtension(status Status) *Refusal {
 	}
 }
 
-// refuseRights says which right the role lacks to change what is in the schema; nil if it lacks none.
+// refuseRights returns which privilege the role lacks to change the objects of the schema; nil if it lacks none.
 func (m *Migrator) refuseRights(e evidence) *Refusal {
 	switch {
 	case len(e.owners) > 1:
 		return &Refusal{
 			Reason:  ReasonOwner,
-			Problem: fmt.Sprintf("what is in schema %s belongs to several roles: %s", m.quoted(), strings.Join(e.owners, ", ")),
+			Problem: fmt.Sprintf("the objects in schema %s belong to several roles: %s", m.quoted(), strings.Join(e.owners, ", ")),
 			WayOut:  "make one of them the owner of all tables, types, views and functions (alter ... owner to ...)",
 		}
 	case !e.isOwner():
@@ -177,13 +177,13 @@ func (m *Migrator) refuseRights(e evidence) *Refusal {
 	return nil
 }
 
-// refuseStrangers says who could have laid out what is there for us to trip over. Nothing in it was looked at.
+// refuseStrangers names the roles whose objects in the schema may be an attack. Nothing in the schema was read.
 func (m *Migrator) refuseStrangers(e evidence) *Refusal {
 	return &Refusal{
 		Reason: ReasonOwner,
-		Problem: fmt.Sprintf("in schema %s, or as schema %s, there is what belongs to %s, and role %s is no member of it",
+		Problem: fmt.Sprintf("objects in schema %s, or schema %s, belong to %s, and role %s is not a member of it",
 			m.quoted(), quote(m.schema+"_api"), strings.Join(quoteAll(e.strangers), ", "), quote(e.user)),
-		WayOut: "if that role is to be trusted, connect as it; else drop what it has made there, or choose another schema",
+		WayOut: "if you trust that role, connect as it; otherwise drop its objects there, or choose another schema",
 	}
 }
 
@@ -240,7 +240,7 @@ func quoteAll(names []string) []string {
 	return quoted
 }
 
-// enumerate lists the first few of what may be many.
+// enumerate lists the first few of a possibly long list.
 func enumerate(things []string) string {
 	const most = 5
 	if len(things) <= most {

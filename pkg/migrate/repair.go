@@ -11,15 +11,15 @@ import (
 	tern "github.com/jackc/tern/v2/migrate"
 )
 
-// Repaired is what Repair has done.
+// Repaired is the result of Repair.
 type Repaired struct {
-	Replaced []Object // what was put back, with whose it was before
-	Left     []Object // what is not ours and stays: functions of a shared name with other arguments, and what no release made
+	Replaced []Object // the restored objects, with their former origin
+	Left     []Object // other objects that stay: functions with a shared name but other arguments, and objects of no release
 }
 
-// Repair puts back the functions and triggers that are not as the schema's version has them: a later Graphile Worker may
-// have replaced them, or somebody may have changed or dropped them. It is one transaction. Its error is a [*Refusal] if
-// there is nothing of ours, or not for this role to change.
+// Repair restores the functions and triggers that differ from those of the schema's version: a later Graphile Worker may
+// have replaced them, or they were changed or dropped by hand. It runs in one transaction. Its error is a [*Refusal] if
+// there is no queue, or if this role may not change it.
 func (m *Migrator) Repair(ctx context.Context) (Repaired, error) {
 	conn, err := m.connect(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (m *Migrator) refuseRepair(status Status) *Refusal {
 	return status.rights
 }
 
-// planRepair returns the SQL that puts ours back, in the order in which migrations made it. What is made anew is open to
-// everybody, and was perhaps not to be: so the rights of roles are given again.
+// planRepair returns the SQL that restores our objects, in the order of the migrations. It ends with the grants,
+// because public may execute newly created functions.
 func (m *Migrator) planRepair(status Status) (statements []string, repaired Repaired) {
 	definitions := m.definitions(m.migrations[:status.Installed])
 	replaced := make(map[int]Object) // by the definition
@@ -88,8 +88,8 @@ func (m *Migrator) planRepair(status Status) (statements []string, repaired Repa
 	return statements, repaired
 }
 
-// lastDefinition returns the index of the definition that makes o as it is recorded, -1 if there is none. It is the last one:
-// a migration may have given a function other arguments and left its body as it was.
+// lastDefinition returns the index of the last definition with the recorded digest of o, -1 if there is none. The last
+// one counts: a migration may have changed the arguments of a function without its body.
 func (s Status) lastDefinition(definitions []definition, o Object) int {
 	for i, d := range slices.Backward(definitions) {
 		if d.kind == o.Kind && d.name == o.plainName() && d.digest == s.recorded[o] {
@@ -101,7 +101,7 @@ func (s Status) lastDefinition(definitions []definition, o Object) int {
 
 func isApplyGrants(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 
-// replace runs the statements in one transaction while nobody migrates.
+// replace runs the statements in one transaction under the lock of migrations.
 func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []string) error {
 	if len(statements) == 0 {
 		return nil

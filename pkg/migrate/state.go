@@ -13,58 +13,58 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-// A State is what a schema looks like to this program.
+// A State is the state of a schema as seen by this program.
 type State string
 
 const (
 	Absent   State = "absent"    // there is no such schema
-	Empty    State = "empty"     // there is one with nothing in it
+	Empty    State = "empty"     // the schema is empty
 	Behind   State = "behind"    // ours, at a lower version than this program's
 	Current  State = "current"   // ours, at this program's version
-	Newer    State = "newer"     // ours, at a higher version than this program's; it works with that unless Refusal says otherwise
-	Graphile State = "graphile"  // Graphile Worker's own
+	Newer    State = "newer"     // ours, at a higher version than this program's; it is supported unless Refusal is set
+	Graphile State = "graphile"  // created by Graphile Worker
 	HalfMade State = "half-made" // ours or Graphile Worker's, with parts missing
-	Foreign  State = "foreign"   // somebody else's
+	Foreign  State = "foreign"   // it contains other objects
 )
 
-// Status is what a database holds and what would happen to it.
+// Status is the state of a schema and what Up would do.
 type Status struct {
 	Schema    string
 	State     State
-	Extension string      // the PostgreSQL extension that the schema belongs to, with its version; empty if to none
-	Revision  int32       // Graphile Worker's, by its table migrations; 0 if there is none
-	Installed int32       // the schema's version; 0 if nothing of ours is there
-	Available int32       // the version that this program brings it to
-	Pending   []Migration // what Up would apply, in order
-	Warnings  []string    // what Up would warn of
-	Objects   []Object    // what migrations have made; of Graphile Worker's schema, the functions that we have, too
-	Refusal   *Refusal    // why Up would not do it; nil if it would
+	Extension string      // the PostgreSQL extension that the schema belongs to, with its version; empty without
+	Revision  int32       // Graphile Worker's revision, by its table migrations; 0 without
+	Installed int32       // the schema's version; 0 without a queue
+	Available int32       // the version that this program installs
+	Pending   []Migration // the migrations that Up would apply, in order
+	Warnings  []string    // the warnings of Up
+	Objects   []Object    // the objects of the migrations; in Graphile Worker's schema, the functions that both have
+	Refusal   *Refusal    // why Up would refuse; nil if it would not
 
 	recorded map[Object]string // the digests of Objects by _gw_installed
 	breaking int32             // Graphile Worker's newest revision that breaks our contract; 0 if there is none
-	rights   *Refusal          // which right the role lacks to change anything; nil if it lacks none
+	rights   *Refusal          // which privilege the role lacks; nil if it lacks none
 }
 
-// installedTable says which functions and triggers are ours, from version 2 on.
+// installedTable records which functions and triggers are ours, from version 2 on.
 const installedTable = "_gw_installed"
 
-// contractTables are there from version 1 on.
+// contractTables exist from version 1 on.
 func contractTables() []string {
 	return []string{"_private_jobs", "_private_job_queues", "_private_tasks", "_private_known_crontabs", "migrations"}
 }
 
-// evidence is what the catalogue says about a schema.
+// evidence is what the catalogs contain about a schema.
 type evidence struct {
 	exists    bool
 	qualifier string   // the schema's name and a dot, as PostgreSQL prints it
 	extension string   // that the schema belongs to, with its version
-	owners    []string // of the contract's tables and functions; of the schema where there are none of these
+	owners    []string // of the contract's tables and functions, or of the schema if there are none
 	user      string
-	strangers []string // who own the schema, some of what is in it, or the schema for roles, and whom nothing says to trust
+	strangers []string // untrusted owners of the schema, of objects in it, or of the schema for roles
 	mayCreate bool     // in the schema
-	mayRead   bool     // the record of what is ours, if there is one
+	mayRead   bool     // the table of installed objects, if it exists
 	tables    []string
-	objects   []string // described in words; all that is in the schema but the version table
+	objects   []string // descriptions of all objects in the schema except the version table
 }
 
 func (e evidence) has(table string) bool { return slices.Contains(e.tables, table) }
@@ -74,7 +74,7 @@ func (e evidence) isGraphile() bool {
 	return e.has("migrations") && (e.has("_private_jobs") || e.has("jobs"))
 }
 
-// isOwner reports whether everything of the queue belongs to the role that is connected.
+// isOwner reports whether all objects of the queue belong to the connected role.
 func (e evidence) isOwner() bool { return len(e.owners) == 1 && e.owners[0] == e.user }
 
 const evidenceQuery = `
@@ -147,7 +147,7 @@ select n.oid is not null,
   from (values (1)) as one
   left join pg_catalog.pg_namespace as n on n.nspname = $1`
 
-// inspect looks at the schema and tells which state it is in. It reads in one snapshot, since another program may be
+// inspect determines the state of the schema. It reads in one snapshot, because another program may be
 // installing right now.
 func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -159,8 +159,8 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 
-	// With the path, the catalogue's functions name the schema of everything that is not PostgreSQL's own. A row security
-	// policy is somebody's code: a query that it would filter fails instead.
+	// With this search_path, the catalog functions qualify all names that are not PostgreSQL's own. A row security
+	// policy may be foreign code: a query that it would filter fails instead.
 	for _, setting := range []string{"search_path = " + connection.OwnPath, "row_security = off"} {
 		if _, err := tx.Exec(ctx, "set local "+setting); err != nil {
 			return Status{}, fmt.Errorf("inspect schema: %w", err)
@@ -187,8 +187,8 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	return status, nil
 }
 
-// unread is the status of a schema in which somebody else's things are. Of no table a row is read, for that can run the
-// code of its owner: a policy, a cast.
+// unread returns the status of a schema with objects of untrusted owners. No table is read, because that can run the
+// code of its owner: a policy or a cast.
 func (m *Migrator) unread(e evidence) Status {
 	status := Status{Schema: m.schema, State: Foreign, Available: int32(len(m.migrations)), Extension: e.extension}
 	if status.Refusal = m.refuseRights(e); status.Refusal == nil || status.Refusal.Reason != ReasonOwner {
@@ -277,8 +277,8 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 	return m.classifyInstalled(ctx, tx, e, status)
 }
 
-// classifyInstalled looks at what may have happened to a schema of ours since: a later Graphile Worker or a later release of
-// gw has migrated it, somebody has changed its functions, or its adoption was cut short.
+// classifyInstalled checks an installed schema for later changes: a later Graphile Worker or a later release of
+// gw may have migrated it, its functions may have been changed by hand, or its adoption may have been interrupted.
 func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	ledger, err := m.readLedger(ctx, tx)
 	if err != nil {
@@ -306,7 +306,7 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence,
 	return nil
 }
 
-// readInstalled compares the functions and triggers with the record of them, which not every role can read.
+// readInstalled compares the functions and triggers with the table of installed objects, which not every role can read.
 func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	if !e.mayRead {
 		return nil
@@ -321,7 +321,7 @@ func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, sta
 	return nil
 }
 
-// classifyNewer looks whether a later release has marked one of its versions as breaking for this program.
+// classifyNewer checks whether a later release has marked one of its versions as breaking for this program.
 func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status) error {
 	status.State = Newer
 	breaking, err := readIntegers(ctx, tx, "select b.version from "+m.qualified("_gw_breaking_versions")+" as b")

@@ -21,7 +21,7 @@ func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
 		code    int
 		output  []string
 	}{
-		{gwRun, []string{"--schema-only"}, 1, []string{"was made by Graphile Worker (revision 18)", "let gw-migrate take it over"}},
+		{gwRun, []string{"--schema-only"}, 1, []string{"was created by Graphile Worker (revision 18)", "let gw-migrate adopt it"}},
 		{gwMigrate, []string{"status", "--check"}, 1, []string{"revision   18 of Graphile Worker", "--from-18"}},
 		{gwMigrate, nil, 1, []string{"older than 0.17", "--from-18"}},
 		{gwMigrate, []string{"--from-18", "--dry-run"}, 0, []string{

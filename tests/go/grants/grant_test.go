@@ -90,7 +90,7 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 		if left() == 0 {
 			t.Fatal("nothing is left: this test has nothing to show")
 		}
-		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil || !strings.Contains(err.Error(), "the queue is gone") {
+		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil || !strings.Contains(err.Error(), "the queue was dropped") {
 			t.Errorf("of one role: %v", err)
 		}
 		q.exec("create view theirs.seen as select * from API.jobs")
