@@ -8,7 +8,7 @@ if [ -n "$unformatted" ]; then
   printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
   exit 1
 fi
-for module in . bench examples/receive; do
+for module in . bench examples/receive tests/go/testserver/docker; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
 

@@ -75,12 +75,11 @@ func localServer(binDir string, log io.Writer) source {
 	}
 }
 
-// settingArguments writes the settings as arguments of postgres, in a stable order.
-func settingArguments() []string {
-	var args []string
+// settingsList writes the settings as name=value, in a stable order.
+func settingsList() (list []string) {
 	all := settings()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		args = append(args, "-c", name+"="+all[name])
+		list = append(list, name+"="+all[name])
 	}
-	return args
+	return list
 }

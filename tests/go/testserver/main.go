@@ -3,7 +3,8 @@
 //	go run ./tests/go/testserver -- go test ./...
 //
 // The server is the one that GW_TEST_DATABASE_URL names, else a private one from local binaries (those in GW_TEST_BIN_DIR,
-// if it is set), else a Docker container. GW_TEST_POSTGRES chooses the major version of the last.
+// if it is set), else a Docker container, started by the module in the folder docker. GW_TEST_POSTGRES chooses the major
+// version of the last.
 // The command finds its URL in GW_TEST_DATABASE_URL.
 package main
 

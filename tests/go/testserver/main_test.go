@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -36,10 +37,27 @@ func TestWithoutAServerOneMessageNamesEverySourceAndTheWayOut(t *testing.T) {
 	}
 }
 
-func TestWithoutADaemonTheDockerSourceFails(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-	if _, err := dockerServer(dockerVersion, io.Discard)(t.Context()); err == nil {
-		t.Error("want an error")
+func TestAServerOfAProgramIsStoppedByTheEndOfItsInput(t *testing.T) {
+	ended := filepath.Join(t.TempDir(), "ended")
+	found, err := programServer(t.Context(), io.Discard, "sh", "-c", `echo postgres://docker; cat; touch "$0"`, ended)
+	if err != nil || found.url != "postgres://docker" {
+		t.Fatalf("got %q, %v", found.url, err)
+	}
+	if _, err := os.Stat(ended); err == nil {
+		t.Error("it has ended before it was told to")
+	}
+	if err := found.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAProgramWithoutAServerIsNone(t *testing.T) {
+	var log strings.Builder
+	if _, err := programServer(t.Context(), &log, "sh", "-c", "echo no daemon >&2; exit 1"); err == nil || log.String() != "no daemon\n" {
+		t.Errorf("got %v, %q", err, log.String())
 	}
 }
 
