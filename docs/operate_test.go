@@ -18,11 +18,7 @@ import (
 func TestTheCommandsForOperatorsPrintWhatIsShown(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
-	programs := t.TempDir()
-	build := exec.Command("go", "build", "-o", programs, "github.com/gwsql/gw/cmd/gw-run")
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build gw-run: %v\n%s", err, output)
-	}
+	programs := filepath.Dir(pgtest.Program(t, "gw-run"))
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
 	env := append(os.Environ(), "DATABASE_URL="+url, "PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))

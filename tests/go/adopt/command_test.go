@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
-	gwMigrate, gwRun := build(t, "gw-migrate"), build(t, "gw-run")
+	gwMigrate, gwRun := pgtest.Program(t, "gw-migrate"), pgtest.Program(t, "gw-run")
 	database := pgtest.EmptyDatabase(t)
 	nodegw.Migrate(t, nodegw.V16, database, "")
 	before := shape(t, pgtest.Pool(t, database), "graphile_worker")
@@ -40,15 +40,6 @@ func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
 	run(t, gwMigrate, database, nil, 0, "adopt Graphile Worker's tables instead of 000001_contract.sql\napply 000002", "is now at version")
 	run(t, gwMigrate, database, []string{"status", "--check"}, 0, "state      current", "revision   20 of Graphile Worker")
 	run(t, gwRun, database, []string{"--schema-only"}, 0)
-}
-
-func build(t *testing.T, name string) (program string) {
-	t.Helper()
-	program = filepath.Join(t.TempDir(), name)
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/"+name).CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, output)
-	}
-	return program
 }
 
 func run(t *testing.T, program, database string, args []string, code int, want ...string) {

@@ -16,7 +16,7 @@ import (
 // gw-migrate is killed in the middle of each of our migrations. Nothing of that one stays, all before it does, and the next
 // run goes on from there; the jobs are as they were.
 func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
-	gwMigrate := build(t, "gw-migrate")
+	gwMigrate := pgtest.Program(t, "gw-migrate")
 	fresh := pgtest.EmptyDatabase(t)
 	up(t, fresh, migrate.Config{})
 	want := shape(t, pgtest.Pool(t, fresh), "graphile_worker")

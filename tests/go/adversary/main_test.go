@@ -9,9 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -23,17 +20,7 @@ var (
 	seedFlag = flag.Uint64("adversary.seed", 1, "the `seed` of what they call; 0 draws one")
 )
 
-func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", program("gw-run"), "github.com/gwsql/gw/cmd/gw-run")
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
-		os.Exit(1)
-	}
-	pgtest.Main(m)
-}
-
-// program returns the path of a program that TestMain has built, beside the test's own binary.
-func program(name string) string { return filepath.Join(filepath.Dir(os.Args[0]), name) }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestHostileCallersDisturbNobody(t *testing.T) {
 	seed, lasting := *seedFlag, *forFlag

@@ -52,7 +52,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 		select graphile_worker.set_setting('dead_after', '4 hours')`)
 	tr.canary = newCanary(t, tr.owner)
 	var err error
-	if tr.program, err = newGwRun(t.TempDir(), tr.as("honest"), "--schema", "graphile_worker_api", "--no-migrate"); err != nil {
+	if tr.program, err = newGwRun(t, t.TempDir(), tr.as("honest"), "--schema", "graphile_worker_api", "--no-migrate"); err != nil {
 		t.Fatal(err)
 	}
 	return tr
@@ -61,7 +61,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 // run attacks for as long as it is told to, and returns the first rule that was broken. Between the start of the workers
 // and the attack it lets the caller prepare something.
 func (tr *trial) run(lasting time.Duration, prepare func()) *violation {
-	controlWorker, err := newGwRun(tr.t.TempDir(), tr.control.pool.Config().ConnString())
+	controlWorker, err := newGwRun(tr.t, tr.t.TempDir(), tr.control.pool.Config().ConnString())
 	if err != nil {
 		tr.t.Fatal(err)
 	}

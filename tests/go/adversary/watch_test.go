@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 const (
@@ -125,7 +127,7 @@ func (tr *trial) operate() error {
 	tr.commands++
 	ctx, cancel := context.WithTimeout(tr.ctx, commandTime)
 	defer cancel()
-	output, err := exec.CommandContext(ctx, program("gw-run"), name, "-c", tr.as("admin"), "--schema", "graphile_worker_api").CombinedOutput()
+	output, err := exec.CommandContext(ctx, pgtest.Program(tr.t, "gw-run"), name, "-c", tr.as("admin"), "--schema", "graphile_worker_api").CombinedOutput()
 	var exit *exec.ExitError
 	if name == "doctor" && errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
 		err = nil // it has found something

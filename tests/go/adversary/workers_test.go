@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -70,7 +72,7 @@ n=${input#*'"n"'} n=${n#*:} n=${n# } n=${n%%[!0-9]*}
 echo "$n" >>"$NOTES"
 `
 
-func newGwRun(folder, url string, args ...string) (*gwRun, error) {
+func newGwRun(t testing.TB, folder, url string, args ...string) (*gwRun, error) {
 	tasks, notes := filepath.Join(folder, "tasks"), filepath.Join(folder, "notes")
 	if err := os.MkdirAll(tasks, 0o755); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func newGwRun(folder, url string, args ...string) (*gwRun, error) {
 	if err := os.WriteFile(notes, nil, 0o644); err != nil {
 		return nil, err
 	}
-	g := &gwRun{command: exec.Command(program("gw-run"), append(args, "-c", url, "--tasks", tasks, "-j", "2")...), notes: notes, log: &transcript{}}
+	g := &gwRun{command: exec.Command(pgtest.Program(t, "gw-run"), append(args, "-c", url, "--tasks", tasks, "-j", "2")...), notes: notes, log: &transcript{}}
 	g.command.Env = append(os.Environ(), "NOTES="+notes, "PGAPPNAME=gw-run worker")
 	g.command.Stdout, g.command.Stderr = g.log, g.log
 	return g, nil

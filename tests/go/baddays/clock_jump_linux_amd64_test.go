@@ -146,6 +146,7 @@ func buildWithJumps(t *testing.T) string {
 	}
 	program := filepath.Join(dir, "gw-run")
 	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "github.com/gwsql/gw/cmd/gw-run")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as pgtest.Program, whose packages are compiled already
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build gw-run: %v\n%s", err, output)
 	}

@@ -130,7 +130,7 @@ func (f *fleet) startProgram(id, url string) *worker {
 	if err := os.WriteFile(filepath.Join(folder, "gw.yaml"), []byte(config), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
-	w := &worker{t: f.t, id: id, cmd: exec.Command(program("gw-run"), "-c", url, "--config", folder+"/gw.yaml", "-j", "8"), logs: &transcript{}, end: make(chan struct{})}
+	w := &worker{t: f.t, id: id, cmd: exec.Command(pgtest.Program(f.t, "gw-run"), "-c", url, "--config", folder+"/gw.yaml", "-j", "8"), logs: &transcript{}, end: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), programVariable+"="+f.folder+"/notes", idVariable+"="+id)
 	w.run()
 	return w

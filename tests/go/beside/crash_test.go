@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
@@ -99,7 +100,7 @@ func (q *queue) runAndKill() {
 	if err := os.WriteFile(filepath.Join(tasks, "crash"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755); err != nil {
 		q.t.Fatal(err)
 	}
-	cmd := exec.Command(program("gw-run"), "-c", q.url, "--tasks", tasks, "--jobs", "2")
+	cmd := exec.Command(pgtest.Program(q.t, "gw-run"), "-c", q.url, "--tasks", tasks, "--jobs", "2")
 	cmd.Stderr = q.t.Output()
 	if err := cmd.Start(); err != nil {
 		q.t.Fatal(err)

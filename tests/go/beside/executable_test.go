@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
@@ -105,7 +106,7 @@ func without(text, other string) []string {
 // gwrun starts a gw-run on a folder of tasks, in the environment that Node workers have.
 func (q *queue) gwrun(tasks string, env ...string) (stop func()) {
 	q.t.Helper()
-	cmd := exec.Command(program("gw-run"), "-c", q.url, "--tasks", tasks)
+	cmd := exec.Command(pgtest.Program(q.t, "gw-run"), "-c", q.url, "--tasks", tasks)
 	cmd.Env = append(nodegw.Environment(), env...)
 	cmd.Stderr = q.t.Output()
 	if err := cmd.Start(); err != nil {

@@ -18,16 +18,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", program(), "github.com/gwsql/gw/cmd/gw-run")
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
-		os.Exit(1)
-	}
-	pgtest.Main(m)
-}
-
-func program() string { return filepath.Join(filepath.Dir(os.Args[0]), "gw-run") }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // newDatabase returns the URL of a database with a queue and an encoding.
 func newDatabase(t *testing.T, encoding string) string {
@@ -50,7 +41,7 @@ func newDatabase(t *testing.T, encoding string) string {
 // run runs gw-run.
 func run(t *testing.T, url string, args ...string) (output string, err error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program(), args...)
+	cmd := exec.CommandContext(t.Context(), pgtest.Program(t, "gw-run"), args...)
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+url)
 	text, err := cmd.CombinedOutput()
 	return string(text), err

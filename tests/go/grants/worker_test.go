@@ -53,7 +53,7 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		}
 		return string(text)
 	}
-	worker := exec.CommandContext(t.Context(), program("gw-run"), "-c", q.as("worker"), "--no-migrate",
+	worker := exec.CommandContext(t.Context(), pgtest.Program(t, "gw-run"), "-c", q.as("worker"), "--no-migrate",
 		"--schema", "graphile_worker_api", "--tasks", tasks, "--crontab", crontab, "-j", "2", "--poll-interval", "1h",
 		"--http", "127.0.0.1:0")
 	worker.Stdout, worker.Stderr = file, file
@@ -118,7 +118,7 @@ func TestGwRunsCommandsWorkUnderTheRoleOfAnAdminAndOfAMonitor(t *testing.T) {
 	q.exec(`select S.register_worker('w')`)
 	call := func(kind string, args ...string) (string, error) {
 		args = append(args, "-c", q.as(kind), "--schema", "graphile_worker_api")
-		output, err := exec.CommandContext(t.Context(), program("gw-run"), args...).CombinedOutput()
+		output, err := exec.CommandContext(t.Context(), pgtest.Program(t, "gw-run"), args...).CombinedOutput()
 		return string(output), err
 	}
 	for _, args := range [][]string{

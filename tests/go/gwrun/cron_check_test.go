@@ -19,7 +19,7 @@ func checkCrontab(t *testing.T, text string, args ...string) (stdout, stderr str
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program("gw-run"), append([]string{"cron", "check", path}, args...)...)
+	cmd := exec.Command(pgtest.Program(t, "gw-run"), append([]string{"cron", "check", path}, args...)...)
 	cmd.Env = environment(nil)
 	var out, errOut strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errOut

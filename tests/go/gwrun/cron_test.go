@@ -138,7 +138,7 @@ func TestOnceRunsNoCron(t *testing.T) {
 // listCron runs gw-run cron list.
 func listCron(t *testing.T, databaseURL string) (output string, err error) {
 	t.Helper()
-	cmd := exec.Command(program("gw-run"), "cron", "list", "-c", databaseURL)
+	cmd := exec.Command(pgtest.Program(t, "gw-run"), "cron", "list", "-c", databaseURL)
 	cmd.Env = environment(nil)
 	text, err := cmd.CombinedOutput()
 	return string(text), err

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // patience is how long a test waits for anything. It is long because it only matters when a test fails.
@@ -31,7 +33,7 @@ type process struct {
 // prepare returns a gw-run that has not been started.
 func prepare(t *testing.T, env map[string]string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(program("gw-run"), args...), ended: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(pgtest.Program(t, "gw-run"), args...), ended: make(chan struct{})}
 	p.stdout.changed = make(chan struct{}, 1)
 	p.stderr.changed = make(chan struct{}, 1)
 	p.cmd.Env = environment(env)

@@ -3,10 +3,8 @@
 package neighbours
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,18 +14,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func TestMain(m *testing.M) {
-	for _, name := range []string{"gw-run", "gw-migrate"} {
-		build := exec.Command("go", "build", "-o", program(name), "github.com/gwsql/gw/cmd/"+name)
-		if output, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", name, err, output)
-			os.Exit(1)
-		}
-	}
-	pgtest.Main(m)
-}
-
-func program(name string) string { return filepath.Join(filepath.Dir(os.Args[0]), name) }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // street is a database with a victim, who owns the queue, and a neighbour.
 type street struct {
@@ -97,7 +84,7 @@ func (s *street) run(name string, args ...string) (output string, err error) {
 // runAs runs one of our programs as a role; empty: as the administrator.
 func (s *street) runAs(role, name string, args ...string) (output string, err error) {
 	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), program(name), args...)
+	cmd := exec.CommandContext(s.t.Context(), pgtest.Program(s.t, name), args...)
 	cmd.Dir = s.t.TempDir()
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+s.url)
 	if role != "" {

@@ -3,10 +3,8 @@ package operate
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,17 +14,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", program(), "github.com/gwsql/gw/cmd/gw-run")
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build gw-run: %v\n%s", err, output)
-		os.Exit(1)
-	}
-	pgtest.Main(m)
-}
-
-// program returns the path of the gw-run that TestMain has built, beside the test's own binary.
-func program() string { return filepath.Join(filepath.Dir(os.Args[0]), "gw-run") }
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // bench is a database with a queue, and gw-run beside it.
 type bench struct {
@@ -75,7 +63,7 @@ type result struct {
 
 // command prepares a gw-run on the database.
 func (b bench) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(b.t.Context(), program(), args...)
+	cmd := exec.CommandContext(b.t.Context(), pgtest.Program(b.t, "gw-run"), args...)
 	cmd.Env = append(withoutDatabase(os.Environ()), "DATABASE_URL="+b.url)
 	return cmd
 }
