@@ -34,4 +34,4 @@ for n in $(seq "$copies"); do
 done
 
 # Not --dbname: pg_prove takes no URL with a `=` in it.
-pg_prove --jobs "$copies" --psql-bin scripts/psql-copy.sh --recurse --ext .sql tests/sql
+pg_prove --jobs "$copies" --failures --comments --psql-bin scripts/psql-copy.sh --recurse --ext .sql tests/sql

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # with-database.sh COMMAND [ARGUMENT]... runs a command with DATABASE_URL set to a fresh database, migrated by gw-migrate
-# and dropped afterwards, on the server that GW_TEST_DATABASE_URL names.
+# and dropped afterwards, on the server that GW_TEST_DATABASE_URL names. GW_TEST_PROGRAMS may name a folder that has gw-migrate.
 set -euo pipefail
 
 : "${GW_TEST_DATABASE_URL:?run this by: go run ./tests/go/testserver -- $0 COMMAND}"
@@ -15,5 +15,9 @@ admin() {
 
 admin "create database $name template template0"
 trap 'admin "drop database $name"' EXIT
-go run ./cmd/gw-migrate --connection "$DATABASE_URL"
+if [ -n "${GW_TEST_PROGRAMS:-}" ]; then
+  "$GW_TEST_PROGRAMS/gw-migrate" --connection "$DATABASE_URL"
+else
+  go run ./cmd/gw-migrate --connection "$DATABASE_URL"
+fi
 "$@"

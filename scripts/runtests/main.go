@@ -1,0 +1,99 @@
+// Command runtests runs all tests on the server that GW_TEST_DATABASE_URL names:
+//
+//	go run ./tests/go/testserver -- go run ./scripts/runtests
+//
+// It builds gw-run and gw-migrate once for all of them, and runs what phases.go lists beside each other. It prints what
+// fails as soon as it is known, a line for each phase, and one with all counts at the end. A phase that fails stops no other.
+//
+// With -short it leaves out what does not depend on the server's version: the race detector, the programs in other languages,
+// the mutants that test the tests, the benchmarks' own tests, and whatever else says so by pgtest.OnOneVersion.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	serverVariable   = "GW_TEST_DATABASE_URL" // of internal/pgtest and scripts/with-database.sh
+	programsVariable = "GW_TEST_PROGRAMS"     // likewise
+)
+
+func main() {
+	short := flag.Bool("short", false, "leave out what does not depend on the server's version")
+	flag.Parse()
+	if flag.NArg() > 0 || os.Getenv(serverVariable) == "" {
+		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-short]")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	passed, err := run(ctx, *short, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || !passed {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, short bool, out io.Writer) (passed bool, err error) {
+	fmt.Fprintln(out, estimate(short))
+	began := time.Now()
+	programs, err := buildPrograms(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(programs)
+	packages, err := exec.CommandContext(ctx, "go", "list", "./...").Output()
+	if err != nil {
+		return false, fmt.Errorf("list the packages: %w", err)
+	}
+	fmt.Fprintf(out, "%-10s built in %s\n", "programs", seconds(time.Since(began)))
+	environment := append(os.Environ(), programsVariable+"="+programs)
+
+	r := report{out: out}
+	var beside sync.WaitGroup
+	for _, p := range phases(short, strings.Fields(string(packages))) {
+		beside.Go(func() { r.add(p.run(ctx, environment, r.print)) })
+	}
+	beside.Wait()
+	if ctx.Err() != nil {
+		fmt.Fprintln(out, "interrupted")
+		return false, nil
+	}
+	return r.finish(time.Since(began)), nil
+}
+
+// estimate says how long the tests take.
+func estimate(short bool) string {
+	if short {
+		return "The tests that depend on the server's version: about two minutes on two idle cores."
+	}
+	return "All tests: three to five minutes on two idle cores, the most where nothing is compiled yet."
+}
+
+// buildPrograms builds the programs that tests run into a new folder, as internal/pgtest does for the tests of one package.
+func buildPrograms(ctx context.Context) (dir string, err error) {
+	dir, err = os.MkdirTemp("", "gw-programs-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the programs: %w", err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/gw-run", "./cmd/gw-migrate")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		_ = os.RemoveAll(dir)
+		return "", fmt.Errorf("build the programs: %w\n%s", err, output)
+	}
+	return dir, nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// races matches the packages whose tests run with the race detector: those in whose own process our goroutines run. In the
+// others one goroutine drives a server, or programs that are built without the detector.
+var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|pgtemp|pgtest|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest)|` +
+	`tests/go/(adversary|baddays|beside|encodings|history|neighbours|recovery|testserver))$`)
+
+// noServer matches the packages whose tests hardly talk to a server, or only by way of packages that have tests of their own.
+var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|pgtemp|seconds|terminal|webhook)|packaging|` +
+	`pkg/(crontab|gwotel)|scripts/.*|tests/go/(languages|testserver))$`)
+
+// longest matches the packages that take longest, which begin first, lest one of them is all that runs at the end.
+var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history))?)$`)
+
+const (
+	timeout    = "20m"            // of a package
+	afterwards = 10 * time.Second // for what a command leaves behind that still holds its output
+)
+
+// A phase is a command that runs tests.
+type phase struct {
+	name    string
+	dir     string
+	env     []string
+	command []string
+	read    func(output io.Reader, print func(text string)) tally
+}
+
+// phases returns what is run at once.
+func phases(short bool, packages []string) []phase {
+	all := []phase{{name: "pgTAP", command: []string{"scripts/with-database.sh", "scripts/pgtap.sh"}, read: readTAP}}
+	slices.SortStableFunc(packages, func(a, b string) int {
+		switch {
+		case longest.MatchString(a) == longest.MatchString(b):
+			return 0
+		case longest.MatchString(a):
+			return -1
+		}
+		return 1
+	})
+	if short {
+		packages = slices.DeleteFunc(packages, noServer.MatchString)
+		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=4"}, packages...)))
+	}
+	var raced, plain []string
+	for _, p := range packages {
+		if races.MatchString(p) {
+			raced = append(raced, p)
+		} else {
+			plain = append(plain, p)
+		}
+	}
+	return append(all,
+		goTest("go -race", "", []string{"CGO_ENABLED=1"}, append([]string{"-race", "-p=2"}, raced...)),
+		goTest("go", "", nil, append([]string{"-p=2"}, plain...)),
+		goTest("bench", "bench", nil, []string{"-p=1", "./..."}))
+}
+
+// goTest returns a phase of go test. Without cgo, as the programs, so that nothing is compiled for both; without vet, which
+// make lint runs.
+func goTest(name, dir string, env, args []string) phase {
+	return phase{
+		name: name, dir: dir, env: append([]string{"CGO_ENABLED=0"}, env...),
+		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout}, args...),
+		read:    readGo,
+	}
+}
+
+// run runs a phase to its end, and prints what fails on the way.
+func (p phase) run(ctx context.Context, env []string, print func(text string)) tally {
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = afterwards
+	cmd.Dir, cmd.Env = p.dir, append(env[:len(env):len(env)], p.env...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	output, input := io.Pipe()
+	cmd.Stdout = input
+	read := make(chan tally, 1)
+	go func() { read <- p.read(output, print) }()
+	err := cmd.Run()
+	_ = input.Close()
+	t := <-read
+	t.phase, t.took = p.name, time.Since(began)
+	if err != nil && len(t.failed) == 0 {
+		t.failed = []string{strings.Join(p.command[:min(3, len(p.command))], " ")}
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		said.WriteString(err.Error() + "\n")
+	}
+	if err != nil && ctx.Err() == nil {
+		print(said.String())
+	}
+	return t
+}

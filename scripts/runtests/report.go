@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tally is what a phase has counted.
+type tally struct {
+	phase      string
+	took       time.Duration
+	packages   int
+	tests      int // of Go, but not the parts of one
+	skipped    int
+	files      int // of pgTAP
+	assertions int
+	failed     []string // by name
+}
+
+// counts says what was counted.
+func (t tally) counts() string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{t.packages, "packages"}, {t.tests, "tests"}, {t.skipped, "left out"}, {t.files, "pgTAP files"}, {t.assertions, "assertions"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// outcome says how many have failed.
+func (t tally) outcome() string {
+	switch len(t.failed) {
+	case 0:
+		return "all passed"
+	case 1:
+		return "1 FAILED"
+	}
+	return fmt.Sprintf("%d FAILED", len(t.failed))
+}
+
+// report prints what phases find that run at once.
+type report struct {
+	mu  sync.Mutex
+	out io.Writer
+	all tally
+}
+
+func (r *report) print(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprint(r.out, text)
+}
+
+// add prints the line of a phase.
+func (r *report) add(t tally) {
+	r.print(fmt.Sprintf("%-10s %s in %s: %s\n", t.phase, t.counts(), seconds(t.took), t.outcome()))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all.packages += t.packages
+	r.all.tests += t.tests
+	r.all.skipped += t.skipped
+	r.all.files += t.files
+	r.all.assertions += t.assertions
+	r.all.failed = append(r.all.failed, t.failed...)
+}
+
+// finish names what has failed, prints the line of counts, and reports whether everything has passed.
+func (r *report) finish(took time.Duration) (passed bool) {
+	for _, name := range r.all.failed {
+		r.print("FAILED " + name + "\n")
+	}
+	r.print(fmt.Sprintf("%s in %s: %s\n", r.all.counts(), seconds(took), r.all.outcome()))
+	return len(r.all.failed) == 0
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
