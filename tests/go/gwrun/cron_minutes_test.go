@@ -1,6 +1,7 @@
 package gwrun
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"syscall"
@@ -11,35 +12,47 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-var cronMinutes = flag.Int("cron.minutes", 1, "for how many minutes workers share a crontab")
+var cronMinutes = flag.Int("cron.minutes", 0, "how many minutes workers share a crontab, after those that they make up for")
 
-// TestWorkersOfBothKindsShareACrontab takes as many minutes as it is told to, and the rest of the one it begins in. The
-// jobs are of tasks that nobody serves, so that each leaves its row.
+// TestWorkersOfBothKindsShareACrontab has them make up for the same forty minutes at once: it holds them up until all have
+// come. They go on for as many minutes as it is told to. The jobs are of tasks that nobody serves, so that each leaves its row.
 func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
+	const missed = 40
 	const text = `
-* * * * *   note ?id=first {id: 'first'}
-* * * * *   note ?id=second&queue=q&fill=1h {id: 'second'}
-*/1 * * * * other {id: 'other'}
+* * * * *   note  ?id=first&fill=1h {id: 'first'}
+* * * * *   note  ?id=second&queue=q&fill=1h {id: 'second'}
+*/1 * * * * other ?fill=1h {id: 'other'}
 `
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	folder, path := queueBeside(t, text)
-	// Not so late in a minute that it is over before all have started.
-	if rest := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); rest < 15*time.Second {
-		<-time.After(rest)
+	start := pgtest.Value[time.Time](t, pool, `select date_trunc('minute', now()) - $1 * interval '1 minute'`, missed)
+	pgtest.Exec(t, pool, `
+		insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+		values ('first', $1, $1), ('second', $1, $1), ('other', $1, $1)`, start)
+	hold, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hold.Rollback(context.Background()) }()
+	if _, err := hold.Exec(t.Context(), `select from graphile_worker._private_known_crontabs for update`); err != nil {
+		t.Fatal(err)
 	}
 	workers := []*process{work(t, databaseURL, folder), work(t, databaseURL, folder)}
 	node := nodegw.Start(t, nodegw.Options{
 		DatabaseURL: databaseURL, Tasks: map[string]string{"a": ""}, Preset: map[string]any{"crontabFile": path},
 	})
+	pgtest.Await(t, pool, `
+		select count(*) = 3 from pg_stat_activity as a where a.datname = current_database() and a.wait_event_type = 'Lock'`)
+	if err := hold.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range workers {
 		p.waitLog("cron started")
 	}
-	first := pgtest.Value[time.Time](t, pool, `select date_trunc('minute', now()) + interval '1 minute'`)
-	last := first.Add(time.Duration(*cronMinutes-1) * time.Minute)
-
+	last := start.Add(time.Duration(missed+*cronMinutes) * time.Minute)
 	// The wait is longer than a test waits for anything else.
 	<-time.After(last.Sub(pgtest.Value[time.Time](t, pool, `select clock_timestamp()`)))
 	pgtest.Await(t, pool, `
@@ -53,13 +66,13 @@ func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 	got := pgtest.Value[[]string](t, pool, `
 		select array(select j.payload ->> 'id' || ' ' || extract(epoch from j.run_at - $1)::int / 60 || ' ' || count(*)
 		               from graphile_worker._private_jobs as j
-		              where j.run_at between $1 and $2 and (j.payload #>> '{_cron,ts}')::timestamptz = j.run_at
+		              where j.run_at <= $2 and (j.payload #>> '{_cron,ts}')::timestamptz = j.run_at
 		              group by j.run_at, j.payload ->> 'id'
-		              order by j.run_at, j.payload ->> 'id')`, first, last)
+		              order by j.run_at, j.payload ->> 'id')`, start, last)
 	var want []string
-	for minute := range *cronMinutes {
+	for minute := range missed + *cronMinutes {
 		for _, identifier := range []string{"first", "other", "second"} {
-			want = append(want, fmt.Sprintf("%s %d 1", identifier, minute))
+			want = append(want, fmt.Sprintf("%s %d 1", identifier, minute+1))
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
