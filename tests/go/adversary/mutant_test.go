@@ -13,7 +13,7 @@ const enough = 3 * time.Minute
 // Each rule is broken once, by a change to the queue or to a worker, and the trial must name it.
 func TestABrokenRuleIsNamed(t *testing.T) {
 	pgtest.OnOneVersion(t)
-	for _, m := range mutants {
+	for _, m := range pgtest.Mutants(mutants) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTrial(t, *seedFlag)

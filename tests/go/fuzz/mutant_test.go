@@ -11,8 +11,9 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tests the model, which is the same for each version of PostgreSQL")
 	}
-	for _, m := range mutants {
+	for _, m := range pgtest.Mutants(mutants) {
 		t.Run(m.rule, func(t *testing.T) {
+			t.Parallel()
 			f := newFuzz(t, 1)
 			if err := m.apply(t.Context(), f.database); err != nil {
 				t.Fatal(err)
