@@ -5,53 +5,55 @@ import (
 	"time"
 )
 
-// Item is one line of a crontab: which job to add, and when. It is made by [Parse], [Load] or one of the functions that
-// are named after a schedule, such as [DailyAt], which all make sure that the database can take it.
+// Item is one line of a crontab: which job to add, and when. [Parse], [Load] and the functions named after a schedule,
+// such as [DailyAt], create items, and make sure that the database accepts them.
 //
-// Encoded as JSON it is an element of the array that the SQL function run_cron takes.
+// Encoded as JSON, an item is an element of the array that the SQL function run_cron takes.
 type Item struct {
-	// Identifier is the name under which the database remembers when the item ran last. It is unique among the items of a
-	// queue, and a new name makes a new item.
+	// Identifier is the name under which the database stores the last run of the item. It is unique among the items of
+	// a queue; an item with a new identifier is a new item.
 	Identifier string
 
 	// Task is the task identifier of the jobs.
 	Task string
 
-	// Pattern is when they run: minutes, hours, days of the month, months and days of the week, with a space between.
+	// Pattern is the schedule: minutes, hours, days of the month, months and days of the week, separated by spaces.
 	Pattern string
 
-	// TimeZone is the time zone of Pattern by its name in the database. Empty is UTC.
+	// TimeZone is the name of Pattern's time zone in the database. Empty is UTC.
 	TimeZone string
 
-	// Payload is a JSON object, or nil. The jobs get its members and _cron, which tells the time they were due.
+	// Payload is a JSON object, or nil. The jobs get its members and _cron, which contains the time at which they were
+	// due.
 	Payload json.RawMessage
 
-	// Fill is how far back runs are made up for that nobody was there to schedule, in whole seconds. 0 is not at all.
+	// Fill is how far back missed runs are backfilled, in whole seconds. 0 means not at all.
 	Fill time.Duration
 
-	// MaxAttempts, QueueName, Priority, JobKey and JobKeyMode are what add_job takes. A zero value leaves it to add_job.
+	// MaxAttempts, QueueName, Priority, JobKey and JobKeyMode are arguments of add_job. A zero value selects its
+	// default.
 	MaxAttempts int
 	QueueName   string
 	Priority    int
 	JobKey      string
 	JobKeyMode  JobKeyMode
 
-	// Line is the line of the crontab that the item was read from, 1 for the first. It is 0 for an item that was not read.
+	// Line is the line of the crontab from which the item was read, from 1. It is 0 for an item that was not read.
 	Line int
 }
 
-// JobKeyMode says what becomes of a job that waits under the key of one that is added.
+// JobKeyMode decides what happens to a job that is waiting under the key of a new job.
 type JobKeyMode string
 
 const (
-	// Replace gives the waiting job all values of the new one.
+	// Replace replaces all values of the waiting job.
 	Replace JobKeyMode = "replace"
 
-	// PreserveRunAt is Replace, but a job that has not been tried yet keeps its run_at.
+	// PreserveRunAt is Replace, but a job that was not tried yet keeps its run_at.
 	PreserveRunAt JobKeyMode = "preserve_run_at"
 )
 
-// MarshalJSON encodes i as run_cron takes it: Fill in seconds, and without what is left to the database.
+// MarshalJSON encodes i in the form of run_cron: Fill in seconds, and without values that are left to the database.
 func (i Item) MarshalJSON() ([]byte, error) {
 	return encode(struct {
 		Identifier  string          `json:"identifier"`

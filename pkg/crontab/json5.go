@@ -12,15 +12,15 @@ import (
 	"github.com/titanous/json5"
 )
 
-// parseJSON5 turns a JSON5 value on one line into JSON, as JSON5.parse and JSON.stringify of npm's json5 do it: numbers
-// are those of JavaScript, and what is not finite becomes null. Members come out sorted by name.
+// parseJSON5 converts a JSON5 value on one line to JSON, as JSON5.parse and JSON.stringify of npm's json5 do: numbers
+// are those of JavaScript, and numbers that are not finite become null. Members are sorted by name.
 //
-// json5 reads less than npm's does, and a few things wrongly. So every token is made plain first, and json5 sees to it
-// that they make up a value.
+// The Go package json5 accepts less than npm's, and reads a few things differently. So the lexer normalizes every token
+// first, and json5 checks that the tokens form a value.
 func parseJSON5(text string) (json.RawMessage, *json5Error) {
 	lexer := json5Lexer{text: text}
 	wrong := lexer.run()
-	lexer.emit("\n", len(text)) // so that an error at the end has a place of its own
+	lexer.emit("\n", len(text)) // so that an error at the end has a position of its own
 	var value any
 	err := json5.Unmarshal(lexer.plain, &value)
 	var syntax *json5.SyntaxError
@@ -62,7 +62,7 @@ func finite(value any) any {
 	return value
 }
 
-// json5Error says what is wrong at a place of a JSON5 value.
+// json5Error is an error at a position of a JSON5 value.
 type json5Error struct {
 	message string
 	offset  int // in bytes
@@ -70,8 +70,8 @@ type json5Error struct {
 
 func (e *json5Error) Error() string { return e.message }
 
-// newJSON5Error tells that a value cannot go on with the character at an offset, in the words of npm's json5. It counts
-// columns as JavaScript counts characters.
+// newJSON5Error returns the error for an unexpected character at an offset, in the wording of npm's json5. Its columns
+// count characters as JavaScript does.
 func newJSON5Error(text string, offset int) *json5Error {
 	column := len(utf16.Encode([]rune(text[:offset]))) + 1
 	if offset == len(text) {
@@ -82,7 +82,7 @@ func newJSON5Error(text string, offset int) *json5Error {
 	return &json5Error{fmt.Sprintf("JSON5: invalid character '%s' at 1:%d", quoted(character), column), offset}
 }
 
-// quoted returns a character as npm's json5 shows it.
+// quoted returns a character as npm's json5 prints it.
 func quoted(character rune) string {
 	if character < ' ' && !strings.ContainsRune("\b\t\n\v\f\r\x00", character) {
 		return fmt.Sprintf(`\x%02x`, character)
@@ -91,7 +91,7 @@ func quoted(character rune) string {
 		"\r", `\r`, "\x00", `\0`).Replace(string(character))
 }
 
-// encode returns value as JSON, as it is, where the standard is to make it fit for HTML.
+// encode returns value as JSON without the escapes for HTML that the standard library adds.
 func encode(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

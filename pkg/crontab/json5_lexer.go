@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// json5Lexer rewrites JSON5 token by token into what json5 reads as npm's json5 reads the original: no comments, no space
-// but blanks, strings and unusual names in double quotes with JSON's escapes, plain decimal numbers, +Infinity for all
-// that are not finite. It does not ask whether a token may stand where it stands.
+// json5Lexer rewrites JSON5 token by token into a form that json5 reads as npm's json5 reads the original: no comments,
+// no white space except spaces, strings and unusual names in double quotes with JSON's escapes, plain decimal numbers,
+// and +Infinity for all numbers that are not finite. It does not check whether a token is allowed at its position.
 type json5Lexer struct {
 	text    string
 	at      int    // the offset in text
 	plain   []byte // the result
-	open    []byte // the brackets that are open
-	origins []int  // for each byte of plain, the offset in text that a complaint about it is to name
+	open    []byte // the open brackets
+	origins []int  // for each byte of plain, the offset in text that an error refers to
 }
 
-// emit adds to the result what stands for the text at an offset.
+// emit appends the rewritten form of the text at an offset.
 func (l *json5Lexer) emit(plain string, origin int) {
 	l.plain = append(l.plain, plain...)
 	for range len(plain) {
@@ -25,9 +25,9 @@ func (l *json5Lexer) emit(plain string, origin int) {
 	}
 }
 
-// emitString adds a string to the result.
+// emitString appends a string.
 func (l *json5Lexer) emitString(value string, origin int) {
-	text, _ := json.Marshal(value) // a string can be encoded
+	text, _ := json.Marshal(value) // encoding a string does not fail
 	l.emit(string(text), origin)
 }
 
@@ -42,7 +42,7 @@ func (l *json5Lexer) peek() rune {
 
 const end rune = -1
 
-// read returns the character at the current offset and steps over it.
+// read returns the character at the current offset and advances.
 func (l *json5Lexer) read() rune {
 	r := l.peek()
 	if r != end {
@@ -51,7 +51,7 @@ func (l *json5Lexer) read() rune {
 	return r
 }
 
-// wrong is the error that a character at the current offset cannot stand there.
+// wrong returns the error for an unexpected character at the current offset.
 func (l *json5Lexer) wrong() *json5Error { return newJSON5Error(l.text, l.at) }
 
 func (l *json5Lexer) run() *json5Error {
@@ -83,7 +83,7 @@ func (l *json5Lexer) run() *json5Error {
 	return nil
 }
 
-// bracket remembers which bracket is open.
+// bracket records which brackets are open.
 func (l *json5Lexer) bracket(r rune) {
 	switch r {
 	case '{', '[':
@@ -93,12 +93,12 @@ func (l *json5Lexer) bracket(r rune) {
 	}
 }
 
-// comment steps over a comment.
+// comment skips a comment.
 func (l *json5Lexer) comment() *json5Error {
 	l.read()
 	switch l.peek() {
 	case '/':
-		l.at = len(l.text) // there is but one line
+		l.at = len(l.text) // there is only one line
 		return nil
 	case '*':
 		l.read()

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// name puts a name that is not plain ASCII into quotes. Where a value is expected there are but a few words, so an x in
-// place of what is not ASCII makes json5 stumble where npm's does.
+// name quotes a name that is not plain ASCII. Where a value is expected, only a few words are valid; an x in place of
+// the name makes json5 fail where npm's does.
 func (l *json5Lexer) name() *json5Error {
 	start, emitted, isKey := l.at, len(l.plain), l.isBeforeKey()
 	var name strings.Builder
@@ -37,7 +37,7 @@ func (l *json5Lexer) name() *json5Error {
 	return nil
 }
 
-// nameEscape reads what follows a backslash in a name.
+// nameEscape reads the characters after a backslash in a name.
 func (l *json5Lexer) nameEscape(isFirst bool) (rune, *json5Error) {
 	if l.peek() != 'u' {
 		return 0, l.wrong()
@@ -55,7 +55,7 @@ func (l *json5Lexer) nameEscape(isFirst bool) (rune, *json5Error) {
 	return r, nil
 }
 
-// isBeforeKey reports whether an object is open, and does not wait for a value.
+// isBeforeKey reports whether the lexer is in an object at the position of a key.
 func (l *json5Lexer) isBeforeKey() bool {
 	return bytes.HasSuffix(l.open, []byte("{")) && !bytes.HasSuffix(bytes.TrimRight(l.plain, " "), []byte(":"))
 }
@@ -64,7 +64,7 @@ func isNameStart(r rune) bool {
 	return r == '$' || r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r)
 }
 
-// isNamePart knows the two joiners, which have no width, besides what is a letter, a mark, a digit or a connector.
+// isNamePart accepts the two zero-width joiners in addition to letters, marks, digits and connectors.
 func isNamePart(r rune) bool {
 	return isNameStart(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc) || r == '\u200C' || r == '\u200D'
 }

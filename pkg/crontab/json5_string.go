@@ -10,7 +10,7 @@ import (
 func (l *json5Lexer) quotation() *json5Error {
 	start := l.at
 	quote := l.read()
-	l.emit(`"`, start) // if no string may begin here, that is what is wrong
+	l.emit(`"`, start) // if a string is not allowed here, that is the error
 	var units []uint16 // a character outside the basic plane may be written as two escapes
 	for l.peek() != quote {
 		if l.peek() == end {
@@ -33,7 +33,7 @@ func (l *json5Lexer) quotation() *json5Error {
 	return nil
 }
 
-// escape reads what follows a backslash in a string.
+// escape reads the characters after a backslash in a string.
 func (l *json5Lexer) escape() ([]uint16, *json5Error) {
 	r := l.peek()
 	if r == end || '1' <= r && r <= '9' {
@@ -58,7 +58,7 @@ func (l *json5Lexer) escape() ([]uint16, *json5Error) {
 	return utf16.AppendRune(nil, r), nil
 }
 
-// hexadecimal reads as many digits.
+// hexadecimal reads count digits.
 func (l *json5Lexer) hexadecimal(count int) ([]uint16, *json5Error) {
 	start := l.at
 	for range count {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the database can take. Graphile Worker reads more from a crontab, and then schedules nothing at all when such an
+// The limits of the database. Graphile Worker accepts more in a crontab, and then schedules nothing at all when such an
 // item is due.
 const (
 	maxNameLength    = 128 // of tasks, queues and identifiers
@@ -14,5 +14,5 @@ const (
 	maxMaxAttempts   = math.MaxInt16
 	minPriority      = math.MinInt16
 	maxPriority      = math.MaxInt16
-	maxFill          = math.MaxInt32 * time.Second // before PostgreSQL 15, an interval can be given no more seconds
+	maxFill          = math.MaxInt32 * time.Second // before PostgreSQL 15, an interval cannot have more seconds
 )

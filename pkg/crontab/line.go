@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The classes of characters in regular expressions of JavaScript, \s and the dot.
+// The character classes \s and . of JavaScript's regular expressions.
 const (
 	space = `[\t\n\v\f\r\p{Z}\x{FEFF}]`
 	dot   = `[^\n\r\x{2028}\x{2029}]`
@@ -23,12 +23,13 @@ var (
 	linePattern    = regexp.MustCompile(`^` + strings.Repeat(fields, fieldCount) + `(` + dot + `*)$`)
 	commandPattern = regexp.MustCompile(`^` + task + options + object + `$`)
 
-	// readableLine and readableCommand match as much as can be understood of what the others do not match.
+	// readableLine and readableCommand match the valid prefix of lines and commands that the other patterns do not
+	// match.
 	readableLine    = regexp.MustCompile(`^(?:` + strings.Repeat(fields, fieldCount) + dot + `*|(?:` + fields + `){0,4}[0-9*/,-]*)`)
 	readableCommand = regexp.MustCompile(`^(?:` + task + options + object + space + `*)?`)
 )
 
-// parse returns the item of a line that has no problems, and the offset of what gives it its identifier.
+// parse returns the item of a line without problems, and the offset of the text that determines its identifier.
 func (l *line) parse() (item Item, identifierAt int) {
 	if !utf8.ValidString(l.text) {
 		l.problem(strings.IndexRune(l.text, utf8.RuneError), "Line %d of crontab is not valid UTF-8.", l.number)
@@ -45,7 +46,7 @@ func (l *line) parse() (item Item, identifierAt int) {
 	return item, identifierAt
 }
 
-// parseCommand reads what follows the pattern, from an offset to the end of the line.
+// parseCommand reads the text after the pattern, from an offset to the end of the line.
 func (l *line) parseCommand(item *Item, start int) (identifierAt int) {
 	command := l.text[start:]
 	parts := commandPattern.FindStringSubmatchIndex(command)

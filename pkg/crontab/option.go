@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// option is what may stand between the task and the payload, as in ?id=nightly&max=3.
+// option is an option between the task and the payload, as in ?id=nightly&max=3.
 type option struct {
 	pattern *regexp.Regexp
-	// set puts a value that matches the pattern into the item. It returns false if the database would not take it.
+	// set stores a value that matches the pattern in the item. It returns false if the database would refuse the value.
 	set func(item *Item, value string) bool
 }
 
@@ -70,7 +70,7 @@ func (l *line) parseOption(item *Item, given givenOption) {
 	}
 }
 
-// givenOption is an option as a line has it.
+// givenOption is an option of a line.
 type givenOption struct {
 	key, value  string
 	name        string // the key, in our spelling
@@ -90,8 +90,8 @@ func splitOption(text string, at int) givenOption {
 	return given
 }
 
-// unescape decodes a key or a value as JavaScript's module querystring does: a + is a space, and a % that begins nothing
-// stands for itself. The result may be no UTF-8.
+// unescape decodes a key or a value as JavaScript's module querystring does: a + is a space, and an invalid % escape
+// stands for itself. The result may be invalid UTF-8.
 func unescape(text string) string {
 	text = strings.ReplaceAll(text, "+", " ")
 	if !strings.Contains(text, "%") {
@@ -148,7 +148,7 @@ func setPriority(item *Item, value string) bool {
 	return err == nil
 }
 
-// setTimeZone takes back that a + became a space, for Etc/GMT+1: no time zone has a space in its name.
+// setTimeZone restores the + that was decoded to a space, for Etc/GMT+1: no name of a time zone contains a space.
 func setTimeZone(item *Item, value string) bool {
 	item.TimeZone = strings.ReplaceAll(value, " ", "+")
 	return true

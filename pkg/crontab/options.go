@@ -12,43 +12,44 @@ import (
 	"unicode/utf8"
 )
 
-// Options are what can be said about an item beside its task and schedule. All are optional.
+// Options are the optional attributes of an item.
 type Options struct {
-	// ID is the name under which the database remembers when the item ran last: a letter or _, then letters, digits, _ or
-	// -. Default: the task. Set it when several items have the same task, and do not change it later: under a new name
-	// nothing is known of past runs.
+	// ID is the name under which the database stores the last run of the item: a letter or _, then letters, digits, _
+	// or -. Default: the task. Set it if several items have the same task, and do not change it later: past runs are
+	// stored under the old name.
 	ID string
 
-	// Fill is how far back runs are made up for that nobody was there to schedule, in whole seconds, up to 68 years.
-	// Default: not at all. Set it to a little more than the longest time without workers that you expect.
+	// Fill is how far back missed runs are backfilled, in whole seconds, up to 68 years. Default: not at all. Set it to
+	// a little more than the longest time without workers that you expect.
 	Fill time.Duration
 
-	// MaxAttempts is after how many attempts a failing job has failed for good, 1 to 32767. Default: 25.
+	// MaxAttempts is the number of attempts after which a failing job has failed permanently, 1 to 32767. Default: 25.
 	MaxAttempts int
 
-	// Queue puts the jobs into a named queue, whose jobs run one after the other. Up to 128 characters. Default: none.
+	// Queue is the named queue of the jobs; jobs of one named queue run one after the other. Up to 128 characters.
+	// Default: none.
 	Queue string
 
-	// Priority is when the jobs run among those that are due: lower ones first, -32768 to 32767. Default: 0.
+	// Priority orders the jobs that are due: lower ones run first, -32768 to 32767. Default: 0.
 	Priority int
 
-	// JobKey is the key under which at most one of the jobs waits. Up to 512 characters. Default: none.
+	// JobKey is the key under which at most one of the jobs is waiting. Up to 512 characters. Default: none.
 	JobKey string
 
-	// JobKeyMode is what happens if a job waits under JobKey. Default: [Replace].
+	// JobKeyMode decides what happens if a job is waiting under JobKey. Default: [Replace].
 	JobKeyMode JobKeyMode
 
-	// Payload is whatever [encoding/json] turns into an object. Default: {}. The member _cron is set over it.
+	// Payload is any value that [encoding/json] encodes as an object. Default: {}. The member _cron is added to it.
 	Payload any
 
 	// PayloadJSON is the object itself, in place of Payload.
 	PayloadJSON json.RawMessage
 
-	// TimeZone is the time zone of the schedule by its name in the database, such as Europe/Berlin. Default: UTC.
+	// TimeZone is the name of the schedule's time zone in the database, such as Europe/Berlin. Default: UTC.
 	TimeZone string
 }
 
-// completed returns item with what the options say, or everything that is wrong.
+// completed returns item with the options applied, or an error with all problems.
 func (o Options) completed(item Item) (Item, error) {
 	var problems []error
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -57,7 +58,7 @@ func (o Options) completed(item Item) (Item, error) {
 		refuse("task is %q, must have 1 to %d characters", item.Task, maxNameLength)
 	}
 	if o.ID != "" && !(optionsByName["id"].pattern.MatchString(o.ID) && isText(o.ID, maxNameLength)) {
-		refuse("id is %q, must begin with a letter or _ and go on with letters, digits, _ and -, up to %d", o.ID, maxNameLength)
+		refuse("id is %q, must begin with a letter or _ followed by letters, digits, _ and -, up to %d characters", o.ID, maxNameLength)
 	}
 	if o.Fill < 0 || o.Fill > maxFill || o.Fill%time.Second != 0 {
 		refuse("fill is %s, must be a number of whole seconds between 0 and %s", o.Fill, maxFill)
@@ -130,7 +131,7 @@ func checkPayload(text json.RawMessage) (json.RawMessage, error) {
 	return encode(object)
 }
 
-// hasNUL reports whether a string or a name within a JSON value has a character that PostgreSQL cannot read.
+// hasNUL reports whether a string or a name within a JSON value contains NUL, which PostgreSQL cannot read.
 func hasNUL(value any) bool {
 	switch value := value.(type) {
 	case string:
@@ -152,5 +153,5 @@ func isText(text string, max int) bool {
 	return utf8.ValidString(text) && !strings.Contains(text, "\x00") && utf8.RuneCountInString(text) <= max
 }
 
-// timeZonePattern matches names of time zones. Which ones there are, only the database knows.
+// timeZonePattern matches names of time zones. Only the database knows which exist.
 var timeZonePattern = regexp.MustCompile(`^[a-zA-Z][-+_/a-zA-Z0-9]*$`)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Load reads the crontab file at path. The error is an [*Error] with the path before it if the file can be read but not
-// understood, and matches [io/fs.ErrNotExist] if there is none.
+// Load reads the crontab file at path. If the file can be read but is invalid, the error is an [*Error] with the path
+// before it. If there is no file, the error matches [io/fs.ErrNotExist].
 func Load(path string) ([]Item, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -23,8 +23,8 @@ func Load(path string) ([]Item, error) {
 	return items, nil
 }
 
-// Parse reads the text of a crontab and returns its items in their order. If anything is wrong there are no items, and
-// the error is an [*Error] with all that is.
+// Parse reads the text of a crontab and returns its items in their order. If it has any problem, Parse returns no items
+// and an [*Error] with all problems.
 func Parse(text string) ([]Item, error) {
 	report := Check(text)
 	if len(report.Problems) > 0 {
@@ -33,17 +33,17 @@ func Parse(text string) ([]Item, error) {
 	return report.Items, nil
 }
 
-// Report is what [Check] finds in a crontab.
+// Report is the result of [Check].
 type Report struct {
-	// Items are the lines that could be read, in their order. They are of use only if there are no Problems.
+	// Items are the valid lines, in their order. They are usable only if there are no Problems.
 	Items []Item
 	// Problems are the reasons why [Parse] refuses the crontab, sorted by line.
 	Problems []Problem
-	// Warnings are the places that Graphile Worker's own worker, the one for Node.js, could not read.
+	// Warnings are the places that Graphile Worker's own worker, the one for Node.js, would not accept.
 	Warnings []Problem
 }
 
-// Check reads the text of a crontab as [Parse] does, and returns what can be read beside what cannot.
+// Check reads the text of a crontab as [Parse] does, and returns valid items as well as problems.
 func Check(text string) Report {
 	var report Report
 	identifiers := make(map[string]bool)
@@ -67,11 +67,11 @@ func Check(text string) Report {
 	return report
 }
 
-// line is a line of a crontab that says something.
+// line is a line of a crontab that is neither blank nor a comment.
 type line struct {
 	number   int
-	text     string // without the space around it
-	indent   int    // how many characters that space has at its begin
+	text     string // without surrounding white space
+	indent   int    // the number of leading white space characters
 	problems []Problem
 	warnings []Problem
 }
@@ -84,12 +84,12 @@ func newLine(number int, raw string) (l line, isBlank bool) {
 	return l, l.text == "" || strings.HasPrefix(l.text, "#")
 }
 
-// isSpace reports whether JavaScript takes r for white space: it knows the byte order mark for one, but not U+0085.
+// isSpace reports whether r is white space in JavaScript, where the byte order mark is, but U+0085 is not.
 func isSpace(r rune) bool {
 	return unicode.Is(unicode.Z, r) || slices.Contains([]rune("\t\n\v\f\r\uFEFF"), r)
 }
 
-// problem adds a problem at an offset into the line's text, in bytes.
+// problem adds a problem at an offset in the line's text, in bytes.
 func (l *line) problem(offset int, format string, args ...any) {
 	message := string([]rune(fmt.Sprintf(format, args...))) // each byte that is not UTF-8 becomes U+FFFD
 	l.problems = append(l.problems, Problem{l.number, l.column(offset), message})

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// The database reads patterns itself and decides by them alone. They are checked here too because it knows nothing of
-// lines and columns, and stops at the first mistake. A table of patterns in tests/cron_patterns.json holds both to the
-// same grammar and words.
+// The database parses patterns itself, and only its result counts. They are checked here as well, because the database
+// has no line and column numbers and stops at the first error. A table of patterns in tests/cron_patterns.json tests
+// that both have the same grammar and messages.
 
-// field is what a field of a pattern may hold.
+// field describes a field of a pattern.
 type field struct {
 	name      string
 	low, high float64
@@ -36,8 +36,7 @@ var (
 	wildcardPart = regexp.MustCompile(`^\*(?:/([0-9]+))?$`)
 )
 
-// parsePattern checks the fields, whose places are those of linePattern's first groups, and returns them with one space
-// between.
+// parsePattern checks the fields, which are linePattern's first groups, and returns them separated by one space.
 func (l *line) parsePattern(places []int) string {
 	texts := make([]string, fieldCount)
 	for i, field := range patternFields {
@@ -57,7 +56,7 @@ func (l *line) parsePattern(places []int) string {
 	return pattern
 }
 
-// check returns what is wrong with one part of a field, or nothing; where names the field.
+// check returns the problem of one part of a field, or nothing; where names the field.
 func (f field) check(part, where string) string {
 	if numberPart.MatchString(part) {
 		number := parseNumber(part)
@@ -81,7 +80,7 @@ func (f field) check(part, where string) string {
 	return ""
 }
 
-// checkValues returns what is wrong with the first value between from and to that is wrong, or nothing.
+// checkValues returns the problem of the first invalid value of from and to, or nothing.
 func (f field) checkValues(from, to float64, where string) string {
 	beyond := f.high + 1
 	if f.wraps {
@@ -97,13 +96,13 @@ func (f field) checkValues(from, to float64, where string) string {
 	return ""
 }
 
-// parseNumber reads digits as JavaScript does: there can be more than an integer holds.
+// parseNumber reads digits as JavaScript does: the number may exceed an integer.
 func parseNumber(digits string) float64 {
 	number, _ := strconv.ParseFloat(digits, 64) // its only error is that of an infinite number
 	return number
 }
 
-// formatNumber writes a number as JavaScript does.
+// formatNumber prints a number as JavaScript does.
 func formatNumber(number float64) string {
 	if math.IsInf(number, 0) {
 		return "Infinity"

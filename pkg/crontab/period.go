@@ -9,7 +9,7 @@ import (
 // periodPart is a part of a period such as 4w3d2h1m.
 var periodPart = regexp.MustCompile(`([0-9]+)([smhdw])`)
 
-// parsePeriod returns a period that is written as one or more parts. It returns false if it is too long.
+// parsePeriod returns the duration of a period with one or more parts. It returns false if the period is too long.
 func parsePeriod(text string) (time.Duration, bool) {
 	units := map[string]time.Duration{
 		"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,

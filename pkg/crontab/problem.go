@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Problem is something that is wrong, or worth a warning, at one place of a crontab.
+// Problem is an error or a warning at one place of a crontab.
 type Problem struct {
-	// Line is the line, 1 for the first.
+	// Line is the number of the line, from 1.
 	Line int
-	// Column is where in the line it is, in characters, 1 for the first. What is missing at the end of a line has the
-	// column behind its last character.
+	// Column is the position in the line, in characters, from 1. Text that is missing at the end of a line has the
+	// column after its last character.
 	Column int
-	// Message says what it is, in the words of Graphile Worker where that has some.
+	// Message describes the problem, in Graphile Worker's wording if it has one.
 	Message string
 }
 
-// String returns the problem as compilers do: 3:7: Too large value '24' in ...
+// String returns the problem in the format of compilers: 3:7: Too large value '24' in ...
 func (p Problem) String() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message) }
 
-// Error is everything that is wrong with a crontab. No item of such a crontab is used.
+// Error contains all problems of a crontab. No item of such a crontab is used.
 type Error struct {
 	// Problems is not empty, and sorted by line.
 	Problems []Problem

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Source is where items come from: an [Item], the [Text] of a crontab, or a crontab [File].
+// Source is a source of items: an [Item], the [Text] of a crontab, or a crontab [File].
 type Source interface {
 	items() ([]Item, error)
 }
@@ -13,15 +13,15 @@ type Source interface {
 // Text is the text of a crontab.
 type Text string
 
-// File is the path of a crontab file. It is read each time that [Collect] is called.
+// File is the path of a crontab file. [Collect] reads it each time it is called.
 type File string
 
 func (i Item) items() ([]Item, error) { return []Item{i}, nil }
 func (t Text) items() ([]Item, error) { return Parse(string(t)) }
 func (f File) items() ([]Item, error) { return Load(string(f)) }
 
-// Collect returns the items of several sources in their order. Its error tells all that is wrong with any of them, or
-// which identifier there is twice; there are no items then.
+// Collect returns the items of several sources in their order. Its error lists all problems of the sources, or the
+// identifiers that occur twice; in that case it returns no items.
 func Collect(sources ...Source) ([]Item, error) {
 	var all []Item
 	var problems []error
@@ -32,7 +32,7 @@ func Collect(sources ...Source) ([]Item, error) {
 	seen := make(map[string]bool)
 	for _, item := range all {
 		if seen[item.Identifier] {
-			problems = append(problems, fmt.Errorf("identifier %q of a recurring job is there twice", item.Identifier))
+			problems = append(problems, fmt.Errorf("identifier %q of a recurring job occurs twice", item.Identifier))
 		}
 		seen[item.Identifier] = true
 	}

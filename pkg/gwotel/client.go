@@ -10,14 +10,14 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Client is a [shim.Client] that makes a span for each call that adds jobs. If the client it is made of has a propagator,
-// the span goes along with the jobs.
+// Client is a [shim.Client] that creates a span for each call that adds jobs. If its inner client has a propagator, the
+// trace is stored with the jobs.
 type Client struct {
 	*shim.Client
 	tracer trace.Tracer
 }
 
-// NewClient makes a client of another one. Config.NewTraces is the worker's business and does not matter here.
+// NewClient returns a client that wraps another one. It ignores Config.NewTraces, which applies to workers.
 func NewClient(client *shim.Client, cfg Config) *Client {
 	return &Client{Client: client, tracer: cfg.tracer()}
 }
@@ -88,7 +88,7 @@ func (c *Client) start(ctx context.Context, task string) (context.Context, trace
 		trace.WithAttributes(messaging("send", task)...))
 }
 
-// note makes a span say that what it is about failed, if it did.
+// note records err in a span, if it is not nil.
 func note(span trace.Span, err error) {
 	if err != nil {
 		span.RecordError(err)

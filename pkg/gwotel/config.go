@@ -8,13 +8,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says how jobs are traced. Its zero value is a good start.
+// Config configures the tracing of jobs. Its zero value is valid.
 type Config struct {
-	// TracerProvider makes the tracer. Default: OpenTelemetry's global one.
+	// TracerProvider provides the tracer. Default: OpenTelemetry's global one.
 	TracerProvider trace.TracerProvider
 
-	// NewTraces has each job begin a trace of its own, with a link to the span that added it. Default: false, its span is a
-	// child of that one. Set it where jobs wait for hours, or where one request adds thousands.
+	// NewTraces makes each job start a trace of its own, with a link to the span that added it. Default: false, which
+	// makes its span a child of that one. Set it if jobs wait for hours, or if one request adds thousands.
 	NewTraces bool
 }
 
@@ -28,7 +28,7 @@ func (c Config) tracer() trace.Tracer {
 	return provider.Tracer(scope)
 }
 
-// system is the value of messaging.system, for which the conventions have no name of ours.
+// system is the value of messaging.system; the conventions define no name for this system.
 const system = "graphile_worker"
 
 func messaging(operation, task string) []attribute.KeyValue {

@@ -1,18 +1,17 @@
-// Package gwotel traces jobs with OpenTelemetry, from whoever adds them to the handlers that work them.
+// Package gwotel traces jobs with OpenTelemetry, from the caller that adds them to the handler that runs them.
 //
-// The producer's side: a [Client] makes a span for each call, and a propagator sends the trace along beside the job, whose
-// payload stays as it is.
+// For producers: a [Client] creates a span for each call, and a propagator stores the trace beside the job, whose
+// payload is unchanged.
 //
 //	client := gwotel.NewClient(shim.NewClient(pool, shim.ClientConfig{Propagator: gwotel.Propagator(nil)}), gwotel.Config{})
 //
-// The worker's side: the propagator gives the trace to the handler's context, and a middleware makes a span there.
+// For workers: the propagator puts the trace into the handler's context, and a middleware creates a span in it.
 //
 //	worker, err := shim.New(pool, shim.Config{
 //		Propagator: gwotel.Propagator(nil),
 //		Middleware: []shim.Middleware{gwotel.Middleware(gwotel.Config{})},
 //	})
 //
-// Each part is of use without the others. Names and attributes are those of OpenTelemetry's conventions for messaging;
-// docs/observe.md lists them. The package needs the API of OpenTelemetry alone: which SDK there is, if any, is up to the
-// program.
+// Each part is useful without the others. Names and attributes follow OpenTelemetry's conventions for messaging;
+// docs/observe.md lists them. The package depends only on the OpenTelemetry API; the program chooses the SDK, if any.
 package gwotel

@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// errorType is the attribute error.type, which has few values: the SQLSTATE of an error of the database, else the type of
-// the innermost error.
+// errorType returns the attribute error.type, which has few values: the SQLSTATE of an error of the database, otherwise
+// the type of the innermost error.
 func errorType(err error) attribute.KeyValue {
 	if code := sqlstate.Of(err); code != "" {
 		return attribute.String("error.type", code)

@@ -12,9 +12,9 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Middleware makes a span "process <task>" around each handler. Handlers find it in their context. It has the status of
-// an error if the attempt failed, and says in gw.job.requested_outcome what the handler asked for, as the database decides
-// when the span has ended; a job that snoozes or is interrupted is no error.
+// Middleware creates a span "process <task>" around each handler, in the handler's context. If the attempt failed, the
+// span has the status of an error. The attribute gw.job.requested_outcome is the outcome that the handler asked for,
+// because the database decides after the span has ended. A job that snoozes or is interrupted is not an error.
 func Middleware(cfg Config) shim.Middleware {
 	tracer := cfg.tracer()
 	return func(next shim.Handler) shim.Handler {
@@ -76,8 +76,8 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 	}
 }
 
-// endPanicked ends the span of a handler that panicked with v and lets the panic go on. Without v the handler has ended
-// its goroutine.
+// endPanicked ends the span of a handler that panicked with v and continues the panic. If v is nil, the handler has
+// ended its goroutine.
 func endPanicked(span trace.Span, v any) {
 	defer span.End()
 	err := errors.New("handler ended its goroutine instead of returning")

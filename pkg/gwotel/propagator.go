@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Propagator makes a propagator for clients and workers of one of OpenTelemetry's; of nil, of the global one as it is at
-// each call. The global one does nothing until the program sets it, as to propagation.TraceContext{}.
+// Propagator returns a propagator for clients and workers that uses p, or the global propagator at the time of each
+// call if p is nil. The global one does nothing until the program sets it, for example to propagation.TraceContext{}.
 func Propagator(p propagation.TextMapPropagator) shim.Propagator { return propagator{p} }
 
 type propagator struct{ of propagation.TextMapPropagator }

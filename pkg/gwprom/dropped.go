@@ -10,13 +10,13 @@ import (
 )
 
 var droppedDesc = prometheus.NewDesc("gw_events_dropped_total",
-	"Events of workers that came too fast to be counted, so that the other metrics lack them.", nil, nil)
+	"Events of workers that were dropped because they came too fast; the other metrics do not include them.", nil, nil)
 
-// droppedCollector counts the events that the metrics have not seen.
+// droppedCollector counts the events that the metrics did not receive.
 type droppedCollector struct {
 	mu     sync.Mutex
 	hooks  []*shim.Hook
-	before int64 // of hooks that are gone
+	before int64 // of removed hooks
 }
 
 func (c *droppedCollector) add(h *shim.Hook) {

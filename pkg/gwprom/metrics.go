@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Metrics are those of the workers that it watches. Make it with [New].
+// Metrics are the metrics of the watched workers. Create them with [New].
 type Metrics struct {
 	jobs           *prometheus.CounterVec
 	duration       *prometheus.HistogramVec
@@ -28,68 +28,68 @@ type Metrics struct {
 	dropped        *droppedCollector
 }
 
-// New makes the metrics and registers them. Its error is that of the registerer, as when it has metrics of these names;
-// then none is registered. One Metrics does for all workers of a process.
+// New creates the metrics and registers them. It returns the error of the registerer, for example if metrics of these
+// names exist; then none is registered. One Metrics suffices for all workers of a process.
 func New(registerer prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gw_jobs_total",
-			Help: "Claims of jobs that ended, by what became of them.",
+			Help: "Claims of jobs that ended, by outcome.",
 		}, []string{"task", "outcome"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "gw_job_duration_seconds",
-			Help:    "How long handlers ran.",
+			Help:    "Durations of handlers.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
 		}, []string{"task"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "gw_job_latency_seconds",
-			Help:    "How long jobs waited from when they were due to their claim, by the clock of the database.",
+			Help:    "Waiting times of jobs from their due time until their claim, by the clock of the database.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
 		}, []string{"task"}),
 		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "gw_jobs_running",
-			Help: "Handlers that run.",
+			Help: "Running handlers.",
 		}, []string{"task"}),
 		fetchDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "gw_fetch_duration_seconds",
-			Help:    "How long the database took to answer claims, those that found nothing or failed included.",
+			Help:    "Durations of claims, including those that found nothing or failed.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5, 30},
 		}),
 		fetchErrors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gw_fetch_errors_total",
-			Help: "Claims that failed.",
+			Help: "Failed claims.",
 		}),
 		listening: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gw_listeners_connected",
-			Help: "Workers that have their listening connection.",
+			Help: "Workers with an open listening connection.",
 		}),
 		reconnects: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gw_listener_reconnects_total",
-			Help: "How often a listening connection was made anew after it was lost or could not be made.",
+			Help: "Listening connections opened after one was lost or could not be opened.",
 		}),
 		freed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gw_stale_jobs_freed_total",
-			Help: "Jobs of workers that were gone, freed by sweeps of these workers.",
+			Help: "Jobs with stale locks that sweeps of these workers have freed.",
 		}),
 		cronJobs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gw_cron_jobs_total",
-			Help: "Jobs that ticks of cron have added, backfilled ones not included.",
+			Help: "Jobs added by ticks of cron, without backfilled ones.",
 		}, []string{"task"}),
 		cronBackfilled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gw_cron_backfilled_jobs_total",
-			Help: "Jobs that cron has added for ticks that nobody had seen to.",
+			Help: "Jobs that cron has backfilled for missed ticks.",
 		}, []string{"task"}),
 		cronErrors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gw_cron_errors_total",
-			Help: "Ticks of cron that failed and were tried again.",
+			Help: "Failed ticks of cron, which were tried again.",
 		}),
 		workersRunning: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gw_workers_running",
-			Help: "Workers that run.",
+			Help: "Running workers.",
 		}),
 		workerFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gw_worker_failures_total",
-			Help: "How often a worker had to leave although nobody asked it to.",
+			Help: "Workers that stopped because of an error.",
 		}),
 		dropped: &droppedCollector{},
 	}
@@ -118,7 +118,7 @@ func (m *Metrics) register(registerer prometheus.Registerer) error {
 	return nil
 }
 
-// Watch begins to count what a worker does, until stop is called. Call it before the worker runs.
+// Watch counts the events of a worker until stop is called. Call it before the worker runs.
 func (m *Metrics) Watch(w *shim.Worker) (stop func()) {
 	watch := &watch{metrics: m, running: make(map[*shim.Job]struct{})}
 	hook := shim.On(w, watch.see)

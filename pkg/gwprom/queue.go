@@ -13,40 +13,40 @@ import (
 
 var (
 	depthDesc = prometheus.NewDesc("gw_queue_depth",
-		"Jobs in the queue by state: ready, scheduled, running or failed. An estimate where there are too many to count.",
+		"Jobs in the queue by state: ready, scheduled, running or failed. An estimate if there are too many to count.",
 		[]string{"state"}, nil)
 	oldestDesc = prometheus.NewDesc("gw_oldest_ready_seconds",
-		"For how long the longest waiting of the ready jobs is due, 0 if none is.", nil, nil)
+		"How long the oldest ready job has been due, 0 if none is ready.", nil, nil)
 	upDesc = prometheus.NewDesc("gw_queue_up",
-		"Whether the database said how many jobs there are, so that the other two are there.", nil, nil)
+		"1 if the database could be queried, so that the other two metrics are present, otherwise 0.", nil, nil)
 )
 
-// QueueConfig says how a queue collector asks the database. Its zero value is a good start.
+// QueueConfig configures a queue collector. Its zero value is valid.
 type QueueConfig struct {
-	// Timeout is how long a scrape waits for the database, a connection of the pool included. Default: 5 s. Keep it below
-	// the timeout of the scrape.
+	// Timeout is how long a scrape waits for the database, including the wait for a connection of the pool. Default: 5
+	// s. Keep it below the timeout of the scrape.
 	Timeout time.Duration
 
-	// MaxAge is for how long an answer of the database serves further scrapes, so that several servers that scrape, or one
-	// in a hurry, cost no more. Default: 5 s. A negative MaxAge asks at each scrape.
+	// MaxAge is how long a result is reused for further scrapes, to limit the cost of several or frequent scrapes.
+	// Default: 5 s. With a negative MaxAge each scrape queries the database.
 	MaxAge time.Duration
 
 	// Logger receives the errors of the database. Default: slog.Default().
 	Logger *slog.Logger
 }
 
-// QueueCollector counts the jobs in the queue when it is scraped. Make it with [NewQueueCollector].
+// QueueCollector counts the jobs in the queue when it is scraped. Create it with [NewQueueCollector].
 type QueueCollector struct {
 	client *shim.Client
 	cfg    QueueConfig
 
-	mu    sync.Mutex // held while the database is asked, so that scrapes at the same time share the answer
+	mu    sync.Mutex // held during a query, so that concurrent scrapes share the result
 	last  shim.QueueDepth
-	asked time.Time // when last was asked for; zero before
+	asked time.Time // when last was read; zero before
 }
 
-// NewQueueCollector makes a collector on a client, which is best one on a pool, for scrapes may overlap. What a scrape
-// costs is bounded, as [shim.Client.QueueDepth] says.
+// NewQueueCollector returns a collector on a client, preferably one on a pool, because scrapes may overlap. The cost of
+// a scrape is bounded, see [shim.Client.QueueDepth].
 func NewQueueCollector(client *shim.Client, cfg QueueConfig) *QueueCollector {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
@@ -67,15 +67,15 @@ func (c *QueueCollector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- upDesc
 }
 
-// Collect implements [prometheus.Collector]. If the database does not answer, gw_queue_up is 0, the others are missing,
-// and all other metrics of the scrape are as ever.
+// Collect implements [prometheus.Collector]. If the database does not answer, gw_queue_up is 0, the other metrics of
+// this collector are missing, and all other metrics of the scrape are unaffected.
 func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	depth, err := c.depth()
 	if err != nil {
-		c.cfg.Logger.Warn("cannot measure the queue", "error", err)
+		c.cfg.Logger.Warn("queue depth could not be read", "error", err)
 		gauge(upDesc, 0)
 		return
 	}
@@ -87,7 +87,7 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge(oldestDesc, depth.OldestReady.Seconds())
 }
 
-// depth asks the database, unless its last answer is young.
+// depth queries the database, unless the last result is recent.
 func (c *QueueCollector) depth() (shim.QueueDepth, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,10 +5,10 @@ import "github.com/gwsql/gw/pkg/shim"
 // watch follows one worker. Its fields belong to the goroutine that delivers the events.
 type watch struct {
 	metrics   *Metrics
-	running   map[*shim.Job]struct{} // a set, so that an event that was dropped does not count for ever
-	begun     bool                   // WorkerStopped comes even of a run that did not come to start
+	running   map[*shim.Job]struct{} // a set, so that a dropped event has no lasting effect
+	begun     bool                   // WorkerStopped also comes after a run that failed to start
 	listening bool
-	lost      bool // the listening connection, since it was last made
+	lost      bool // whether the listening connection was lost since it was last opened
 }
 
 func (w *watch) see(event shim.Event) {

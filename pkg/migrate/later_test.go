@@ -150,7 +150,7 @@ func TestOnlyWhatIsOursIsDroppedByAMigration(t *testing.T) {
 	execute(t, conn, "create function graphile_worker.mine() returns void language sql as ''")
 	for _, object := range []string{"function mine()", "function backoff(text)", "table migrations"} {
 		if _, err := conn.Exec(t.Context(), "select graphile_worker._gw_drop($1)", object); err == nil ||
-			!strings.Contains(err.Error(), "No migration has made a "+object+" in schema graphile_worker. (SQLSTATE 42704)") {
+			!strings.Contains(err.Error(), "No migration has created a "+object+" in schema graphile_worker. (SQLSTATE 42704)") {
 			t.Errorf("%s: %v", object, err)
 		}
 	}

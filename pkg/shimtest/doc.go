@@ -1,7 +1,7 @@
-// Package shimtest helps to test programs that use [github.com/gwsql/gw/pkg/shim]: what adds jobs, and what works them.
+// Package shimtest helps to test programs that use [github.com/gwsql/gw/pkg/shim], both producers and workers.
 //
-// [RequireEnqueued] looks whether a transaction has added a job, [RunDue] has a worker run everything that is due, and
-// [Work] calls a handler without any database.
+// [RequireEnqueued] checks whether a transaction has added a job, [RunDue] makes a worker run all due jobs, and [Work]
+// calls a handler without a database.
 package shimtest
 
 import (
@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// TB is as much of [testing.TB] as this package uses.
+// TB is the part of [testing.TB] that this package uses.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// patience bounds what a call does in the database.
+// patience limits the time of a call in the database.
 const patience = time.Minute
 
 func limited() (context.Context, context.CancelFunc) {

@@ -13,13 +13,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Match says more about an expected job than its task. What is left out may be anything.
+// Match describes an expected job in addition to its task. Zero fields match anything.
 type Match struct {
-	// Payload is what the payload holds: of an object at least these members, of anything else just this. It is whatever
-	// encoding/json takes.
+	// Payload is the expected payload: of an object at least these members, of any other value exactly this one. It is
+	// any value that encoding/json can encode.
 	Payload any
 
-	// QueueName is the named queue that the job is in.
+	// QueueName is the named queue of the job.
 	QueueName string
 
 	// JobKey is the key of the job.
@@ -28,23 +28,23 @@ type Match struct {
 	// Priority is the job's priority.
 	Priority *int
 
-	// MaxAttempts is after how many attempts the job has failed for good.
+	// MaxAttempts is the max_attempts of the job.
 	MaxAttempts int
 
-	// RunAt is when the job is to run, to the microsecond.
+	// RunAt is the run_at of the job, to the microsecond.
 	RunAt time.Time
 
-	// Flags are among the flags of the job.
+	// Flags are flags that the job has, possibly among others.
 	Flags []string
 
-	// Schema is the schema that holds the queue, not quoted. Default: "graphile_worker".
+	// Schema is the schema of the queue, not quoted. Default: "graphile_worker".
 	Schema string
 }
 
-// RequireEnqueued fails the test unless the transaction that db is in has added one job of a task that match describes,
-// and returns it. A job that the transaction has replaced through its key counts. match may be nil.
+// RequireEnqueued fails the test unless the transaction of db has added exactly one job of a task that match describes,
+// and returns the job. A job that the transaction has replaced by its key counts. match may be nil.
 //
-// Pass the transaction that adds the job, before it ends: on a pool there is none, so nothing is found.
+// Pass the transaction that adds the job, before it ends. A pool has no transaction, so nothing is found on a pool.
 func RequireEnqueued(tb TB, db shim.DB, task string, match *Match) *shim.JobInfo {
 	tb.Helper()
 	return requireOne(tb, pgxReader{db}, task, match)
@@ -56,7 +56,7 @@ func RequireEnqueuedSQL(tb TB, db shim.SQLDB, task string, match *Match) *shim.J
 	return requireOne(tb, sqlReader{db}, task, match)
 }
 
-// RequireNotEnqueued fails the test if the transaction that db is in has added a job of a task that match describes.
+// RequireNotEnqueued fails the test if the transaction of db has added a job of a task that match describes.
 func RequireNotEnqueued(tb TB, db shim.DB, task string, match *Match) {
 	tb.Helper()
 	requireNone(tb, pgxReader{db}, task, match)
@@ -68,8 +68,7 @@ func RequireNotEnqueuedSQL(tb TB, db shim.SQLDB, task string, match *Match) {
 	requireNone(tb, sqlReader{db}, task, match)
 }
 
-// Enqueued returns the jobs of a task that match describes and that the transaction that db is in has added, oldest
-// first.
+// Enqueued returns the jobs of a task that match describes and that the transaction of db has added, oldest first.
 func Enqueued(tb TB, db shim.DB, task string, match *Match) []*shim.JobInfo {
 	tb.Helper()
 	return infos(find(tb, pgxReader{db}, task, match).matching)
@@ -105,7 +104,7 @@ func requireNone(tb TB, db reader, task string, match *Match) {
 // found are the jobs of this transaction.
 type found struct {
 	matching []added
-	rest     []added // of whatever task
+	rest     []added // of any task
 }
 
 type added struct {
@@ -152,8 +151,8 @@ func find(tb TB, db reader, task string, match *Match) (result found) {
 	return result
 }
 
-// addedBy returns the jobs that the transaction has added or replaced. Times tell, not ids of transactions, which differ
-// within savepoints: now() is when this transaction began.
+// addedBy returns the jobs that the transaction has added or replaced. It compares times, because ids of transactions
+// differ within savepoints: now() is when this transaction began.
 func addedBy(ctx context.Context, db reader, schema string) ([]added, error) {
 	if schema == "" {
 		schema = "graphile_worker"
@@ -199,7 +198,7 @@ func (m *Match) fits(job *shim.JobInfo) bool {
 		!slices.ContainsFunc(m.Flags, func(flag string) bool { return !slices.Contains(job.Flags, flag) })
 }
 
-// describe says in words which jobs m is about.
+// describe describes the jobs that match m.
 func (m *Match) describe(task string) string {
 	parts := []string{fmt.Sprintf("of task %q", task)}
 	add := func(given bool, format string, value any) {

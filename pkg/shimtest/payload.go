@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// decode keeps numbers as they are written, lest large ones be taken for each other.
+// decode keeps numbers as text, so that large ones compare correctly.
 func decode(text []byte) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -14,8 +14,8 @@ func decode(text []byte) (value any, err error) {
 	return value, err
 }
 
-// holds reports whether a payload holds what is wanted: of objects, within others too, at least the wanted members; the
-// rest is equal.
+// holds reports whether a payload contains the expected one: of objects, nested ones included, at least the expected
+// members; other values must be equal.
 func holds(got, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:

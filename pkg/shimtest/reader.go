@@ -7,7 +7,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// reader is a database, be it of pgx or of database/sql.
+// reader is a database handle of pgx or of database/sql.
 type reader interface {
 	each(ctx context.Context, fn func(scan func(...any) error) error, sql string) error
 	client(shim.ClientConfig) *shim.Client

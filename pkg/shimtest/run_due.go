@@ -8,11 +8,11 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// RunDue has a worker run everything that is due, as [shim.Worker.RunOnce] does, and returns what became of each claim,
-// in the order in which the database was told. The jobs must be committed. What a job adds is run, too; what is due later
-// is left, retries among it.
+// RunDue makes a worker run all due jobs, as [shim.Worker.RunOnce] does, and returns the outcomes of the claims in the
+// order in which they were reported. The jobs must be committed. Jobs added by these jobs are run, too; jobs due later,
+// retries among them, are left.
 //
-// It fails the test if the worker cannot run, and if a job failed, unless it is given [AllowErrors].
+// It fails the test if the worker cannot run, and if a job failed, unless [AllowErrors] is given.
 func RunDue(tb TB, w *shim.Worker, options ...RunOption) []shim.JobReported {
 	tb.Helper()
 	var set runSettings
@@ -27,11 +27,11 @@ func RunDue(tb TB, w *shim.Worker, options ...RunOption) []shim.JobReported {
 	err := w.RunOnce(ctx)
 	switch {
 	case err != nil:
-		tb.Fatalf("run what is due: %v", err)
+		tb.Fatalf("run due jobs: %v", err)
 	case ctx.Err() != nil:
-		tb.Fatalf("run what is due: %v", context.Cause(ctx))
+		tb.Fatalf("run due jobs: %v", context.Cause(ctx))
 	case hook.Dropped() > 0:
-		tb.Fatalf("run what is due: too many jobs to follow, %d got lost", hook.Dropped())
+		tb.Fatalf("run due jobs: too many jobs, %d events were dropped", hook.Dropped())
 	}
 	if failures := describeFailures(reports); failures != "" && !set.allowErrors {
 		tb.Fatalf("jobs failed:%s", failures)
@@ -39,12 +39,12 @@ func RunDue(tb TB, w *shim.Worker, options ...RunOption) []shim.JobReported {
 	return reports
 }
 
-// RunOption changes what [RunDue] does.
+// RunOption is an option of [RunDue].
 type RunOption func(*runSettings)
 
 type runSettings struct{ allowErrors bool }
 
-// AllowErrors lets a test go on though a job failed.
+// AllowErrors lets the test continue if a job failed.
 func AllowErrors() RunOption { return func(s *runSettings) { s.allowErrors = true } }
 
 func describeFailures(reports []shim.JobReported) string {

@@ -11,9 +11,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Job returns a job as a worker would give it to a handler, at its first of 25 attempts. No worker has claimed it and
-// there is no database, so its Client, WithConn, Query and CompleteTx return errors. Change its fields to have it
-// otherwise.
+// Job returns a job as a worker would pass it to a handler, at its first of 25 attempts. It has no worker and no
+// database, so its Client, WithConn, Query and CompleteTx return errors. Change its fields for other values.
 func Job(tb TB, task string, payload any) *shim.Job {
 	tb.Helper()
 	text := json.RawMessage("{}")
@@ -35,26 +34,27 @@ func Job(tb TB, task string, payload any) *shim.Job {
 	}
 }
 
-// Result is what a handler did with a job.
+// Result is the result of a handler for a job.
 type Result struct {
-	// Outcome is what would have become of the job.
+	// Outcome is the outcome that the job would have.
 	Outcome shim.Outcome
 
-	// Err is what the handler returned. A panic is an error with its stack.
+	// Err is the error of the handler. A panic becomes an error with its stack.
 	Err error
 
-	// RetryIn is the delay that the handler asked for by shim.RetryIn or shim.Snooze, nil if it asked for none.
+	// RetryIn is the delay that the handler requested by shim.RetryIn or shim.Snooze, nil if it requested none.
 	RetryIn *time.Duration
 
-	// Remaining is the payload of the next attempt, where the handler asked by shim.Batch for another one than before.
+	// Remaining is the payload of the next attempt, if the handler requested another one by shim.Batch.
 	Remaining json.RawMessage
 }
 
-// Work calls a handler with a job, without a database, and returns what would become of the job. Use [shim.Typed] for a
-// handler with a decoded payload. Middleware and options of the task, such as a timeout, are for the test to apply.
+// Work calls a handler with a job, without a database, and returns the outcome that the job would have. Use
+// [shim.Typed] for a handler with a decoded payload. The test applies middleware and options of the task, such as a
+// timeout, itself.
 //
 // If ctx ends with the cause [shim.ErrShutdown] or [shim.ErrLeaseLost], the outcome is that of an interrupted job; with
-// [shim.ErrCanceled], an error of the handler fails the job for good.
+// [shim.ErrCanceled], an error of the handler fails the job permanently.
 func Work(ctx context.Context, handler shim.Handler, job *shim.Job) Result {
 	err := call(shim.ContextWithJob(ctx, job), handler, job)
 	result := Result{Outcome: outcome(ctx, job, err), Err: err}

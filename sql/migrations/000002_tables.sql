@@ -246,9 +246,9 @@ comment on table {{.schema}}._gw_installed is 'Digests of the functions and trig
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of its definition.';
 
--- Without row level security, as migrations: programs of roles that are not the owner read it, too.
+-- Without row level security, as migrations: programs of other roles than the owner read it, too.
 comment on table {{.schema}}._gw_breaking_versions is
-  'Versions of this schema that programs which do not know them must not work with. A migration that is one adds its number.';
+  'Breaking versions of this schema: programs that do not support them must not use it. A breaking migration adds its number.';
 comment on column {{.schema}}._gw_breaking_versions.version is 'The version, as in _gw_schema_version.';
 
 comment on table {{.schema}}._gw_grants is 'The roles set up by gw-migrate grants; migrations apply them again.';

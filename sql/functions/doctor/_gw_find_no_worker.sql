@@ -1,8 +1,8 @@
--- Jobs that have been due for some minutes while no worker is at work: no registered worker was seen in that time, and no
--- job or queue was claimed. The claims show whether workers that do not register, such as Node's, are at work. A job counts
--- from run_at or from its last change, whichever is later, so that a job that was added late or is postponed again and
--- again is not reported. Jobs behind a locked queue are not counted: _gw_find_held_queues() and _gw_find_stale_locks()
--- report these queues.
+-- Jobs that have been due for some minutes while no worker is running: no registered worker was seen in that time, and
+-- no job or queue was claimed. The claims show whether workers that do not register, such as Node's, are running. A job
+-- counts from its run_at or its last change, whichever is later, so a job that was added late or is deferred repeatedly
+-- is not reported. Jobs in a locked queue are not counted: _gw_find_held_queues() and _gw_find_stale_locks() report
+-- these queues.
 create or replace function {{.schema}}._gw_find_no_worker(
   pages    bigint   default 10000,
   patience interval default '5 minutes'
@@ -35,7 +35,7 @@ begin
      where coalesce(j.job_queue_id, 0) <> all (locked_queues)
         or j.locked_at is not null
   )
-  select -- A sample may miss the few running jobs among many that wait.
+  select -- A sample may miss a few running jobs among many waiting ones.
          case when jobs_seen < 100 then 'warning' else 'critical' end,
          'no worker',
          'schema ' || {{.schema}}._gw_namespace(),
@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_no_worker(bigint, interval) is
-  'Internal, for doctor(): jobs that are due for so long while no worker is registered and no job is claimed, by so many pages of each table.';
+  'Internal, for doctor(): jobs that have been due for this long while no worker is registered and no job is claimed, by a sample of this many pages.';

@@ -1,9 +1,9 @@
--- Adds jobs in the order of the specs and returns their ids in that order. This function does so in the schema for roles,
--- where its body is _gw_enqueue_jobs_body(). It has the rights of the caller there. In the queue's own schema, which has
--- add_job and add_jobs, it adds nothing and returns no rows. A client knows only the name of its schema, so it learns from
--- the answer which of the two it is.
--- specs is an array of objects with the members of job_spec. payload is a text, run_in (microseconds from now) may replace
--- run_at, and mode is the job_key_mode.
+-- Adds jobs in the order of the specs and returns their ids in that order. The function does this only in the schema
+-- for roles, where its body is _gw_enqueue_jobs_body() and it has the rights of the caller. In the queue's own schema,
+-- which has add_job and add_jobs, it adds nothing and returns no rows. So a client, which only has the name of its
+-- schema, can tell the two kinds of schema apart.
+-- specs is an array of objects with the members of job_spec. payload is text, run_in (microseconds from now) may
+-- replace run_at, and mode is the job_key_mode.
 create or replace function {{.schema}}._gw_enqueue_jobs(
   specs json
 )

@@ -1,5 +1,5 @@
--- The newest version of the schema that programs which do not know it must not work with, 0 if there is none.
--- _gw_breaking_revision() is the same for Graphile Worker's migrations.
+-- Returns the newest breaking version of the schema, 0 if there is none. A program that does not support this version
+-- must not use the schema. _gw_breaking_revision() is the same for Graphile Worker's migrations.
 create or replace function {{.schema}}._gw_breaking_version()
   returns integer
   language sql
@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_breaking_version() is
-  'Internal, for workers: the newest version of the schema that programs which do not know it must not work with, 0 if there is none.';
+  'Internal, for workers: returns the newest breaking version of the schema, 0 if there is none.';

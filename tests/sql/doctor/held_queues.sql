@@ -29,8 +29,8 @@ update _private_jobs set run_at = now() - interval '1 day', updated_at = now() -
 select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('warning', 'held queue', 'queue queue',
-             'Worker pool-1, which is not registered, has locked it for 00:07:00. Due jobs of the queue: 1, the oldest for '
-             '00:06:00. They wait until the job of that worker is done or, if the worker is dead, until the lock is four hours old.') $$,
+             'Worker pool-1, which is not registered, has held its lock for 00:07:00. Due jobs of the queue: 1, the oldest for '
+             '00:06:00. They wait until the job of that worker ends or, if the worker is dead, until the lock is four hours old.') $$,
   'a queue with a job that has been due for minutes, and none that has nothing to run');
 select is(
   (select remedy from doctor()),

@@ -1,6 +1,6 @@
--- Named queues that a worker which is not registered has locked for minutes, and in which jobs have been due for minutes. The
--- lock may belong to a job that runs for long, or to a worker that died, or to a Node worker that was stopped and did not
--- free it. A worker that has claimed something since is alive. _gw_find_stale_locks() reports locks of more than four hours,
+-- Named queues that a worker which is not registered has locked for minutes, with jobs that have been due for minutes.
+-- The lock may belong to a long job, to a dead worker, or to a Node worker that was stopped without freeing it. A
+-- worker that has claimed a job since then is alive. _gw_find_stale_locks() reports locks older than four hours,
 -- _gw_find_orphaned_queues() locks without a running job.
 create or replace function {{.schema}}._gw_find_held_queues(
   pages    bigint   default 10000,
@@ -37,8 +37,8 @@ begin
   select 'warning',
          'held queue',
          'queue ' || h.queue_name,
-         format('Worker %s, which is not registered, has locked it for %s. Due jobs of the queue: %s, the oldest for %s. They '
-                'wait until the job of that worker is done or, if the worker is dead, until the lock is four hours old.',
+         format('Worker %s, which is not registered, has held its lock for %s. Due jobs of the queue: %s, the oldest for %s. They '
+                'wait until the job of that worker ends or, if the worker is dead, until the lock is four hours old.',
                 h.locked_by, {{.schema}}._gw_age(h.locked_at),
                 {{.schema}}._gw_estimate(b.due, jobs_seen), {{.schema}}._gw_age(b.since)),
          format('If the worker is dead, free its jobs and queues, by %s, or with: select %s.force_unlock_workers(array[%L]);',
@@ -54,4 +54,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_find_held_queues(bigint, interval) is
-  'Internal, for doctor(): queues with jobs that have been due for so long, which a worker that is not registered holds, by so many pages of each table.';
+  'Internal, for doctor(): queues with jobs that have been due for this long, whose lock a worker that is not registered holds, by a sample of this many pages.';

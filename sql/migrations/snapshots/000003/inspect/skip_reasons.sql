@@ -1,10 +1,10 @@
 -- Returns why complete_jobs, permanently_fail_jobs, reschedule_jobs, retry_jobs or cancel_jobs has just skipped these
 -- jobs: a row for each id, and the worker that holds the job, if any.
---   gone      no job has this id, or not any more
+--   gone      no job has this id
 --   running   a worker holds the job
 --   replaced  the job was replaced by its key or removed while it ran, and has failed
 --   failed    the job has failed permanently
---   busy      nothing of that: another transaction has changed the job since, or held it
+--   busy      none of these: another transaction held the job, or has changed it since
 create or replace function {{.schema}}.skip_reasons(
   job_ids bigint[]
 )

@@ -1,7 +1,7 @@
--- Drops a function or a trigger that an earlier migration made, and its record, so that nobody misses it. A migration that
--- removes a function, or gives it other arguments or results, calls it before it makes the new one. One that somebody has
--- dropped already is forgotten.
--- Raises undefined_object for what is not recorded as ours.
+-- Drops a function or a trigger of an earlier migration, and its record, so that it is not reported as missing. A
+-- migration that removes a function, or changes its arguments or results, calls _gw_drop before it creates the new one.
+-- If the object was already dropped by hand, only its record is deleted.
+-- Raises undefined_object if the object is not recorded as ours.
 create or replace function {{.schema}}._gw_drop(
   dropped text -- as in 'function _gw_names(text[])' or 'trigger _gw_queue_freed on _private_job_queues', without the schema
 )
@@ -18,8 +18,8 @@ begin
    where replace(i.object, own, '') = dropped
   returning i.object into known;
   if known is null then
-    raise exception 'No migration has made a % in schema %.', dropped, {{.schema}}._gw_namespace()
-      using errcode = 'undefined_object', hint = 'Write it as _gw_installed has it, without the schema.';
+    raise exception 'No migration has created a % in schema %.', dropped, {{.schema}}._gw_namespace()
+      using errcode = 'undefined_object', hint = 'Write it as in _gw_installed, without the schema.';
   end if;
 
   foreach statement in array array(select 'drop ' || o.object from {{.schema}}._gw_objects() as o where o.object = known) loop

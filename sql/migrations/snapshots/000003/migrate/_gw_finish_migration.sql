@@ -1,6 +1,7 @@
--- The last statement of every migration from 000003 on: records what it has made, and gives roles the rights that
--- gw-migrate grants has remembered. A function that was made anew is open to everybody until then.
--- A script of the extension calls _gw_record_installed() instead: the functions for roles are not the extension's.
+-- The last statement of every migration from 000003 on. It records the functions and triggers that the migration has
+-- created, and applies the grants stored by gw-migrate grants. Until then public may execute newly created functions.
+-- A script of the extension calls _gw_record_installed() instead: the functions for roles do not belong to the
+-- extension.
 create or replace function {{.schema}}._gw_finish_migration()
   returns void
   language plpgsql
@@ -13,4 +14,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_finish_migration() is
-  'Internal, the end of every migration: records what it has made, and gives roles their rights again.';
+  'Internal, the end of every migration: records the objects that it has created, and applies the grants of roles.';
