@@ -37,6 +37,7 @@ type add struct {
 	queue, runAt, in, key, keyMode string
 	maxAttempts, priority          int
 	flags                          []string
+	isGiven                        func(flag string) bool
 }
 
 func newAddCommand(getenv func(string) string) *cobra.Command {
@@ -60,6 +61,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			if err := a.complete(getenv); err != nil {
 				return usageError{err}
 			}
+			a.isGiven = cmd.Flags().Changed
 			return a.run(cmd, args)
 		},
 	}
@@ -67,7 +69,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`, whose jobs run one after the other")
 	flags.StringVar(&a.runAt, "run-at", "", "`time` to run at, not before (default now)")
 	flags.StringVar(&a.in, "in", "", "`time` from now to run at, such as 90s or 2h")
-	flags.IntVar(&a.maxAttempts, "max-attempts", 25, "`number` of attempts after which it has failed for good")
+	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "`number` of attempts after which it has failed for good (default 25)")
 	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job: replaces what waits under it")
 	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")
 	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
@@ -90,12 +92,12 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 		payload = text
 	}
 	ctx := cmd.Context()
-	q, err := a.open(ctx)
+	db, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer q.close()
-	found, err := a.call(ctx, q, args[0], payload)
+	defer db.close()
+	found, err := a.call(ctx, db, args[0], payload)
 	if err != nil {
 		return fmt.Errorf("add job: %w", err)
 	}
@@ -116,12 +118,15 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 
 // call adds the job. The row of add_job() has numbers for its task and queue: they are those of the call, but for a job
 // that was there before and stays as it is.
-func (a *add) call(ctx context.Context, q *queue, task string, payload any) (answer, error) {
-	var flags any
+func (a *add) call(ctx context.Context, db *session, task string, payload any) (answer, error) {
+	var flags, maxAttempts any
 	if len(a.flags) > 0 {
 		flags = a.flags
 	}
-	return q.ask(ctx, `
+	if a.isGiven("max-attempts") {
+		maxAttempts = int64(a.maxAttempts)
+	}
+	return db.ask(ctx, `
 		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
 		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
 		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
@@ -131,7 +136,7 @@ func (a *add) call(ctx context.Context, q *queue, task string, payload any) (ans
 		                 coalesce($4::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $5::text::interval),
 		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
 		  left join S.jobs as k on k.id operator(pg_catalog.=) a.id and $10::text operator(pg_catalog.=) 'unsafe_dedupe'`,
-		task, payload, orNull(a.queue), orNull(a.runAt), orNull(a.in), int64(a.maxAttempts), orNull(a.key),
+		task, payload, orNull(a.queue), orNull(a.runAt), orNull(a.in), maxAttempts, orNull(a.key),
 		int64(a.priority), flags, orNull(a.keyMode))
 }
 

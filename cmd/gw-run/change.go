@@ -80,32 +80,32 @@ func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error
 	if err != nil {
 		return err
 	}
-	q, err := c.open(ctx)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer q.close()
+	defer db.close()
 	if len(ids) == 0 {
-		if ids, err = c.find(ctx, q); err != nil {
+		if ids, err = c.find(ctx, db); err != nil {
 			return err
 		}
 		if goOn, err := c.confirm(cmd, len(ids)); err != nil || !goOn {
 			return err
 		}
 	}
-	work := &changing{change: c, q: q, call: call, args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+	work := &changing{change: c, db: db, call: call, args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 	return work.do(ctx, ids)
 }
 
 // find returns the ids of the jobs that fit now.
-func (c *change) find(ctx context.Context, q *queue) ([]int64, error) {
+func (c *change) find(ctx context.Context, db *session) ([]int64, error) {
 	var ids []int64
 	for {
 		after := int64(0)
 		if len(ids) > 0 {
 			after = ids[len(ids)-1]
 		}
-		rows, err := q.db.Query(ctx, q.sql(`
+		rows, err := db.conn.Query(ctx, db.sql(`
 			select m.id
 			  from S.matching_job_ids(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as m (id)
 			 order by m.id`), append(c.arguments(), after, countStep)...)
@@ -157,7 +157,7 @@ func plural(n int, what string) string {
 // changing is a change under way.
 type changing struct {
 	*change
-	q           *queue
+	db          *session
 	call        string
 	args        []any
 	out, errOut io.Writer
@@ -206,7 +206,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 		args = append(args, c.arguments()...)
 	}
 	call := strings.ReplaceAll(c.call, "IDS", "array(select w.id from wanted as w)")
-	found, err := c.q.ask(ctx, `
+	found, err := c.db.ask(ctx, `
 		with wanted as materialized (`+wanted+`),
 		     changed as materialized (select j.id from `+call+` as j)
 		select w.id, c.id is not null as is_done
@@ -263,7 +263,7 @@ func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := c.q.ask(ctx, `select s.* from S.skip_reasons($1::bigint[]) as s`, ids)
+	found, err := c.db.ask(ctx, `select s.* from S.skip_reasons($1::bigint[]) as s`, ids)
 	if err != nil {
 		return nil, err
 	}

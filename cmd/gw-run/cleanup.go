@@ -67,12 +67,12 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 			return usageError{fmt.Errorf("there is no clean-up %q; there are %v", name, cleanupTasks)}
 		}
 	}
-	q, err := c.open(ctx)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer q.close()
-	found, err := q.ask(ctx, `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
+	defer db.close()
+	found, err := db.ask(ctx, `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
 		tasks, append([]string{}, c.keep...), c.force)
 	if err != nil {
 		return fmt.Errorf("clean up: %w", err)

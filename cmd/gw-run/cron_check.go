@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/connection"
-	"github.com/gwsql/gw/internal/sqlstate"
-	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -30,8 +28,7 @@ items are printed without their runs, and nobody knows whether their time zones 
 // cronCheck is a run of `gw-run cron check`.
 type cronCheck struct {
 	path        string
-	schema      string
-	db          *pgx.Conn // nil without a database
+	db          *session // nil without a database
 	out, errOut io.Writer
 	problems    int
 }
@@ -46,7 +43,7 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
   gw-run cron check --connection postgres:///app ./crontab`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := &cronCheck{path: args[0], schema: to.schema, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+			c := &cronCheck{path: args[0], out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 			return c.run(cmd.Context(), to, getenv)
 		},
 	}
@@ -74,14 +71,10 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 	case err != nil:
 		return usageError{err}
 	default:
-		config, err := to.pool()
-		if err != nil {
+		if c.db, err = to.open(ctx); err != nil {
 			return err
 		}
-		if c.db, err = connection.Connect(ctx, config.ConnConfig); err != nil {
-			return fmt.Errorf("connect: %w", err)
-		}
-		defer c.db.Close(context.WithoutCancel(ctx))
+		defer c.db.close()
 	}
 	return c.check(ctx, string(text))
 }
@@ -126,11 +119,8 @@ func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 		c.complain(crontab.Problem{Line: item.Line, Column: 1, Message: refusal.Message})
 		return nil
 	}
-	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotFound {
-		return fmt.Errorf("ask for the next runs: %w; gw-migrate installs and upgrades the queue", err)
-	}
 	if err != nil {
-		return fmt.Errorf("ask for the next runs: %w", err)
+		return fmt.Errorf("ask for the next runs: %w", explain(err))
 	}
 	if len(runs) == 0 {
 		runs = []string{"never runs"}
@@ -145,7 +135,7 @@ func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, 
 	if zone == "" {
 		zone = "UTC"
 	}
-	rows, err := c.db.Query(ctx, statement.In(pgx.Identifier{c.schema}.Sanitize(), `
+	rows, err := c.db.conn.Query(ctx, c.db.sql(`
 		with recursive runs (number, run) as (
 		  select 1, S.cron_next($1::text, pg_catalog.now(), $2::text)
 		  union all

@@ -84,8 +84,8 @@ func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 		Example: cronListExamples,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
-				found, err := q.ask(ctx, `
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				found, err := db.ask(ctx, `
 					select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
 					       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
 					  from S.recurring_jobs as r

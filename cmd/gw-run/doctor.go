@@ -57,8 +57,8 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			if failOn == "never" {
 				least = -1
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
-				worst, err := examine(ctx, q, l.json, out)
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				worst, err := examine(ctx, db, l.json, out)
 				if err == nil && worst <= least && l.watch == 0 {
 					err = errors.New("the findings above need attention")
 				}
@@ -74,8 +74,8 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 }
 
 // examine prints what hurts the queue, and returns the worst severity by its place among all.
-func examine(ctx context.Context, q *queue, asJSON bool, out io.Writer) (worst int, err error) {
-	found, err := q.ask(ctx, `select d.* from S.doctor() as d`)
+func examine(ctx context.Context, db *session, asJSON bool, out io.Writer) (worst int, err error) {
+	found, err := db.ask(ctx, `select d.* from S.doctor() as d`)
 	if err != nil {
 		return 0, fmt.Errorf("examine the queue: %w", err)
 	}

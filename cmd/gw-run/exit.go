@@ -2,7 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -36,4 +40,25 @@ func exitCode(err error) int {
 	default:
 		return exitFailure
 	}
+}
+
+// explain says what to do about an error of the database, and whose mistake it is.
+func explain(err error) error {
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	isOurs, text := sqlstate.IsOurs(refusal.Code), refusal.Message
+	if isOurs && refusal.Hint != "" {
+		text += " " + refusal.Hint
+	}
+	switch class := sqlstate.ClassOf(refusal.Code); {
+	case class == sqlstate.Usage:
+		return usageError{errors.New(text)}
+	case class == sqlstate.NotFound:
+		return fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
+	case isOurs:
+		return errors.New(text)
+	}
+	return err
 }

@@ -79,29 +79,29 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 
 // run checks one thing after the other, as far as each makes sense.
 func (h *healthcheck) run(ctx context.Context) error {
-	q, err := h.open(ctx)
+	db, err := h.open(ctx)
 	if err != nil {
 		return h.say("database", err, "")
 	}
-	defer q.close()
+	defer db.close()
 	if err := h.say("database", nil, "it answers"); err != nil {
 		return err
 	}
-	version, err := h.schemaVersion(ctx, q)
+	version, err := h.schemaVersion(ctx, db)
 	if err != nil {
 		return h.say("schema", err, "")
 	}
 	if err := h.say("schema", nil, version); err != nil {
 		return err
 	}
-	detail, err := h.critical(ctx, q)
+	detail, err := h.critical(ctx, db)
 	if err := h.say("doctor", err, detail); err != nil {
 		return err
 	}
 	if h.maxAge == 0 && h.workers == 0 {
 		return nil
 	}
-	stats, err := readStats(ctx, q, nil)
+	stats, err := readStats(ctx, db, nil)
 	if err != nil {
 		return h.say("age", err, "")
 	}
@@ -129,8 +129,8 @@ func (h *healthcheck) run(ctx context.Context) error {
 }
 
 // schemaVersion returns what is installed, in words, and an error if that is not enough.
-func (h *healthcheck) schemaVersion(ctx context.Context, q *queue) (string, error) {
-	migrator, err := migrate.New(q.config, migrate.Config{Schema: h.schema})
+func (h *healthcheck) schemaVersion(ctx context.Context, db *session) (string, error) {
+	migrator, err := migrate.New(db.config, migrate.Config{Schema: h.schema})
 	if err != nil {
 		return "", err
 	}
@@ -150,8 +150,8 @@ func (h *healthcheck) schemaVersion(ctx context.Context, q *queue) (string, erro
 }
 
 // critical returns an error if there is something that cannot wait.
-func (h *healthcheck) critical(ctx context.Context, q *queue) (string, error) {
-	found, err := q.ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`)
+func (h *healthcheck) critical(ctx context.Context, db *session) (string, error) {
+	found, err := db.ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`)
 	if err != nil {
 		return "", err
 	}

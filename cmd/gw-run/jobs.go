@@ -44,9 +44,9 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 			if err := p.check(); err != nil {
 				return err
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, errOut io.Writer) error {
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
 				args := append(which.arguments(), after, p.limit+1)
-				found, err := q.ask(ctx, `
+				found, err := db.ask(ctx, `
 					select l.* from S.list_jobs(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as l order by l.id`, args...)
 				if err != nil {
 					return fmt.Errorf("list jobs: %w", err)

@@ -29,7 +29,7 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 }
 
 // printer prints a list once.
-type printer func(ctx context.Context, q *queue, out, errOut io.Writer) error
+type printer func(ctx context.Context, db *session, out, errOut io.Writer) error
 
 // run prints once, or again and again.
 func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, print printer) error {
@@ -41,16 +41,16 @@ func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *sto
 	}
 	ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
 	defer release()
-	q, err := l.open(ctx)
+	db, err := l.open(ctx)
 	if err != nil {
 		return stop.Explain(ctx, err)
 	}
-	defer q.close()
+	defer db.close()
 	if l.watch == 0 {
-		return stop.Explain(ctx, print(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		return stop.Explain(ctx, print(ctx, db, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 	}
 	return stop.Explain(ctx, terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
-		return print(ctx, q, out, cmd.ErrOrStderr())
+		return print(ctx, db, out, cmd.ErrOrStderr())
 	}))
 }
 

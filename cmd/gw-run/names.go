@@ -32,8 +32,8 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 		if err := p.check(); err != nil {
 			return err
 		}
-		return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, errOut io.Writer) error {
-			found, err := q.ask(ctx, n.query, orNull(after), p.limit+1)
+		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+			found, err := db.ask(ctx, n.query, orNull(after), p.limit+1)
 			if err != nil {
 				return fmt.Errorf("list %s: %w", cmd.Name(), err)
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/config"
@@ -36,18 +35,7 @@ type options struct {
 	fromFile map[string]config.Setting // by the flags that they stand for
 }
 
-// database says where the queue is.
-type database struct {
-	connection string
-	schema     string
-}
-
 func newOptions() *options { return &options{worker: serve.Options{PollInterval: 2 * time.Second}} }
-
-func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
-	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
-	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
-}
 
 // newCommandFlags returns the flags of a worker.
 func newCommandFlags(o *options, getenv func(string) string) *pflag.FlagSet {
@@ -171,14 +159,6 @@ func (o *options) check(getenv func(string) string) error {
 	return errors.Join(problems...)
 }
 
-func (d *database) complete(getenv func(string) string) (err error) {
-	if d.schema == "" {
-		return errors.New("--schema is empty")
-	}
-	d.connection, err = connection.FromFlag(d.connection, getenv)
-	return err
-}
-
 // connections fills in where the connections of a worker go.
 func (o *options) connections() (err error) {
 	if o.worker.Pool, err = o.database.pool(); err != nil {
@@ -198,18 +178,6 @@ func (o *options) connections() (err error) {
 	}
 	o.worker.Listen = pool.ConnConfig
 	return nil
-}
-
-func (d *database) pool() (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(d.connection)
-	if err != nil {
-		return nil, fmt.Errorf("read connection: %w", err)
-	}
-	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
-		params["application_name"] = "gw-run"
-	}
-	connection.SpeakUTF8(config.ConnConfig)
-	return config, nil
 }
 
 // pollInterval is a flag: a time, or a bare number of milliseconds as Graphile Worker takes it.

@@ -45,8 +45,8 @@ func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 			if (len(ids) == 0) == (key == "") {
 				return usageError{errors.New("which job? Give ids, or a key by --key")}
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
-				return show(ctx, q, ids, key, l.json, out)
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				return show(ctx, db, ids, key, l.json, out)
 			})
 		},
 	}
@@ -56,8 +56,8 @@ func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 }
 
 // show prints the jobs with these ids, or with a key.
-func show(ctx context.Context, q *queue, ids []int64, key string, asJSON bool, out io.Writer) error {
-	found, err := q.ask(ctx, `
+func show(ctx context.Context, db *session, ids []int64, key string, asJSON bool, out io.Writer) error {
+	found, err := db.ask(ctx, `
 		select s.*
 		  from S.show_jobs(case when $2::text is null then $1::bigint[]
 		                        else array(select S.matching_job_ids(job_key => $2::text)) end) as s

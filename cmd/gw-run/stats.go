@@ -62,9 +62,9 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 				return usageError{fmt.Errorf("--over is %s, must not be negative", over)}
 			}
 			var before *statsRow
-			return l.run(cmd, getenv, stops, func(ctx context.Context, q *queue, out, _ io.Writer) error {
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
 				if before == nil && over > 0 && l.watch == 0 {
-					first, err := readStats(ctx, q, nil)
+					first, err := readStats(ctx, db, nil)
 					if err != nil {
 						return err
 					}
@@ -73,7 +73,7 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 						return err
 					}
 				}
-				now, err := readStats(ctx, q, before)
+				now, err := readStats(ctx, db, before)
 				if err != nil {
 					return err
 				}
@@ -98,8 +98,8 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // readStats reads the statistics, with the rates since an earlier reading. Counters that were reset in between have none.
-func readStats(ctx context.Context, q *queue, before *statsRow) (statsRow, error) {
-	found, err := q.ask(ctx, `select s.* from S.queue_stats() as s`)
+func readStats(ctx context.Context, db *session, before *statsRow) (statsRow, error) {
+	found, err := db.ask(ctx, `select s.* from S.queue_stats() as s`)
 	if err != nil {
 		return statsRow{}, fmt.Errorf("read statistics: %w", err)
 	}

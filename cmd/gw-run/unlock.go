@@ -27,7 +27,7 @@ const unlockExamples = `  gw-run unlock worker-d34db33f
 type unlock struct {
 	database
 	json, yes bool
-	q         *queue
+	db        *session
 }
 
 // unlocked is what became of a worker.
@@ -72,10 +72,10 @@ func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 }
 
 func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err error) {
-	if u.q, err = u.open(ctx); err != nil {
+	if u.db, err = u.open(ctx); err != nil {
 		return err
 	}
-	defer u.q.close()
+	defer u.db.close()
 	found, err := u.held(ctx, ids)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ const held = `
 
 // held returns what each of the workers holds.
 func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
-	found, err := u.q.ask(ctx, held+` order by w.worker_id`, ids)
+	found, err := u.db.ask(ctx, held+` order by w.worker_id`, ids)
 	if err != nil {
 		return answer{}, fmt.Errorf("look at workers: %w", err)
 	}
@@ -124,7 +124,7 @@ func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
 
 // free frees what the workers hold, and returns what that was.
 func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
-	found, err := u.q.ask(ctx, `
+	found, err := u.db.ask(ctx, `
 		with held as materialized (`+held+`),
 		     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
 		select h.* from held as h left join freed on true order by h.worker_id`, ids)

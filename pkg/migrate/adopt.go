@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/graphile"
 )
 
 // functionsVersion is the version of the migration that replaces Graphile Worker's functions. The rows that it needs in
@@ -67,10 +69,10 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 	case ledger.isRust():
 		status.Warnings = append(status.Warnings, fmt.Sprintf("the table migrations of schema %s, at %d, seems to be that of "+
 			"Graphile Worker's port to Rust: nothing is written to it", m.quoted(), ledger.newest()))
-	case ledger.newest() > contractRevision:
+	case ledger.newest() > graphile.Revision:
 		status.Warnings = append(status.Warnings, fmt.Sprintf("schema %s is at revision %d of Graphile Worker, which this "+
 			"program does not know; as nothing since %d is marked as breaking, it goes on",
-			m.quoted(), ledger.newest(), contractRevision))
+			m.quoted(), ledger.newest(), graphile.Revision))
 	}
 	for _, o := range status.Objects {
 		if o.Origin == Unknown {
@@ -82,7 +84,7 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 }
 
 // planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which
-// correspond to contractRevision. Without the row, a Node worker of that revision would replace ours at its next start.
+// correspond to graphile.Revision. Without the row, a Node worker of that revision would replace ours at its next start.
 func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 	if !ledger.lacksRevisions() {
 		return

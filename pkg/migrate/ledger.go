@@ -7,21 +7,20 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/graphile"
 )
 
 const (
-	// contractRevision is the revision of Graphile Worker's schema that our first migration creates.
-	contractRevision = 20
-
-	// oldestRevision is the oldest revision with the tables of contractRevision. The next one only records that workers
+	// oldestRevision is the oldest revision with the tables of graphile.Revision. The next one only records that workers
 	// older than 0.17 must stop.
 	oldestRevision = 18
 
-	// newestRustRevision is the newest revision of its Rust port whose tables are known to be those of contractRevision.
+	// newestRustRevision is the newest revision of its Rust port whose tables are known to be those of graphile.Revision.
 	newestRustRevision = 22
 )
 
-// breakingRevisions are Graphile Worker's revisions, up to contractRevision, that older workers do not support.
+// breakingRevisions are Graphile Worker's revisions, up to graphile.Revision, that older workers do not support.
 func breakingRevisions() []int32 { return []int32{1, 3, 11, 13, 14, 16, 19} }
 
 // A revision is a row of Graphile Worker's table migrations.
@@ -70,7 +69,7 @@ func (l ledger) newest() int32 {
 // isRust reports whether the ledger is that of the Rust port, whose revisions differ from those with the same numbers.
 func (l ledger) isRust() bool {
 	return slices.ContainsFunc(l, func(r revision) bool {
-		return r.ID <= contractRevision && r.Breaking != slices.Contains(breakingRevisions(), r.ID)
+		return r.ID <= graphile.Revision && r.Breaking != slices.Contains(breakingRevisions(), r.ID)
 	})
 }
 
@@ -80,15 +79,15 @@ func (l ledger) newestBreaking() int32 {
 		return 0
 	}
 	for _, r := range slices.Backward(l) {
-		if r.ID > contractRevision && r.Breaking {
+		if r.ID > graphile.Revision && r.Breaking {
 			return r.ID
 		}
 	}
 	return 0
 }
 
-// lacksRevisions reports whether revisions up to contractRevision still have to be recorded.
-func (l ledger) lacksRevisions() bool { return !l.isRust() && l.newest() < contractRevision }
+// lacksRevisions reports whether revisions up to graphile.Revision still have to be recorded.
+func (l ledger) lacksRevisions() bool { return !l.isRust() && l.newest() < graphile.Revision }
 
 // recordRevisions returns the SQL that records the revisions from first on and announces them, as Node's own migrations
 // do. It begins with the insert, on which two concurrent migrations wait for each other.
@@ -103,5 +102,5 @@ func (m *Migrator) recordRevisions(first int32) string {
 select pg_notify('worker:migrate', json_build_object('migrationNumber', a.id, 'breaking', a.breaking)::text)
   from added as a
  order by a.id;
-`, m.qualified("migrations"), first, contractRevision)
+`, m.qualified("migrations"), first, graphile.Revision)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/graphile"
 )
 
 // A Reason is a kind of [Refusal].
@@ -63,7 +65,7 @@ func (m *Migrator) refuseAbsent() *Refusal {
 	}
 }
 
-// bringToNewest makes Graphile Worker migrate to contractRevision and exit.
+// bringToNewest makes Graphile Worker migrate to graphile.Revision and exit.
 const bringToNewest = "npx graphile-worker@0.18 --schema-only"
 
 func (m *Migrator) refuseGraphile(revision int32) *Refusal {
@@ -87,7 +89,7 @@ func (m *Migrator) refuse18() *Refusal {
 	return &Refusal{
 		Reason: ReasonGraphile,
 		Problem: fmt.Sprintf("schema %s is at revision %d of Graphile Worker; adopting it upgrades it to %d, with which "+
-			"Node workers older than 0.17 stop and refuse to start", m.quoted(), oldestRevision, contractRevision),
+			"Node workers older than 0.17 stop and refuse to start", m.quoted(), oldestRevision, graphile.Revision),
 		WayOut: "if none of them is left, or none is needed: gw-migrate --from-18",
 	}
 }

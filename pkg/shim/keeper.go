@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/build"
+	"github.com/gwsql/gw/internal/graphile"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
 	sweepInterval = time.Minute
-
-	// contractRevision is the newest revision of the shared tables that this worker supports.
-	contractRevision = 20
 
 	// schemaVersion is the newest version of our schema that this worker knows: the number of the last migration.
 	schemaVersion = 4
@@ -115,9 +113,9 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	if revision > contractRevision {
+	if revision > graphile.Revision {
 		return fmt.Errorf("%w: the schema is at revision %d, this worker knows revisions up to %d, upgrade it",
-			ErrBreakingMigration, revision, contractRevision)
+			ErrBreakingMigration, revision, graphile.Revision)
 	}
 	version, err := k.queries.breakingVersion(ctx)
 	if err != nil {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/connection"
+)
+
+// database says where the queue is.
+type database struct {
+	connection string
+	schema     string
+}
+
+func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
+	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
+	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
+}
+
+// complete finds the connection and checks what was given.
+func (d *database) complete(getenv func(string) string) (err error) {
+	if d.schema == "" {
+		return errors.New("--schema is empty")
+	}
+	d.connection, err = connection.FromFlag(d.connection, getenv)
+	return err
+}
+
+// pool returns the settings of a connection pool.
+func (d *database) pool() (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(d.connection)
+	if err != nil {
+		return nil, fmt.Errorf("read connection: %w", err)
+	}
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "gw-run"
+	}
+	connection.SpeakUTF8(config.ConnConfig)
+	return config, nil
+}

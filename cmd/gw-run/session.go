@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/statement"
+)
+
+// session is the connection of a command that looks at the queue or acts on it, by the SQL functions that are there for
+// everybody.
+type session struct {
+	config *pgx.ConnConfig
+	schema string
+	conn   *pgx.Conn
+}
+
+// open connects to the queue. Times are read and told in UTC.
+func (d database) open(ctx context.Context) (*session, error) {
+	config, err := d.pool()
+	if err != nil {
+		return nil, err
+	}
+	// Nothing is prepared: each statement is run once or twice, and may come through a pooler.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	s := &session{config: config.ConnConfig, schema: d.schema}
+	return s, s.connect(ctx)
+}
+
+func (s *session) connect(ctx context.Context) (err error) {
+	if s.conn, err = connection.Connect(ctx, s.config); err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	return nil
+}
+
+func (s *session) close() {
+	if s.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.conn.Close(ctx) // what was to be done is done
+	}
+}
+
+// answer is what a query returned.
+type answer struct {
+	rows []json.RawMessage // an object each, with the names of the columns
+	now  time.Time         // by the clock of the database
+}
+
+// ask returns the rows of a query, in which S. stands for the schema. A connection that is gone is made anew.
+func (s *session) ask(ctx context.Context, query string, args ...any) (answer, error) {
+	if s.conn.IsClosed() {
+		if err := s.connect(ctx); err != nil {
+			return answer{}, err
+		}
+	}
+	var found answer
+	rows, err := s.conn.Query(ctx, s.sql("select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
+	if err != nil {
+		return answer{}, explain(err)
+	}
+	var text string
+	_, err = pgx.ForEachRow(rows, []any{&text, &found.now}, func() error {
+		found.rows = append(found.rows, json.RawMessage(text))
+		return nil
+	})
+	return found, explain(err)
+}
+
+// sql completes a statement, in which S stands for the schema.
+func (s *session) sql(text string) string {
+	return statement.In(pgx.Identifier{s.schema}.Sanitize(), text)
+}
+
+// decode returns the rows as values.
+func decode[T any](rows []json.RawMessage) ([]T, error) {
+	values := make([]T, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal(row, &values[i]); err != nil {
+			return nil, fmt.Errorf("read what the database answers: %w", err)
+		}
+	}
+	return values, nil
+}
