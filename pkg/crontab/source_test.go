@@ -47,7 +47,7 @@ func TestACollectionThatIsWrongSaysAllThatIs(t *testing.T) {
 	if items != nil || !errors.As(err, &wrong) || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("got %v and the error %v, want no items", items, err)
 	}
-	if want := `identifier "b" of a recurring job is there twice`; !strings.Contains(err.Error(), want) {
+	if want := `identifier "b" of a recurring job occurs twice`; !strings.Contains(err.Error(), want) {
 		t.Errorf("got the error %v, want %q", err, want)
 	}
 }

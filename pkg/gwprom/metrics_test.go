@@ -36,13 +36,13 @@ func TestJobsAreCountedByTaskAndOutcome(t *testing.T) {
 	}
 
 	err := testutil.GatherAndCompare(registry, strings.NewReader(`
-		# HELP gw_jobs_running Handlers that run.
+		# HELP gw_jobs_running Running handlers.
 		# TYPE gw_jobs_running gauge
 		gw_jobs_running{task="bad"} 0
 		gw_jobs_running{task="early"} 0
 		gw_jobs_running{task="good"} 0
 		gw_jobs_running{task="hopeless"} 0
-		# HELP gw_jobs_total Claims of jobs that ended, by what became of them.
+		# HELP gw_jobs_total Claims of jobs that ended, by outcome.
 		# TYPE gw_jobs_total counter
 		gw_jobs_total{outcome="completed",task="good"} 3
 		gw_jobs_total{outcome="failed",task="bad"} 1
@@ -143,7 +143,7 @@ func TestAFailedClaimCounts(t *testing.T) {
 
 func TestNothingIsRegisteredIfSomethingCannotBe(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	taken := prometheus.NewCounter(prometheus.CounterOpts{Name: "gw_fetch_errors_total", Help: "Claims that failed."})
+	taken := prometheus.NewCounter(prometheus.CounterOpts{Name: "gw_fetch_errors_total", Help: "Failed claims."})
 	registry.MustRegister(taken)
 	if _, err := gwprom.New(registry); err == nil {
 		t.Fatal("the name was free")

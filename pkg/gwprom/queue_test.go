@@ -21,13 +21,13 @@ func TestAScrapeSaysHowManyJobsStandWhere(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}), gwprom.QueueConfig{}))
 	err := testutil.GatherAndCompare(registry, strings.NewReader(`
-		# HELP gw_queue_depth Jobs in the queue by state: ready, scheduled, running or failed. An estimate where there are too many to count.
+		# HELP gw_queue_depth Jobs in the queue by state: ready, scheduled, running or failed. An estimate if there are too many to count.
 		# TYPE gw_queue_depth gauge
 		gw_queue_depth{state="failed"} 0
 		gw_queue_depth{state="ready"} 1
 		gw_queue_depth{state="running"} 0
 		gw_queue_depth{state="scheduled"} 2
-		# HELP gw_queue_up Whether the database said how many jobs there are, so that the other two are there.
+		# HELP gw_queue_up 1 if the database could be queried, so that the other two metrics are present, otherwise 0.
 		# TYPE gw_queue_up gauge
 		gw_queue_up 1
 	`), "gw_queue_depth", "gw_queue_up")
