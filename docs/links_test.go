@@ -32,6 +32,20 @@ func TestLinksWithinTheRepositoryLeadSomewhere(t *testing.T) {
 	}
 }
 
+// docs/README.md is the index.
+func TestEveryPageIsInTheIndex(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := read(t, "README.md")
+	for _, page := range pages {
+		if page != "README.md" && !strings.Contains(index, "]("+page+")") {
+			t.Errorf("README.md has no link to %s", page)
+		}
+	}
+}
+
 // anchors returns the names under which the headings of a document can be linked to.
 func anchors(t *testing.T, path string) []string {
 	t.Helper()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the pgTAP tests of tests/sql in copies of the migrated database DATABASE_URL, on the server that
-# GW_TEST_DATABASE_URL names: several at once, and no two in the same copy, for they take locks and draw identities.
+# GW_TEST_DATABASE_URL names: several at once, and no two in the same copy, for they take locks and draw identities. With
+# arguments, only these files and folders.
 set -euo pipefail
 
 copies=4
@@ -34,4 +35,4 @@ for n in $(seq "$copies"); do
 done
 
 # Not --dbname: pg_prove takes no URL with a `=` in it.
-pg_prove --jobs "$copies" --failures --comments --psql-bin scripts/psql-copy.sh --recurse --ext .sql tests/sql
+pg_prove --jobs "$copies" --failures --comments --psql-bin scripts/psql-copy.sh --recurse --ext .sql "${@:-tests/sql}"
