@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot release extension lint-packaging lint-release
+.PHONY: help test run test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
 export CGO_ENABLED = 0
@@ -12,6 +12,9 @@ help: ## List the targets
 
 test: deps ## Run the pgTAP and the Go tests
 	$(testserver) go run ./scripts/runtests
+
+run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); see CONTRIBUTING.md
+	$(testserver) $(CMD)
 
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
@@ -53,7 +56,12 @@ lint: deps ## Check the form of the Go code and every PL/pgSQL function
 lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
 	cd packaging/lint && go vet ./... && go test -count=1 ./...
 
-lint-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
+lint-calls: deps ## Record what the worker and the client of a release send, for later schemas to be held to (VERSION=0.1.0)
+	rm -f build/calls && mkdir -p build
+	GW_TEST_RECORD='$(CURDIR)/build/calls' $(testserver) go test -count=1 -p 1 ./pkg/shim ./pkg/gwprom ./tests/go/grants
+	$(testserver) scripts/with-database.sh go run ./scripts/release calls '$(VERSION)' build/calls
+
+release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
 	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
 
 deps: ## Install what the tests need (apt, as root or in CI), or say what that is

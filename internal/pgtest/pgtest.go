@@ -133,7 +133,14 @@ func Pool(t testing.TB, databaseURL string) *pgxpool.Pool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	pool, err := pgxpool.New(ctx, databaseURL)
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		t.Fatalf("open a pool for the test: %v", err)
+	}
+	if r := recording(); r != nil {
+		config.ConnConfig.Tracer = r
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		t.Fatalf("open a pool for the test: %v", err)
 	}

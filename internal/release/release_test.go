@@ -185,6 +185,28 @@ func TestAReleaseFreezesMigrationsAndDatesTheChangelog(t *testing.T) {
 	}
 }
 
+func TestAFunctionTakesTheCallsOfAnEarlierOneIfSomethingWasAppended(t *testing.T) {
+	earlier := release.Function{Name: "f", Arguments: "a text, b integer DEFAULT 1", Results: "TABLE(x text)"}
+	for _, c := range []struct {
+		arguments, results string
+		want               bool
+	}{
+		{earlier.Arguments, earlier.Results, true},
+		{"a text, b integer DEFAULT 1, c numeric DEFAULT (1, 2)", earlier.Results, true},
+		{earlier.Arguments, "TABLE(x text, y text)", true},
+		{"a text, b integer DEFAULT 1, c text", earlier.Results, false},
+		{"a text", earlier.Results, false},
+		{"z text, b integer DEFAULT 1", earlier.Results, false},
+		{earlier.Arguments, "TABLE(y text, x text)", false},
+		{earlier.Arguments, "TABLE(x text[])", false},
+	} {
+		later := release.Function{Name: "f", Arguments: c.arguments, Results: c.results}
+		if later.Takes(earlier) != c.want {
+			t.Errorf("%+v: %v", later, !c.want)
+		}
+	}
+}
+
 // released returns a copy of sql, all of which has been released.
 func released(t *testing.T) string {
 	t.Helper()

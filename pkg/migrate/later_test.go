@@ -175,7 +175,7 @@ func TestAnInstallWithSavepointsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = savepoint.Exec(t.Context(), text)
-	if err == nil || !strings.Contains(err.Error(), "No function of this transaction was found. (SQLSTATE 55000)") {
+	if err == nil || !strings.Contains(err.Error(), "No function of this transaction was found. (SQLSTATE 42704)") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -69,17 +69,23 @@ func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 			pgtest.Await(t, pool, `select not exists (select from graphile_worker._private_jobs)`)
 			stopOlder()
 			stopNewer()
-			wrong := pgtest.Value[[]string](t, pool, `
-				select coalesce(array_agg(w.n || ': ' || w.times), '{}')
-				  from (select n, count(d.n) as times
-				          from generate_series(1, $1::integer) as n
-				          left join done as d using (n)
-				         group by n
-				        having count(d.n) <> 1) as w`, total)
-			if len(wrong) > 0 {
-				t.Errorf("of %d jobs there were not done once, but so often: %v", total, wrong)
-			}
+			expectEachOnce(t, pool, total)
 		})
+	}
+}
+
+// expectEachOnce expects each of the jobs from 1 to total to be done once.
+func expectEachOnce(t *testing.T, pool *pgxpool.Pool, total int) {
+	t.Helper()
+	wrong := pgtest.Value[[]string](t, pool, `
+		select coalesce(array_agg(w.n || ': ' || w.times), '{}')
+		  from (select n, count(d.n) as times
+		          from generate_series(1, $1::integer) as n
+		          left join done as d using (n)
+		         group by n
+		        having count(d.n) <> 1) as w`, total)
+	if len(wrong) > 0 {
+		t.Errorf("of %d jobs there were not done once, but so often: %v", total, wrong)
 	}
 }
 

@@ -1,6 +1,6 @@
 -- Records the functions and triggers that this transaction has made, with a digest of each: _gw_installed is the one place
 -- that says what is ours. doctor(), gw-migrate status and gw-migrate repair read it.
--- Raises object_not_in_prerequisite_state in an install with savepoints, which hide who has made a function.
+-- Raises undefined_object in an install with savepoints, which hide who has made a function.
 create or replace function {{.schema}}._gw_record_installed()
   returns void
   language plpgsql
@@ -15,7 +15,7 @@ begin
 
   if not exists (select from {{.schema}}._gw_installed) then
     raise exception 'No function of this transaction was found.'
-      using errcode = 'object_not_in_prerequisite_state',
+      using errcode = 'undefined_object',
             hint = 'Install in one transaction without savepoints; psql sets them unless ON_ERROR_ROLLBACK is off.';
   end if;
 end;

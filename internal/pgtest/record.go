@@ -1,0 +1,79 @@
+package pgtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// recordVariable names the environment variable with the file to which each statement is appended that pkg/shim sends through
+// a pool of a test, as a line of JSON; see make calls.
+const recordVariable = "GW_TEST_RECORD"
+
+// recorder is the tracer of the pools of tests where statements are recorded.
+type recorder struct {
+	path string
+
+	mutex sync.Mutex
+	known map[string]bool
+}
+
+var recording = sync.OnceValue(func() *recorder {
+	if path := os.Getenv(recordVariable); path != "" {
+		return &recorder{path: path, known: make(map[string]bool)}
+	}
+	return nil
+})
+
+func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	r.note(data.SQL)
+	return ctx
+}
+
+func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	for _, queued := range data.Batch.QueuedQueries {
+		r.note(queued.SQL)
+	}
+	return ctx
+}
+
+func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// note records a statement that is new. pkg/shim is who quotes the name of the schema; the schema for roles has functions
+// with the names of the queue's.
+func (r *recorder) note(sql string) {
+	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
+	if !strings.Contains(sql, `"graphile_worker".`) {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.known[sql] {
+		return
+	}
+	r.known[sql] = true
+	if err := r.write(sql); err != nil {
+		panic(err)
+	}
+}
+
+func (r *recorder) write(sql string) error {
+	line, err := json.Marshal(sql)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,154 @@
+package release
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Calls are what programs of a release call.
+type Calls struct {
+	Functions  []Function `json:"functions"`  // that anybody may call
+	Statements []Call     `json:"statements"` // of the worker and the client
+}
+
+// A Call is a statement that the worker or the client of a release sends, as the schema of that release takes it.
+type Call struct {
+	SQL        string   `json:"sql"`
+	Parameters []string `json:"parameters"` // their types
+	Columns    []string `json:"columns"`    // of the result, with their types
+}
+
+// Describe asks the server how it takes a statement.
+func Describe(ctx context.Context, conn *pgx.Conn, sql string) (Call, error) {
+	described, err := conn.Prepare(ctx, "described", sql)
+	if err != nil {
+		return Call{}, fmt.Errorf("describe: %w", err)
+	}
+	if err := conn.Deallocate(ctx, "described"); err != nil {
+		return Call{}, fmt.Errorf("describe: %w", err)
+	}
+	call := Call{SQL: sql, Parameters: []string{}, Columns: []string{}}
+	for _, oid := range described.ParamOIDs {
+		name, err := typeName(ctx, conn, oid)
+		if err != nil {
+			return Call{}, err
+		}
+		call.Parameters = append(call.Parameters, name)
+	}
+	for _, field := range described.Fields {
+		name, err := typeName(ctx, conn, field.DataTypeOID)
+		if err != nil {
+			return Call{}, err
+		}
+		call.Columns = append(call.Columns, field.Name+" "+name)
+	}
+	return call, nil
+}
+
+func typeName(ctx context.Context, conn *pgx.Conn, oid uint32) (name string, err error) {
+	err = conn.QueryRow(ctx, "select format_type($1::oid, null)", oid).Scan(&name)
+	if err != nil {
+		return "", fmt.Errorf("read name of type: %w", err)
+	}
+	return name, nil
+}
+
+// KeepCalls writes the calls of a release to a file: the statements in another one, a line of JSON each, as a migrated
+// database takes them.
+func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error {
+	file, err := os.Open(recorded)
+	if err != nil {
+		return fmt.Errorf("read statements: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	var calls Calls
+	if calls.Functions, err = Functions(ctx, conn); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var sql string
+		if err := json.Unmarshal(lines.Bytes(), &sql); err != nil {
+			return fmt.Errorf("read statements: %w", err)
+		}
+		call, err := Describe(ctx, conn, sql)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, sql)
+		}
+		calls.Statements = append(calls.Statements, call)
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read statements: %w", err)
+	}
+	slices.SortFunc(calls.Statements, func(a, b Call) int { return strings.Compare(a.SQL, b.SQL) })
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(calls); err != nil {
+		return fmt.Errorf("write calls: %w", err)
+	}
+	return writeFile(path, text.String())
+}
+
+// ReadCalls reads what KeepCalls has written.
+func ReadCalls(path string) (calls Calls, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Calls{}, fmt.Errorf("read calls: %w", err)
+	}
+	if err := json.Unmarshal(text, &calls); err != nil {
+		return Calls{}, fmt.Errorf("read calls: %s: %w", path, err)
+	}
+	return calls, nil
+}
+
+// Functions lists the functions of a queue that anybody may call, with their arguments and results.
+func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
+	rows, err := conn.Query(ctx, `
+		select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+		  from pg_proc as p
+		  join pg_namespace as n on n.oid = p.pronamespace
+		 where n.nspname = 'graphile_worker' and left(p.proname, 4) <> '_gw_'
+		 order by 1, 2`)
+	if err != nil {
+		return nil, fmt.Errorf("read functions: %w", err)
+	}
+	functions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Function])
+	if err != nil {
+		return nil, fmt.Errorf("read functions: %w", err)
+	}
+	return functions, nil
+}
+
+// A Function is one that anybody may call, as PostgreSQL prints it.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Results   string `json:"results"`
+}
+
+// Takes reports whether every call of an earlier function is right for f: arguments were appended with defaults, and
+// columns to the result, and nothing else has changed.
+func (f Function) Takes(earlier Function) bool {
+	more, ok := strings.CutPrefix(f.Arguments, earlier.Arguments)
+	if !ok || f.Name != earlier.Name {
+		return false
+	}
+	for _, added := range splitOutside(strings.TrimPrefix(more, ", "), ',') {
+		if added != "" && !strings.Contains(added, " DEFAULT ") {
+			return false
+		}
+	}
+	columns := strings.TrimSuffix(earlier.Results, ")")
+	return f.Results == earlier.Results ||
+		columns != earlier.Results && strings.HasPrefix(earlier.Results, "TABLE(") && strings.HasPrefix(f.Results, columns+", ")
+}
