@@ -77,7 +77,7 @@ as $$
            case when w.word ~ '^[a-zA-Z0-9_./:@%+=,-]+$' then w.word
                 else chr(39) || replace(w.word, chr(39), chr(39) || chr(92) || chr(39) || chr(39)) || chr(39) end,
            ' ' order by w.place)
-    from unnest(words || (select case when n.nspname <> 'graphile_worker' then array['--schema', n.nspname] end
+    from unnest(words || (select case when n.nspname <> 'graphile_worker' then array['--schema', n.nspname::text] end
                             from pg_namespace as n
                            where n.oid = {{.schema}}._gw_namespace()))
          with ordinality as w (word, place)
