@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -45,6 +46,7 @@ type command struct {
 	schema      string
 	lockTimeout time.Duration
 	dryRun      bool
+	tellVersion bool
 	from18      bool
 	check       bool
 	json        bool
@@ -62,7 +64,9 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetFlagErrorFunc(hint.Flag)
 	c.addUpFlags(root)
+	root.Flags().BoolVar(&c.tellVersion, "version", false, "print the version of this program and of its schema, then exit")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&c.connection, "connection", "c", "", "the database: a URL, key=value pairs, or a bare name")
 	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "the schema")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/migrate"
 )
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return exitOK
 	}
 	code := exitCode(err)
-	fmt.Fprintf(stderr, "gw-migrate: %v\n", err)
+	fmt.Fprintf(stderr, "gw-migrate: %v\n", hint.For(err))
 	if code == exitUsage {
 		fmt.Fprintln(stderr, "Run 'gw-migrate --help' for usage.")
 	}

@@ -19,6 +19,9 @@ const upExamples = `  gw-migrate up --connection postgres:///app
   gw-migrate up --schema jobs --lock-timeout 1s`
 
 func (c *command) up(cmd *cobra.Command, _ []string) error {
+	if c.tellVersion {
+		return c.version(cmd, nil)
+	}
 	migrator, err := c.migrator()
 	if err != nil {
 		return err

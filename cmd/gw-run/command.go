@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/about"
+	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -67,7 +70,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintln(stderr, "gw-run:", err)
+		fmt.Fprintln(stderr, "gw-run:", hint.For(err))
 	}
 	code := exitCode(err)
 	if code == exitUsage {
@@ -78,6 +81,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	o := newOptions()
+	var version bool
 	cmd := &cobra.Command{
 		Use:           "gw-run",
 		Short:         "Work the jobs of a queue in PostgreSQL with executable files",
@@ -87,6 +91,9 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", "", "")
+			}
 			if err := o.complete(cmd.Flags(), getenv); err != nil {
 				return err
 			}
@@ -96,7 +103,8 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 			return work(cmd, o, stops)
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{hint.Flag(cmd, err)} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
@@ -126,9 +134,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+	if like := hint.Commands(cmd, args[0]); len(like) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	} else if !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]) {
+		err = fmt.Errorf("%w; gw-run without a command works jobs", err)
 	}
 	return usageError{err}
 }

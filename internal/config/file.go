@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gwsql/gw/internal/hint"
 )
 
 // File is what a config file says.
@@ -77,11 +79,11 @@ func Parse(path, text string, getenv func(string) string) (*File, error) {
 
 // unknown complains of a key that nobody knows. where ends a sentence that says that it does not exist.
 func (r *reader) unknown(e entry, where string, known []string) {
-	hint := "the keys are " + strings.Join(known, ", ")
-	if meant := nearest(e.name, known); meant != "" {
-		hint = "is " + meant + " meant?"
+	advice := "the keys are " + strings.Join(known, ", ")
+	if meant := hint.Nearest(e.name, known, max(len(e.name)/3, 2)); meant != "" {
+		advice = "is " + meant + " meant?"
 	}
-	r.refuse(e.at, "there is no key %s%s; %s", e.name, where, hint)
+	r.refuse(e.at, "there is no key %s%s; %s", e.name, where, advice)
 }
 
 func (r *reader) setting(file *File, e entry, key Key, dir string) {

@@ -37,15 +37,22 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 		source = "the PG* variables"
 	}
 
+	if reason := mistake(text); reason != "" {
+		return "", fmt.Errorf("read connection from %s: %s", source, reason)
+	}
 	if isDatabaseName(text) {
 		text = "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
 	}
-	if _, err := pgxpool.ParseConfig(text); err != nil {
+	config, err := pgxpool.ParseConfig(text)
+	if err != nil {
 		if canHoldPassword(text) {
 			return "", fmt.Errorf("read connection from %s: it is neither a URL (postgres://user@host:port/database) nor a "+
 				"list of key=value nor a database name; it is not shown here as it may hold a password, in which a URL "+
 				"wants special characters written as %%XX", source)
 		}
+		return "", fmt.Errorf("read connection from %s: %w", source, err)
+	}
+	if err := misspelt(config.ConnConfig.RuntimeParams); err != nil {
 		return "", fmt.Errorf("read connection from %s: %w", source, err)
 	}
 	return text, nil

@@ -25,6 +25,8 @@ func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
 		{"DATABASE_URL", "", "postgres:///from_url", "from_url"},
 		{"DATABASE_URL as database name", "", "from_url", "from_url"},
 		{"PGDATABASE", "", "", "from_pg"},
+		{"settings of the server", "postgres://u@h/from_flag?statement_timeout=5s&lock_timeout=1s&role=r&search_path=x&my.hots=1", "", "from_flag"},
+		{"@ in a parameter", "postgres://h/from_flag?user=a@b", "", "from_flag"},
 		{"pool settings", "postgres:///from_flag?pool_max_conns=3", "", "from_flag"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,6 +60,13 @@ func TestConnStringRefusesNonsenseWithoutShowingPasswords(t *testing.T) {
 		{"another scheme", "mysql://u:s3cret@h/db", "--connection"},
 		{"unbalanced quote", "host=h password='s3cret", "--connection"},
 		{"bad port", "host=h port=none", "invalid port"},
+		{"@ in the password", "postgres://u:p@s3cret@h/db", "more than one @ before the host; in a user or a password, @ is written as %40"},
+		{"# in the password", "postgres://u:12#s3cret@h/db", "# is written as %23"},
+		{"/ in the password", "postgres://u:12/s3cret@h/db", "/ is written as %2F"},
+		{"? in the password", "postgres://u:12?s3cret@h/db", "? is written as %3F"},
+		{"Java", "jdbc:postgresql://h:5432/db?user=u&password=s3cret", "write postgres://user:password@host:port/database"},
+		{"misspelt in a URL", "postgres://u:s3cret@h/db?sslmod=require", "there is no parameter sslmod; is sslmode meant?"},
+		{"misspelt in a list", "host=h pasword=s3cret", "there is no parameter pasword; is password meant?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := connection.FromFlag(c.text, env(nil))

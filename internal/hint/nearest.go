@@ -1,8 +1,9 @@
-package config
+// Package hint finds out what was meant by what was written wrong, and what to do about an error.
+package hint
 
-// nearest returns the one of names that is most like a word, empty if none is much like it.
-func nearest(word string, names []string) string {
-	best, least := "", max(len(word)/3, 2)+1
+// Nearest returns the one of names that differs least from a word, empty if none differs by so few letters.
+func Nearest(word string, names []string, most int) string {
+	best, least := "", most+1
 	for _, name := range names {
 		if d := distance(word, name); d < least {
 			best, least = name, d

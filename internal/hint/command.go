@@ -1,0 +1,56 @@
+package hint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// otherNames are names that other programs have for flags of ours.
+var otherNames = map[string]string{
+	"concurrency": "jobs", "workers": "jobs", "database": "connection", "url": "connection", "port": "http", "interval": "poll-interval",
+	"queue-name": "queue", "job-key": "key", "delay": "in",
+}
+
+// Flag returns the error of a flag of cmd, with the flag that may be meant if there is no such flag.
+func Flag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	name := unknown.GetSpecifiedName()
+	if other := otherNames[name]; slices.Contains(names, other) {
+		return fmt.Errorf("%w; is --%s meant?", err, other)
+	}
+	if meant := Nearest(name, names, max(len(name)/3, 2)); meant != "" {
+		return fmt.Errorf("%w; is --%s meant?", err, meant)
+	}
+	return err
+}
+
+// Commands returns the subcommands of cmd that may be meant by a word: those that begin with it, else the one that is most
+// like it.
+func Commands(cmd *cobra.Command, word string) (meant []string) {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		names = append(names, sub.Name())
+		if len(word) > 1 && strings.HasPrefix(sub.Name(), word) {
+			meant = append(meant, sub.Name())
+		}
+	}
+	if meant == nil {
+		if like := Nearest(word, names, max(len(word)/3, 1)); like != "" {
+			meant = append(meant, like)
+		}
+	}
+	return meant
+}

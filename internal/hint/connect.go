@@ -1,0 +1,35 @@
+package hint
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// For returns err, with what to do about it if that is known of the database's error in it.
+func For(err error) error {
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	switch refusal.Code {
+	case "3D000":
+		return fmt.Errorf("%w; %s makes it", err, createdb(refusal.Message))
+	case "25006":
+		return fmt.Errorf("%w; the server takes no writes: it is a standby, or default_transaction_read_only is on. "+
+			"Connect to the primary, as with target_session_attrs=read-write", err)
+	}
+	return err
+}
+
+var plainName = regexp.MustCompile(`^database "([A-Za-z0-9_]+)" does not exist$`)
+
+// createdb returns the command that makes the database that a message names.
+func createdb(message string) string {
+	if name := plainName.FindStringSubmatch(message); name != nil {
+		return "createdb " + name[1]
+	}
+	return "createdb"
+}
