@@ -52,6 +52,9 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			if len(args) < 1 || len(args) > 2 {
 				return usageError{fmt.Errorf("add takes a task and a payload, not %d arguments", len(args))}
 			}
+			if args[0] == "" {
+				return usageError{errors.New("the task has no name, so that no worker can have it")}
+			}
 			if a.runAt != "" && a.in != "" {
 				return usageError{errors.New("--run-at and --in exclude each other")}
 			}
@@ -101,6 +104,7 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("add job: %w", err)
 	}
+	defer warnOfTask(ctx, db, args[0], cmd.ErrOrStderr())
 	if a.json {
 		return printJSON(cmd.OutOrStdout(), found)
 	}

@@ -17,6 +17,13 @@ func command(t *testing.T, env map[string]string, args ...string) (code int, std
 	return code, out.String(), err.String()
 }
 
+func TestTheVersionIsAFlagToo(t *testing.T) {
+	_, want, _ := command(t, nil, "version")
+	if code, got, _ := command(t, nil, "--version"); code != exitOK || got != want || want == "" {
+		t.Errorf("exit code %d, %q, want %q", code, got, want)
+	}
+}
+
 func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 	database := map[string]string{"DATABASE_URL": "postgres:///unused"}
 	for name, c := range map[string]struct {
@@ -24,7 +31,9 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"unknown flag":           {[]string{"--job", "2"}, database, "unknown flag: --job"},
+		"unknown flag":           {[]string{"--job", "2"}, database, "unknown flag: --job; is --jobs meant?"},
+		"flag of others":         {[]string{"--concurrency", "2"}, database, "unknown flag: --concurrency; is --jobs meant?"},
+		"no command":             {[]string{"run"}, database, "gw-run without a command works jobs"},
 		"unknown command":        {[]string{"work"}, database, `unknown command "work"`},
 		"argument of demo":       {[]string{"demo", "twice"}, database, `unknown command "twice"`},
 		"not a number":           {[]string{"--jobs", "many"}, database, `invalid argument "many" for "-j, --jobs"`},

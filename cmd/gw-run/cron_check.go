@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,14 +15,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/serve"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
 const cronCheckHelp = `Reads a crontab as a worker would, and prints each item with its next five runs, in UTC and in its time zone.
 
 What is wrong goes to stderr, each problem as FILE:LINE:COLUMN and a message, and the exit code is 1 then: a worker refuses
-a crontab that has any. What Graphile Worker for Node.js could not read is a warning.
+a crontab that has any. It is a warning when the folder tasks or the file gw.yaml beside FILE is there and does not serve
+the task of an item, and, with --node or when the database shows workers of Graphile Worker for Node.js, what these could
+not read.
 
 When an item runs is up to the database, which has to have the queue; nothing is written there. Without a database the
 items are printed without their runs, and nobody knows whether their time zones exist.`
@@ -31,10 +37,13 @@ type cronCheck struct {
 	db          *session // nil without a database
 	out, errOut io.Writer
 	problems    int
+	forNode     bool
+	tasks       map[string]config.Task // that are served, nil if that is not known
 }
 
 func newCronCheckCommand(getenv func(string) string) *cobra.Command {
 	var to database
+	var forNode bool
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a crontab, and show when its items run next",
@@ -43,11 +52,12 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
   gw-run cron check --connection postgres:///app ./crontab`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := &cronCheck{path: args[0], out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+			c := &cronCheck{path: args[0], forNode: forNode, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 			return c.run(cmd.Context(), to, getenv)
 		},
 	}
 	to.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().BoolVar(&forNode, "node", false, "warn of what Graphile Worker for Node.js does not read")
 	return cmd
 }
 
@@ -76,7 +86,41 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 		}
 		defer c.db.close()
 	}
+	c.tasks = servedBeside(c.path, getenv)
+	c.forNode = c.forNode || c.seesForeignWorkers(ctx)
 	return c.check(ctx, string(text))
+}
+
+// seesForeignWorkers reports whether workers hold jobs that are not registered, as those of Node are not.
+func (c *cronCheck) seesForeignWorkers(ctx context.Context) bool {
+	if c.db == nil {
+		return false
+	}
+	found, err := c.db.ask(ctx, `select w.worker_id from S.list_workers(max_rows => 1000) as w where not w.is_registered`)
+	return err == nil && len(found.rows) > 0
+}
+
+// servedBeside returns what a worker would serve that has its folder of tasks and its config file beside a crontab, nil if
+// neither is there or they cannot be read.
+func servedBeside(crontab string, getenv func(string) string) map[string]config.Task {
+	o := newOptions()
+	o.offline = true
+	flags := newCommandFlags(o, getenv)
+	for flag, name := range map[string]string{"tasks": "tasks", "config": "gw.yaml"} {
+		path := filepath.Join(filepath.Dir(crontab), name)
+		if _, err := os.Stat(path); err == nil {
+			must(flags.Set(flag, path))
+		}
+	}
+	if flags.NFlag() == 0 || o.complete(flags, getenv) != nil {
+		return nil
+	}
+	o.worker.Logger, o.worker.Crontab = slog.New(slog.DiscardHandler), serve.CrontabFile{Optional: true}
+	found, err := serve.Check(o.worker)
+	if err != nil {
+		return nil
+	}
+	return found.Tasks
 }
 
 // check prints what it finds in the text of a crontab. It returns an error if a worker would refuse it.
@@ -87,9 +131,7 @@ func (c *cronCheck) check(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	for _, warning := range report.Warnings {
-		fmt.Fprintf(c.errOut, "%s:%d:%d: warning: %s\n", c.path, warning.Line, warning.Column, warning.Message)
-	}
+	c.warn(report)
 	for _, problem := range report.Problems {
 		c.complain(problem)
 	}
@@ -98,6 +140,23 @@ func (c *cronCheck) check(ctx context.Context, text string) error {
 	}
 	_, err := fmt.Fprintf(c.out, "%s is right: %s.\n", c.path, plural(len(report.Items), "item"))
 	return err
+}
+
+// warn tells what a worker takes all the same.
+func (c *cronCheck) warn(report crontab.Report) {
+	warnings := report.Warnings
+	if !c.forNode {
+		warnings = nil
+	}
+	for _, item := range report.Items {
+		if _, served := c.tasks[item.Task]; !served && c.tasks != nil {
+			warnings = append(warnings, crontab.Problem{Line: item.Line, Column: 1, Message: fmt.Sprintf(
+				"neither the folder of tasks nor the config file beside this crontab serves the task %q.", item.Task)})
+		}
+	}
+	for _, warning := range warnings {
+		fmt.Fprintf(c.errOut, "%s:%d:%d: warning: %s\n", c.path, warning.Line, warning.Column, warning.Message)
+	}
 }
 
 func (c *cronCheck) complain(problem crontab.Problem) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ func writeCrontab(t *testing.T, text string) (path string) {
 
 func TestACrontabIsShownWithoutADatabase(t *testing.T) {
 	path := writeCrontab(t, "# a\n0  8 * * 1 mail/send ?id=morning&fill=90m&max=3&queue=q&priority=-1&jobKey=k+l&tz=Asia/Tokyo {b: 0x10}\n* * * * * tick\n")
-	code, stdout, stderr := command(t, nil, "cron", "check", path)
+	code, stdout, stderr := command(t, nil, "cron", "check", "--node", path)
 	wantOut := `line 2: 0 8 * * 1 mail/send id=morning tz=Asia/Tokyo fill=1h30m0s max=3 queue=q priority=-1 jobKey="k l" jobKeyMode=replace {"b":16}
 line 3: * * * * * tick
 ` + path + " is right: 2 items.\n"
@@ -29,13 +30,38 @@ line 3: * * * * * tick
 	}
 }
 
+func TestWhatNodeDoesNotReadIsToldToThoseWhoHaveIt(t *testing.T) {
+	path := writeCrontab(t, "* * * * * tick ?tz=Asia/Tokyo\n")
+	if _, _, stderr := command(t, nil, "cron", "check", path); strings.Contains(stderr, "Node") {
+		t.Errorf("stderr\n%s", stderr)
+	}
+}
+
+func TestTasksThatNobodyServesAreAWarning(t *testing.T) {
+	path := writeCrontab(t, "* * * * * file\n* * * * * own\n* * * * * fiel\n")
+	const warning = ":3:1: warning: neither the folder of tasks nor the config file beside this crontab serves the task \"fiel\".\n"
+	if _, _, stderr := command(t, nil, "cron", "check", path); strings.Contains(stderr, "warning") {
+		t.Errorf("without tasks beside it, stderr is\n%s", stderr)
+	}
+	dir := filepath.Dir(path)
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "tasks"), 0o755),
+		os.WriteFile(filepath.Join(dir, "tasks", "file"), []byte("#!/bin/sh\n"), 0o755),
+		os.WriteFile(filepath.Join(dir, "gw.yaml"), []byte("tasks:\n  own:\n    sql: app.own\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := command(t, nil, "cron", "check", path)
+	if want := "gw-run: no database given: next runs are not shown, time zones not checked\n" + path + warning; code != exitOK || stderr != want {
+		t.Errorf("exit code %d, stderr\n%s, want\n%s", code, stderr, want)
+	}
+}
+
 func TestEveryProblemOfACrontabIsShown(t *testing.T) {
 	path := writeCrontab(t, "60 24 * * * a\n* * * * * b\n@daily c\n")
 	code, stdout, stderr := command(t, nil, "cron", "check", path)
 	for _, want := range []string{
 		path + ":1:1: Too large value '60' in minutes range in line 1 of crontab: expected values in the range 0-59.\n",
 		path + ":1:4: Too large value '24' in hours range in line 1 of crontab: expected values in the range 0-23.\n",
-		path + ":3:1: Could not process line '3' of crontab: '@daily c'\n",
+		path + ":3:1: Could not process line '3' of crontab: '@daily c' (write 0 0 * * * in place of @daily)\n",
 		"gw-run: problems in " + path + ": 3; a worker refuses all of it\n",
 	} {
 		if !strings.Contains(stderr, want) {

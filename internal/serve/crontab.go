@@ -39,3 +39,17 @@ func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source) {
 	}
 	log.Info("crontab read", "path", f.Path, "items", len(sources))
 }
+
+// warnOfTasks warns of recurring jobs whose tasks this worker does not have. Another worker may have them.
+func (f CrontabFile) warnOfTasks(log *slog.Logger, sources []crontab.Source, services map[string]*service) {
+	for _, source := range sources {
+		item, ok := source.(crontab.Item)
+		if !ok {
+			continue
+		}
+		if _, served := services[item.Task]; !served {
+			log.Warn("a recurring job has a task that this worker does not serve: its jobs wait for another worker",
+				"task_identifier", item.Task, "identifier", item.Identifier, "at", fmt.Sprintf("%s:%d", f.Path, item.Line))
+		}
+	}
+}

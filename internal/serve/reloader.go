@@ -179,4 +179,5 @@ func (r *reloader) takeCrontab() {
 	}
 	r.cron = sources
 	r.crontab.announce(r.log, sources)
+	r.crontab.warnOfTasks(r.log, sources, r.services.current)
 }

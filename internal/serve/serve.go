@@ -83,6 +83,7 @@ func load(o *Options, finder *taskFinder, services *services) (found loaded, err
 		return loaded{}, err
 	}
 	o.Crontab.announce(o.Logger, found.cron)
+	o.Crontab.warnOfTasks(o.Logger, found.cron, found.services)
 	return found, nil
 }
 

@@ -53,3 +53,23 @@ func TestTasksWhoseProgramsCannotBeStartedAreToldOnceAndServed(t *testing.T) {
 		t.Errorf("nothing is to be said of a task that can be started:\n%s", log.String())
 	}
 }
+
+func TestARecurringJobWhoseTaskIsNotServedIsTold(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	path := filepath.Join(t.TempDir(), "crontab")
+	if err := os.WriteFile(path, []byte("* * * * * here\n\n0 8 * * * elsewhere ?id=morning\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := CrontabFile{Path: path}
+	sources, err := file.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	file.warnOfTasks(slog.New(slog.NewTextHandler(&log, nil)), sources, map[string]*service{"here": {}})
+	want := `level=WARN msg="a recurring job has a task that this worker does not serve: its jobs wait for another worker" ` +
+		`task_identifier=elsewhere identifier=morning at=` + path + ":3\n"
+	if !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("log:\n%s\nwant\n%s", log.String(), want)
+	}
+}

@@ -32,7 +32,7 @@ func ExampleError() {
 	// Output:
 	// 1:3: Too large value '24' in hours range in line 1 of crontab: expected values in the range 0-23.
 	// 1:25: Options on line 1 of crontab contains invalid value for 'max', value 'ten' is not compatible with this option.
-	// 2:1: Could not process line '2' of crontab: '@hourly sweep'
+	// 2:1: Could not process line '2' of crontab: '@hourly sweep' (write 0 * * * * in place of @hourly)
 }
 
 func ExampleDailyAt() {

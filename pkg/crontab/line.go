@@ -38,6 +38,7 @@ func (l *line) parse() (item Item, identifierAt int) {
 	parts := linePattern.FindStringSubmatchIndex(l.text)
 	if parts == nil {
 		l.problem(len(readableLine.FindString(l.text)), "Could not process line '%d' of crontab: '%s'", l.number, l.text)
+		l.problems[len(l.problems)-1].Hint = lineHint(l.text)
 		return Item{}, 0
 	}
 	item.Line = l.number
@@ -53,6 +54,7 @@ func (l *line) parseCommand(item *Item, start int) (identifierAt int) {
 	if parts == nil {
 		parts = readableCommand.FindStringSubmatchIndex(command)
 		l.problem(start+parts[1], "Invalid command specification in line %d of crontab.", l.number)
+		l.problems[len(l.problems)-1].Hint = commandHint(command)
 	}
 	identifierAt = start
 	if parts[2] >= 0 {

@@ -92,11 +92,11 @@ func isSpace(r rune) bool {
 // problem adds a problem at an offset in the line's text, in bytes.
 func (l *line) problem(offset int, format string, args ...any) {
 	message := string([]rune(fmt.Sprintf(format, args...))) // each byte that is not UTF-8 becomes U+FFFD
-	l.problems = append(l.problems, Problem{l.number, l.column(offset), message})
+	l.problems = append(l.problems, Problem{Line: l.number, Column: l.column(offset), Message: message})
 }
 
 func (l *line) warn(offset int, format string, args ...any) {
-	l.warnings = append(l.warnings, Problem{l.number, l.column(offset), fmt.Sprintf(format, args...)})
+	l.warnings = append(l.warnings, Problem{Line: l.number, Column: l.column(offset), Message: fmt.Sprintf(format, args...)})
 }
 
 func (l *line) column(offset int) int {

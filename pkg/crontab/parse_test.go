@@ -203,6 +203,28 @@ func TestAllProblemsAreReportedAndNothingElseIsUsed(t *testing.T) {
 	}
 }
 
+func TestWhatOtherCronsTakeGetsAHint(t *testing.T) {
+	for text, want := range map[string]string{
+		"@daily task":          "write 0 0 * * * in place of @daily",
+		"@Hourly task":         "write 0 * * * * in place of @Hourly",
+		"@reboot task":         "write five fields in place of @reboot",
+		"CRON_TZ=UTC":          "a crontab has no variables; the time zone of a line is its option ?tz=Europe/Berlin",
+		"0 0 * * MON-FRI task": "write days and months as numbers: Sunday is 0, Monday is 1, January is 1",
+		"0 0 1 1,jul * task":   "write days and months as numbers: Sunday is 0, Monday is 1, January is 1",
+		"0 0 * * x task":       "",
+		"* * * * * * task":     "a pattern has five fields, and no seconds",
+		"* * * * * task # why": "a comment stands on a line of its own",
+		"* * * * * task more":  "",
+	} {
+		report := crontab.Check(text)
+		if len(report.Problems) != 1 || report.Problems[0].Hint != want {
+			t.Errorf("%s: %v, want the hint %q", text, report.Problems, want)
+		} else if want != "" && !strings.HasSuffix(report.Problems[0].String(), " ("+want+")") {
+			t.Errorf("%s does not end in the hint", report.Problems[0])
+		}
+	}
+}
+
 func TestCheckReturnsWhatCanBeReadBesideWhatCannot(t *testing.T) {
 	report := crontab.Check("* * * * * a\n60 * * * * b\n* * * * * c ?tz=Asia/Tokyo")
 	if len(report.Items) != 2 || report.Items[0].Task != "a" || report.Items[1].Task != "c" || report.Items[1].Line != 3 {

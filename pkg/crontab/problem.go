@@ -14,10 +14,18 @@ type Problem struct {
 	Column int
 	// Message describes the problem, in Graphile Worker's wording if it has one.
 	Message string
+	// Hint says what to write in place of what other crons take, if that is known.
+	Hint string
 }
 
 // String returns the problem in the format of compilers: 3:7: Too large value '24' in ...
-func (p Problem) String() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message) }
+func (p Problem) String() string {
+	text := fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message)
+	if p.Hint != "" {
+		text += " (" + p.Hint + ")"
+	}
+	return text
+}
 
 // Error contains all problems of a crontab. No item of such a crontab is used.
 type Error struct {

@@ -61,8 +61,8 @@ const (
 // If a waiting job was replaced, Add returns that job, with a Revision above 0. With [UnsafeDedupe] it returns the job
 // that has the key; its TaskIdentifier and QueueName are empty if another transaction was adding it at the same time.
 //
-// An error of the queue has a code that begins with GWB: the task name is null or too long (GWBNI, GWBID), the queue
-// name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts (GWBMA, GWBMR) or the
+// A task without a name is refused. An error of the queue has a code that begins with GWB: the task name is too long
+// (GWBID), the queue name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts (GWBMA, GWBMR) or the
 // priority (GWBPR) is out of range, or the key changed hands too often (GWBKC: try again).
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodePayload(payload)
@@ -82,7 +82,13 @@ func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *Add
 	return c.add(ctx, task, text, opts)
 }
 
+// errNoTask refuses what PostgreSQL takes, for the sake of Graphile Worker: no worker can have a task without a name.
+var errNoTask = errors.New("the task has no name")
+
 func (c *Client) add(ctx context.Context, task string, payload *string, opts *AddOptions) (*JobInfo, error) {
+	if task == "" {
+		return nil, fmt.Errorf("add job: %w", errNoTask)
+	}
 	if opts == nil {
 		opts = &AddOptions{}
 	}

@@ -130,6 +130,9 @@ func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
 		default:
 			return nil, &UnsupportedKeyModeError{Spec: i, Mode: spec.JobKeyMode}
 		}
+		if spec.Task == "" {
+			return nil, fmt.Errorf("specs[%d]: %w", i, errNoTask)
+		}
 		sent, err := c.sent(spec, now)
 		if err != nil {
 			return nil, fmt.Errorf("specs[%d], of task %q: %w", i, spec.Task, err)

@@ -307,3 +307,25 @@ func TestABatchIsAListWithElements(t *testing.T) {
 		t.Errorf("there are %d jobs, want 1", n)
 	}
 }
+
+// PostgreSQL takes it, for Graphile Worker does.
+func TestATaskWithoutANameIsRefused(t *testing.T) {
+	q := newQueue(t)
+	client := shim.NewClient(q.pool, shim.ClientConfig{})
+	_, err := client.Add(t.Context(), "", nil, nil)
+	_, batchErr := client.AddBatch(t.Context(), "", []int{1}, nil)
+	_, manyErr := client.AddMany(t.Context(), []shim.JobSpec{{Task: "a"}, {Payload: 1}})
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{err, "add job: the task has no name"}, {batchErr, "add job: the task has no name"}, {manyErr, "add jobs: specs[1]: the task has no name"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	if n := q.jobs(); n != 0 {
+		t.Errorf("%d jobs were added", n)
+	}
+}

@@ -29,6 +29,24 @@ func TestEveryOptionOfAddReachesTheJob(t *testing.T) {
 	}
 }
 
+func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
+	b := newBench(t)
+	b.want(b.run("add", "okk"), result{stdout: "Job 1 added: ready\n"}) // nobody is registered: they may be Node's
+	b.wantPart(b.run("add", ""), 2, "", "the task has no name, so that no worker can have it")
+	b.wantPart(b.run("add", "has space"), 0, "Job 2 added: ready\n", `gw-run: warning: no executable can serve the task "has space": `)
+	b.exec(`select .register_worker('one', '{ok,mail/send}'), .register_worker('other', '{"größe"}')`)
+	b.want(b.run("add", "mail/send"), result{stdout: "Job 3 added: ready\n"})
+	b.want(b.run("add", "größe"), result{stdout: "Job 4 added: ready\n"})
+	b.want(b.run("add", "okk"), result{stdout: "Job 5 added: ready\n",
+		stderr: "gw-run: warning: no registered worker has the task \"okk\"; is \"ok\" meant? The job waits until one does.\n"})
+	got := b.run("add", "other/thing", "--json")
+	b.wantPart(got, 0, `"task_identifier":"other/thing"`, `no registered worker has the task "other/thing". The job waits`)
+	b.exec(`update ._gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'one'`)
+	b.wantPart(b.run("add", "ok"), 0, "added", `no registered worker has the task "ok".`)
+	b.exec(`select .register_worker('any')`)
+	b.want(b.run("add", "okk"), result{stdout: "Job 8 added: ready\n"})
+}
+
 func TestAPayloadMayComeFromAFileOrStdin(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "rows.json")

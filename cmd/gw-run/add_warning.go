@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gwsql/gw/internal/hint"
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+// recently is how long ago a worker was seen that counts, as for doctor().
+const recently = 5 * time.Minute
+
+// fileTask matches what an executable in the folder of tasks can be named after.
+var fileTask = regexp.MustCompile(`^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$`)
+
+// warnOfTask says on errOut when no worker has the task of a job that was just added. Whoever may not ask for the workers
+// is not told.
+func warnOfTask(ctx context.Context, db *session, task string, errOut io.Writer) {
+	served, known := servedTasks(ctx, db)
+	if known && slices.Contains(served, task) {
+		return
+	}
+	shown := terminal.Printable(strconv.Quote(task))
+	if known {
+		text := "no registered worker has the task " + shown
+		if meant := hint.Nearest(task, served, max(len(task)/3, 1)); meant != "" {
+			text += "; is " + terminal.Printable(strconv.Quote(meant)) + " meant?"
+		}
+		fmt.Fprintf(errOut, "gw-run: warning: %s The job waits until one does.\n", ended(text))
+	}
+	if !fileTask.MatchString(task) {
+		fmt.Fprintf(errOut, "gw-run: warning: no executable can serve the task %s: their names have letters, digits, _ and -, "+
+			"with / for folders. A config file and Go programs can.\n", shown)
+	}
+}
+
+func ended(sentence string) string {
+	if sentence[len(sentence)-1] == '?' {
+		return sentence
+	}
+	return sentence + "."
+}
+
+// servedTasks returns the tasks of the registered workers that were seen of late. They are not known if there is none, as
+// workers of Node do not register, or if one of them has no list of its tasks.
+func servedTasks(ctx context.Context, db *session) (tasks []string, known bool) {
+	found, err := db.ask(ctx, `select w.* from S.list_workers(max_rows => 1000, pages => 0) as w where w.is_registered`)
+	if err != nil {
+		return nil, false
+	}
+	workers, err := decode[workerRow](found.rows)
+	if err != nil {
+		return nil, false
+	}
+	for _, w := range workers {
+		if found.now.Sub(w.LastSeenAt.Time) > recently {
+			continue
+		}
+		if len(w.Tasks) == 0 {
+			return nil, false
+		}
+		tasks, known = append(tasks, w.Tasks...), true
+	}
+	return tasks, known
+}

@@ -1,0 +1,51 @@
+package crontab
+
+import (
+	"regexp"
+	"strings"
+)
+
+// nicknames are what other crons take for five fields.
+var nicknames = map[string]string{
+	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+}
+
+var (
+	dayOrMonth   = regexp.MustCompile(`(?i)^(sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`)
+	sixthField   = regexp.MustCompile(`^[0-9*/,-]+` + space)
+	lastComments = regexp.MustCompile(space + `#`)
+)
+
+// lineHint says what to write in place of a line that has no five fields, empty if that is not known.
+func lineHint(text string) string {
+	words := strings.FieldsFunc(text, isSpace)
+	if pattern := nicknames[strings.ToLower(words[0])]; pattern != "" {
+		return "write " + pattern + " in place of " + words[0]
+	}
+	if strings.HasPrefix(words[0], "@") {
+		return "write five fields in place of " + words[0]
+	}
+	if strings.Contains(words[0], "=") {
+		return "a crontab has no variables; the time zone of a line is its option ?tz=Europe/Berlin"
+	}
+	for _, word := range words[:min(len(words), fieldCount)] {
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == ',' || r == '-' }) {
+			if dayOrMonth.MatchString(part) {
+				return "write days and months as numbers: Sunday is 0, Monday is 1, January is 1"
+			}
+		}
+	}
+	return ""
+}
+
+// commandHint says what to write in place of a command that is none, empty if that is not known.
+func commandHint(command string) string {
+	switch {
+	case sixthField.MatchString(command):
+		return "a pattern has five fields, and no seconds"
+	case lastComments.MatchString(command):
+		return "a comment stands on a line of its own"
+	}
+	return ""
+}
