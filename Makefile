@@ -56,12 +56,7 @@ lint: deps ## Check the form of the Go code and every PL/pgSQL function
 lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
 	cd packaging/lint && go vet ./... && go test -count=1 ./...
 
-lint-calls: deps ## Record what the worker and the client of a release send, for later schemas to be held to (VERSION=0.1.0)
-	rm -f build/calls && mkdir -p build
-	GW_TEST_RECORD='$(CURDIR)/build/calls' $(testserver) go test -count=1 -p 1 ./pkg/shim ./pkg/gwprom ./tests/go/grants
-	$(testserver) scripts/with-database.sh go run ./scripts/release calls '$(VERSION)' build/calls
-
-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
+lint-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
 	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
 
 deps: ## Install what the tests need (apt, as root or in CI), or say what that is
@@ -72,6 +67,11 @@ demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
 
 snapshot: ## Freeze what differs in sql/functions from the releases, in the migration that installs it
 	go run ./scripts/release snapshot
+
+calls: deps ## Record what the worker and the client of a release send, for later schemas to be held to (VERSION=0.1.0)
+	rm -f build/calls && mkdir -p build
+	GW_TEST_RECORD='$(CURDIR)/build/calls' $(testserver) go test -count=1 -p 1 ./pkg/shim ./pkg/gwprom ./tests/go/grants
+	$(testserver) scripts/with-database.sh go run ./scripts/release calls '$(VERSION)' build/calls
 
 release: ## Make all migrations final and date the changelog (VERSION=0.1.0); see CONTRIBUTING.md
 	go run ./scripts/release cut '$(VERSION)'
