@@ -209,7 +209,7 @@ func TestNothingThatConfigCheckSaysShowsTheValueOfAVariable(t *testing.T) {
 		"connection: http://${SECRET}\n":                             "connection with the values of its variables is neither a URL",
 		"connection: app\nlisten_url: http://${SECRET}\n":            "listen_url with the values of its variables is neither a URL",
 		"jobs: ${SECRET}\n":                                          `jobs takes a whole number, not "${SECRET}"`,
-		"tasks:\n  a: {http: '${URL}'}\n":                            "a name in braces stands for nothing",
+		"tasks:\n  a: {http: '${URL}'}\n":                            "a name in braces is not a placeholder",
 		"tasks:\n  a: {http: '${PORT}'}\n":                           "http takes a URL",
 		"tasks:\n  a: {http: 'http://h/%${SECRET}'}\n":               "http takes a URL",
 		"tasks:\n  a: {http: 'http://h', headers: {X: '${CRLF}'}}\n": "header X: its value contains a control character",

@@ -145,7 +145,7 @@ func (h *healthcheck) schemaVersion(ctx context.Context, db *session) (string, e
 	case status.State == migrate.Behind:
 		return "", fmt.Errorf("version %d, this program is for %d; gw-migrate upgrades it", status.Installed, status.Available)
 	default:
-		return "", fmt.Errorf("schema %q is %s; gw-migrate status tells more", h.schema, status.State)
+		return "", fmt.Errorf("schema %q is %s; gw-migrate status shows details", h.schema, status.State)
 	}
 }
 

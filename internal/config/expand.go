@@ -36,12 +36,12 @@ func expand(text string, getenv func(string) string) (expanded string, problems 
 		}
 		name := variable.FindStringSubmatch(found)
 		if name == nil {
-			problems = append(problems, fmt.Sprintf("%q is no ${NAME} of an environment variable; write $${ for ${ itself", found))
+			problems = append(problems, fmt.Sprintf("%q is not a reference ${NAME} to an environment variable; write $${ for a literal ${", found))
 			return found
 		}
 		value := getenv(name[1])
 		if value == "" {
-			problems = append(problems, fmt.Sprintf("the environment variable %s is not set; write $${ for ${ itself", name[1]))
+			problems = append(problems, fmt.Sprintf("the environment variable %s is not set; write $${ for a literal ${", name[1]))
 		}
 		return value
 	})

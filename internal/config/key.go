@@ -41,26 +41,26 @@ func Settings() []Key {
 		{"connection", Text, "`DATABASE_URL`, or the `PG*` variables", "The database: a URL, `key=value` pairs, or a bare name.", "connection"},
 		{"schema", Text, "`GRAPHILE_WORKER_SCHEMA`, or `graphile_worker`", "The schema of the queue.", "schema"},
 		{"jobs", Number, "1", "How many jobs run at once.", "jobs"},
-		{"max_pool_size", Number, "10", "Most database connections to open, not counting the listening one.", "max-pool-size"},
-		{"poll_interval", Time, "2s", "Longest wait between two looks at the queue.", "poll-interval"},
-		{"no_prepared_statements", YesNo, "false", "Whether a pooler is in between that does not support prepared statements.", "no-prepared-statements"},
-		{"listen_url", Text, "`connection`", "The same database, past the pooler that `connection` goes through.", "listen-url"},
-		{"no_listen", YesNo, "false", "Whether to look for jobs at each poll interval only, and not to be told of them.", "no-listen"},
+		{"max_pool_size", Number, "10", "Maximum number of database connections, not counting the listening one.", "max-pool-size"},
+		{"poll_interval", Time, "2s", "Maximum interval between two searches for jobs.", "poll-interval"},
+		{"no_prepared_statements", YesNo, "false", "Whether the connection uses a pooler that does not support prepared statements.", "no-prepared-statements"},
+		{"listen_url", Text, "`connection`", "The server's own address, if `connection` goes through a pooler.", "listen-url"},
+		{"no_listen", YesNo, "false", "Whether to poll only, without a listening connection.", "no-listen"},
 		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables that serve tasks by their names.", "tasks"},
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
-		{"grace", Time, "30s", "How long running jobs may go on after a signal to stop.", "grace"},
+		{"grace", Time, "30s", "How long running jobs may continue after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
 		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
-		{"quiet", YesNo, "false", "Whether to log no jobs that went well.", "quiet"},
+		{"quiet", YesNo, "false", "Whether to omit the log lines of completed jobs.", "quiet"},
 	}
 }
 
 // Top are the other keys at the top of a file.
 func Top() []Key {
 	return []Key{
-		{"forbidden_flags", Flags, "none", "Jobs with one of these flags are left for others. " +
+		{"forbidden_flags", Flags, "none", "This worker does not claim jobs with one of these flags. " +
 			"`{query: select ...}` gets them from the database every second: the texts in the first column.", ""},
 		{"tasks", Tasks, "none", "How tasks are served, by their names.", ""},
 	}
@@ -71,8 +71,8 @@ func Common() []Key {
 	return []Key{
 		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
-		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one again and again.", ""},
-		{"forbidden_flags", Flags, "none", "Jobs of the task with one of these flags are left for others, as are those with one of the file's. " +
+		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one after all further ones.", ""},
+		{"forbidden_flags", Flags, "none", "This worker does not claim jobs of the task with one of these flags, or with one of the file's flags. " +
 			"`{query: select ...}` gets them as there.", ""},
 	}
 }
@@ -125,7 +125,7 @@ func OfKind(kind Kind) []Key {
 		return []Key{
 			{"headers", Texts, "none", "Headers to send along.", ""},
 			{"secret", Secrets, "none", "The key that [signs requests](handlers.md#signature), `whsec_...`; a list of them while it changes.", ""},
-			{"permanent_4xx", YesNo, "false", "Whether a job has failed for good when the answer is 4xx, other than 408, 425 and 429.", ""},
+			{"permanent_4xx", YesNo, "false", "Whether a job fails permanently if the answer is 4xx, other than 408, 425 and 429.", ""},
 			{"ca_file", Path, "those of the system", "The certificates of the authorities to trust, as PEM.", ""},
 		}
 	case SQL:

@@ -37,16 +37,16 @@ func (r *reader) body(text string) ast.Node {
 	if err != nil {
 		var mistake yaml.Error
 		if errors.As(err, &mistake) && mistake.GetToken() != nil {
-			r.refuse(r.at(mistake.GetToken()), "this is no YAML: %s", mistake.GetMessage())
+			r.refuse(r.at(mistake.GetToken()), "this is not YAML: %s", mistake.GetMessage())
 		} else {
-			r.refuse(Position{Path: r.path}, "this is no YAML: %s", err)
+			r.refuse(Position{Path: r.path}, "this is not YAML: %s", err)
 		}
 		return nil
 	}
 	var body ast.Node
 	for i, document := range file.Docs {
 		if i > 0 && document.Body != nil {
-			r.refuse(r.of(document.Body), "a second document begins here; a config file is one")
+			r.refuse(r.of(document.Body), "a second document begins here; a config file has only one")
 			break
 		}
 		body = document.Body
@@ -88,7 +88,7 @@ func (r *reader) plain(node ast.Node) (plain ast.Node, ok bool) {
 			return node, true
 		}
 	}
-	r.refuse(r.of(node), "this alias stands for itself")
+	r.refuse(r.of(node), "this alias refers to itself")
 	return nil, false
 }
 
@@ -161,7 +161,7 @@ func (r *reader) entries(node ast.Node, at Position, what string) []entry {
 		}
 		e := entry{name: pair.Key.GetToken().Value, at: r.of(pair.Key), value: value}
 		if first, again := seen[e.name]; again {
-			r.refuse(e.at, "%s is there already, in line %d; take one of them out", e.name, first.Line)
+			r.refuse(e.at, "%s occurs twice, first in line %d; remove one of them", e.name, first.Line)
 			continue
 		}
 		seen[e.name] = e.at
@@ -181,7 +181,7 @@ func (r *reader) merged(pair *ast.MappingValueNode, what string) []entry {
 	r.merging++
 	defer func() { r.merging-- }()
 	if r.merging > deepest {
-		r.refuse(r.of(pair.Key), "this merges itself")
+		r.refuse(r.of(pair.Key), "this mapping merges itself")
 		return nil
 	}
 	value, ok := r.plain(pair.Value)
@@ -195,7 +195,7 @@ func (r *reader) merged(pair *ast.MappingValueNode, what string) []entry {
 func (r *reader) scalar(e entry) (text Expanded, ok bool) {
 	switch n := e.value.(type) {
 	case nil:
-		r.refuse(e.at, "%s has no value; give it one, or take it out", e.name)
+		r.refuse(e.at, "%s has no value; set one, or remove the key", e.name)
 		return text, false
 	case *ast.LiteralNode:
 		text.Written = n.Value.Value
@@ -219,7 +219,7 @@ func (r *reader) scalar(e entry) (text Expanded, ok bool) {
 func (r *reader) text(e entry) Expanded {
 	text, ok := r.scalar(e)
 	if ok && strings.TrimSpace(text.Value) == "" {
-		r.refuse(r.valueAt(e), "%s is empty; give it a value, or take it out", e.name)
+		r.refuse(r.valueAt(e), "%s is empty; set a value, or remove the key", e.name)
 	}
 	return text
 }
@@ -264,7 +264,7 @@ func (r *reader) time(e entry) time.Duration {
 	case err != nil:
 		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
 	case d <= 0:
-		r.refuse(r.valueAt(e), "%s is %s, must be more than nothing", e.name, text.Written)
+		r.refuse(r.valueAt(e), "%s is %s, must be positive", e.name, text.Written)
 	case d > LongestTime:
 		r.refuse(r.valueAt(e), "%s is %s, must be at most %.0fh, which is 100 years", e.name, text.Written, LongestTime.Hours())
 	default:

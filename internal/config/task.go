@@ -104,7 +104,7 @@ func (r *reader) kind(entries []entry) Kind {
 			continue
 		}
 		if kind != Folder {
-			r.refuse(e.at, "the task has %s already; it can be served by one of %s", kind, strings.Join(names(Kinds()), ", "))
+			r.refuse(e.at, "the task already has %s; it can have only one of %s", kind, strings.Join(names(Kinds()), ", "))
 			continue
 		}
 		kind = Kind(e.name)

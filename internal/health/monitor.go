@@ -96,10 +96,10 @@ func (m *Monitor) Unready() []string {
 	}
 	var reasons []string
 	if !m.claimed {
-		reasons = append(reasons, because("no claim has succeeded yet", "cannot claim jobs", m.claimErr))
+		reasons = append(reasons, because("no claim has succeeded yet", "claims fail", m.claimErr))
 	}
 	if m.listens && !m.listening {
-		reasons = append(reasons, because("not listening yet", "cannot listen", m.listenErr))
+		reasons = append(reasons, because("not listening yet", "listening connection failed", m.listenErr))
 	}
 	return reasons
 }

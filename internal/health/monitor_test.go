@@ -34,8 +34,8 @@ func TestAWorkerIsReadyWhileItClaimsAndListens(t *testing.T) {
 		"listening":             {true, []shim.Event{started, listening, claimed}, nil},
 		"with jobs":             {true, []shim.Event{started, listening, shim.ClaimSucceeded{}, shim.ClaimStarted{}}, nil},
 		"polling":               {false, []shim.Event{started, claimed}, nil},
-		"claims fail":           {false, []shim.Event{started, claimed, shim.ClaimFailed{Err: broken}}, []string{"cannot claim jobs: broken"}},
-		"not listening":         {true, []shim.Event{started, listening, claimed, shim.ListenFailed{Err: broken}}, []string{"cannot listen: broken"}},
+		"claims fail":           {false, []shim.Event{started, claimed, shim.ClaimFailed{Err: broken}}, []string{"claims fail: broken"}},
+		"not listening":         {true, []shim.Event{started, listening, claimed, shim.ListenFailed{Err: broken}}, []string{"listening connection failed: broken"}},
 		"back again": {true, []shim.Event{
 			started, shim.ListenFailed{Err: broken}, shim.ClaimFailed{Err: broken}, listening, claimed,
 		}, nil},

@@ -65,7 +65,7 @@ func Serve(address string, cfg Config) (*Server, error) {
 	}
 	go func() {
 		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			cfg.Logger.Error("cannot serve HTTP any more", "error", err)
+			cfg.Logger.Error("HTTP server stopped", "error", err)
 		}
 	}()
 	return s, nil
@@ -91,7 +91,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	reasons := s.cfg.Monitor.Unready()
 	if reasons == nil {
 		if err := s.ping(); err != nil {
-			reasons = []string{fmt.Sprintf("cannot reach the database: %v", err)}
+			reasons = []string{fmt.Sprintf("database cannot be reached: %v", err)}
 		}
 	}
 	s.reply(w, reasons)

@@ -49,7 +49,7 @@ func TestAWorkerWhoseClaimsHaveNotMetTheLossYetIsNotReady(t *testing.T) {
 	})
 	for range 2 {
 		code, body := get("/readyz")
-		if want := `{"status":"failed","reasons":["cannot reach the database: gone"]}`; code != 503 || body != want {
+		if want := `{"status":"failed","reasons":["database cannot be reached: gone"]}`; code != 503 || body != want {
 			t.Errorf("got %d %s, want %s", code, body, want)
 		}
 	}

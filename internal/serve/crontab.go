@@ -22,7 +22,7 @@ func (f CrontabFile) read() ([]crontab.Source, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; gw-run cron check tells more", err)
+		return nil, fmt.Errorf("%w; gw-run cron check shows details", err)
 	}
 	sources := make([]crontab.Source, len(items))
 	for i, item := range items {

@@ -93,9 +93,9 @@ func (f *forbiddenFlags) askAgain(ctx context.Context) {
 	case f.source.Query != source.Query: // it has been replaced meanwhile
 		return
 	case err != nil && !f.broken:
-		f.log.Error("cannot ask for forbidden flags, keeps those before", "at", source.Position.String(), "error", err)
+		f.log.Error("query for forbidden flags failed, previous flags stay in use", "at", source.Position.String(), "error", err)
 	case err == nil && f.broken:
-		f.log.Info("forbidden flags are known again")
+		f.log.Info("query for forbidden flags succeeds again")
 	}
 	f.broken = err != nil
 	if err == nil {

@@ -76,7 +76,7 @@ func newRegistry() (*prometheus.Registry, error) {
 	built := build.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gw_build_info",
-		Help: "1, with what the program was built from, and the version of the schema that it brings along.",
+		Help: "1, with the program's build information and the version of the schema that it installs.",
 		ConstLabels: prometheus.Labels{
 			"version": built.Version, "revision": built.Revision, "go_version": built.Go,
 			"schema_version": strconv.Itoa(int(version)),

@@ -70,7 +70,7 @@ func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-ch
 func (r *reloader) reload(ctx context.Context) {
 	file, err := r.config.Read()
 	if err != nil {
-		r.log.Error("cannot use the config, keeps the one before", "path", r.config.Path, "error", err)
+		r.log.Error("config is invalid, previous one stays in use", "path", r.config.Path, "error", err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -95,7 +95,7 @@ func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	}
 	if err != nil {
 		r.services.drop(next)
-		r.log.Error("cannot use the tasks, keeps those before", "error", err)
+		r.log.Error("tasks are invalid, previous ones stay in use", "error", err)
 	}
 	return err == nil
 }
@@ -127,7 +127,7 @@ func (r *reloader) change(next map[string]*service) error {
 	slices.Sort(added)
 	slices.Sort(removed)
 	slices.Sort(changed)
-	r.log.Info("tasks taken over", "added", added, "removed", removed, "changed", changed)
+	r.log.Info("tasks reloaded", "added", added, "removed", removed, "changed", changed)
 	return nil
 }
 
@@ -135,13 +135,13 @@ func (r *reloader) change(next map[string]*service) error {
 func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query || !slices.Equal(before.List, file.ForbiddenFlags.List) {
 		if err := r.flags.use(ctx, file.ForbiddenFlags); err != nil {
-			r.log.Error("cannot use the forbidden flags, keeps those before", "error", err)
+			r.log.Error("forbidden flags could not be read, previous ones stay in use", "error", err)
 		} else {
-			r.log.Info("forbidden flags taken over")
+			r.log.Info("forbidden flags reloaded")
 		}
 	}
 	if settings := changedSettings(r.file, file); settings != nil {
-		r.log.Warn("settings have changed that hold from the next start on", "settings", settings)
+		r.log.Warn("changed settings take effect after a restart", "settings", settings)
 	}
 }
 
@@ -174,7 +174,7 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.log.Error("cannot use the crontab, keeps the one before", "path", r.crontab.Path, "error", err)
+		r.log.Error("crontab is invalid, previous one stays in use", "path", r.crontab.Path, "error", err)
 		return
 	}
 	r.cron = sources

@@ -43,7 +43,7 @@ func PrepareSchema(ctx context.Context, o Options) error {
 	case errors.As(err, &refusal) && refusal.Reason == migrate.ReasonNewer:
 		return fmt.Errorf("%w: %w", shim.ErrBreakingMigration, err)
 	case errors.As(err, &refusal):
-		return fmt.Errorf("%w; gw-migrate status tells more", err)
+		return fmt.Errorf("%w; gw-migrate status shows details", err)
 	}
 	return err
 }

@@ -142,7 +142,7 @@ func (f *taskFinder) warnOfPrograms(tasks map[string]config.Task) {
 			continue
 		}
 		if err := task.CheckProgram(program.Command[0], program.Directory, variables(program.Env)); err != nil {
-			f.tell(slog.LevelWarn, "the program of a task cannot be started", "task_identifier", name, "reason", err)
+			f.tell(slog.LevelWarn, "program of a task cannot be started", "task_identifier", name, "reason", err)
 		}
 	}
 }

@@ -39,9 +39,9 @@ func TestTasksWhoseProgramsCannotBeStartedAreToldOnceAndServed(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`level=WARN msg="the program of a task cannot be started" task_identifier=broken reason="` + filepath.Join(dir, "broken") +
+		`level=WARN msg="program of a task cannot be started" task_identifier=broken reason="` + filepath.Join(dir, "broken") +
 			`: the interpreter /no/such/sh that its first line names does not exist"`,
-		`level=WARN msg="the program of a task cannot be started" task_identifier=own reason="`,
+		`level=WARN msg="program of a task cannot be started" task_identifier=own reason="`,
 		`level=WARN msg="file serves no task" path=README.md`,
 		`level=INFO msg="file serves no task" path=.hidden`,
 	} {

@@ -56,7 +56,7 @@ func (w *fileWatch) watchTasks() {
 		}
 		if entry.IsDir() {
 			if err := w.watcher.Add(path); err != nil {
-				w.log.Warn("cannot watch a folder of tasks; SIGHUP reads it again", "path", path, "error", err)
+				w.log.Warn("folder of tasks cannot be watched, SIGHUP reloads it", "path", path, "error", err)
 			}
 		}
 		return nil
@@ -77,7 +77,7 @@ func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
 				continue
 			}
 		case err := <-w.watcher.Errors: // there may have been more changes than could be told
-			w.log.Warn("cannot watch all changes of files", "error", err)
+			w.log.Warn("file changes may have been missed", "error", err)
 		case <-settled:
 			settled = nil
 			w.watchTasks()

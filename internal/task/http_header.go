@@ -33,7 +33,7 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 		value, canonical := extra[name], textproto.CanonicalMIMEHeaderKey(name)
 		switch {
 		case !headerName.MatchString(name):
-			problems = append(problems, fmt.Errorf("header %q: this is no name of a header", name))
+			problems = append(problems, fmt.Errorf("header %q: this is not a valid header name", name))
 		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"), strings.HasPrefix(canonical, "Webhook-"):
 			problems = append(problems, fmt.Errorf("header %s cannot be set, it is sent with every job or by HTTP itself", name))
 		case strings.ContainsFunc(value, isControl):

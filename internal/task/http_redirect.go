@@ -42,7 +42,7 @@ func (p *poster) redirected(response *http.Response) string {
 	why := "there were too many before it"
 	switch {
 	case response.StatusCode != http.StatusTemporaryRedirect && response.StatusCode != http.StatusPermanentRedirect:
-		why = "it would make a GET of the POST"
+		why = "it would change the POST to a GET"
 	case !sameOrigin(to, response.Request.URL):
 		why = "it leads to another scheme, host or port"
 	}

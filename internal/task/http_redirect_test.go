@@ -22,9 +22,9 @@ func TestRedirectsAreFollowedOnlyAsAPOSTAndWithinTheServer(t *testing.T) {
 		"308":               {308, "end?b=c", ""},
 		"307, another port": {307, elsewhere.URL + "/end", "it leads to another scheme, host or port"},
 		"308, scheme":       {308, "https://HOST/end", "it leads to another scheme, host or port"},
-		"301":               {301, "/end", "it would make a GET of the POST"},
-		"302":               {302, "/end", "it would make a GET of the POST"},
-		"303":               {303, "/end", "it would make a GET of the POST"},
+		"301":               {301, "/end", "it would change the POST to a GET"},
+		"302":               {302, "/end", "it would change the POST to a GET"},
+		"303":               {303, "/end", "it would change the POST to a GET"},
 		"307 for ever":      {307, "/", "there were too many before it"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func newTransport(caFile string, concurrency int) (*http.Transport, error) {
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(certificates) {
-		return nil, errors.New("read CA file: it holds no certificate in PEM form")
+		return nil, errors.New("read CA file: it contains no certificate in PEM form")
 	}
 	transport.TLSClientConfig = &tls.Config{RootCAs: authorities}
 	return transport, nil

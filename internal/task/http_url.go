@@ -34,14 +34,14 @@ func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 			if holdsSecret {
 				name = "a name in braces"
 			}
-			refuse("%s stands for nothing, only {task} and {job_id} do", name)
+			refuse("%s is not a placeholder, only {task} and {job_id} are", name)
 		}
 	}
 	here, err := t.fill("here", "1")
 	there, otherErr := t.fill("there", "2")
 	if err := errors.Join(err, otherErr); err != nil {
 		if err = reason(err); holdsSecret {
-			err = errors.New("is no URL")
+			err = errors.New("is not a URL")
 		}
 		refuse("%w", err)
 		return t, errors.Join(problems...)
@@ -55,7 +55,7 @@ func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 		refuse("names no host")
 	}
 	if strings.Contains(text, "#") {
-		refuse("has a fragment (#), which no server is ever told")
+		refuse("has a fragment (#), which is never sent to a server")
 	}
 	if !placeholder.MatchString(text) {
 		t.fixed = here

@@ -230,7 +230,7 @@ func (p *nodeProcess) hear(m *nodeMessage) {
 	case m.Ready:
 		p.removeBridge()
 	case m.Loaded != nil && m.Error != nil:
-		log.Warn("the task's module cannot be loaded; its jobs will fail", "task_identifier", *m.Loaded, "error", *m.Error)
+		log.Warn("the task's module cannot be loaded, its jobs will fail", "task_identifier", *m.Loaded, "error", *m.Error)
 	case m.Log != "":
 		log.LogAttrs(context.Background(), nodeLevels[m.Log], m.Text, m.attrs()...)
 	case m.Print != "":

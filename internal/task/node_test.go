@@ -144,7 +144,7 @@ func TestAModuleThatCannotBeLoadedSaysWhereAndWhy(t *testing.T) {
 	}
 	for _, file := range []string{"syntax.mjs", "syntax.cjs", "syntax.ts", "missing.mjs", "throws.mjs", "nothing.mjs", "number.mjs"} {
 		logged.waitFor(t, "a warning for "+file, func(line logLine) bool {
-			return line.Msg == "the task's module cannot be loaded; its jobs will fail" && line.Level == "WARN" && line.Task == file
+			return line.Msg == "the task's module cannot be loaded, its jobs will fail" && line.Level == "WARN" && line.Task == file
 		})
 	}
 	if err := m.run(t.Context(), "fine.mjs", 1, "{}"); err != nil {

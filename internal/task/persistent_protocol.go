@@ -63,22 +63,22 @@ type reply struct {
 	RetryIn   *float64 `json:"retry_in"` // seconds
 }
 
-const stdoutHint = "stdout is for answers only, so the program has to log to stderr"
+const stdoutHint = "stdout is for answers only, the program must log to stderr"
 
 // readReply returns what a line says of the job with this id. The error says why it is no answer.
 func readReply(line []byte, id int64) (reply, error) {
 	var r reply
 	switch err := json.Unmarshal(line, &r); {
 	case err != nil:
-		return r, fmt.Errorf("its answer is not understood (%w): %s; %s", err, excerpt(line), stdoutHint)
+		return r, fmt.Errorf("its answer is invalid (%w): %s; %s", err, excerpt(line), stdoutHint)
 	case r.ID == nil && !r.OK && r.Error == nil:
-		return r, fmt.Errorf("its answer is not understood: %s; %s", excerpt(line), stdoutHint)
+		return r, fmt.Errorf("its answer is invalid: %s; %s", excerpt(line), stdoutHint)
 	case r.ID == nil:
 		return r, fmt.Errorf("its answer has no id: %s", excerpt(line))
 	case *r.ID != id:
-		return r, fmt.Errorf("it answered for job %d in place of job %d", *r.ID, id)
+		return r, fmt.Errorf("it answered for job %d instead of job %d", *r.ID, id)
 	case r.OK == (r.Error != nil):
-		return r, fmt.Errorf("its answer has to have either ok or error: %s", excerpt(line))
+		return r, fmt.Errorf("its answer must have either ok or error: %s", excerpt(line))
 	}
 	return r, nil
 }
@@ -103,7 +103,7 @@ func (r reply) outcome() error {
 	}
 	err := errors.New(*r.Error)
 	if *r.Error == "" {
-		err = errors.New("failed without a word")
+		err = errors.New("failed without an error message")
 	}
 	switch {
 	case r.Permanent:

@@ -103,7 +103,7 @@ func TestAnAnswerSaysWhatBecomesOfAJob(t *testing.T) {
 	}{
 		"success":        {`"ok":true`, nil},
 		"error":          {`"error":"no such mailbox"`, errors.New("no such mailbox")},
-		"empty error":    {`"error":""`, errors.New("failed without a word")},
+		"empty error":    {`"error":""`, errors.New("failed without an error message")},
 		"permanent":      {`"error":"gone","permanent":true,"retry_in":5`, shim.Discard(errors.New("gone"))},
 		"retry":          {`"error":"busy","retry_in":1.5`, shim.RetryIn(1500*time.Millisecond, errors.New("busy"))},
 		"retry at once":  {`"error":"busy","retry_in":-1`, shim.RetryIn(0, errors.New("busy"))},
@@ -124,14 +124,14 @@ func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
-		"no JSON":     {`echo working`, "the task's program: its answer is not understood (invalid character 'w' looking for beginning of value): working; stdout is for answers only, so the program has to log to stderr"},
+		"no JSON":     {`echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr"},
 		"no id":       {`echo '{"ok":true}'`, `the task's program: its answer has no id: {"ok":true}`},
-		"JSON log":    {`echo '{"level":30,"msg":"hello"}'`, `the task's program: its answer is not understood: {"level":30,"msg":"hello"}; stdout is for answers only, so the program has to log to stderr`},
-		"another job": {`echo '{"id":1,"ok":true}'`, "the task's program: it answered for job 1 in place of job 7"},
-		"neither":     {`echo "{\"id\":$id}"`, `the task's program: its answer has to have either ok or error: {"id":7}`},
-		"both":        {`echo "{\"id\":$id,\"ok\":true,\"error\":\"x\"}"`, `the task's program: its answer has to have either ok or error: {"id":7,"ok":true,"error":"x"}`},
+		"JSON log":    {`echo '{"level":30,"msg":"hello"}'`, `the task's program: its answer is invalid: {"level":30,"msg":"hello"}; stdout is for answers only, the program must log to stderr`},
+		"another job": {`echo '{"id":1,"ok":true}'`, "the task's program: it answered for job 1 instead of job 7"},
+		"neither":     {`echo "{\"id\":$id}"`, `the task's program: its answer must have either ok or error: {"id":7}`},
+		"both":        {`echo "{\"id\":$id,\"ok\":true,\"error\":\"x\"}"`, `the task's program: its answer must have either ok or error: {"id":7,"ok":true,"error":"x"}`},
 		"too long":    {`head -c 70000 /dev/zero | tr '\0' x; echo`, "the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
-		"complaint":   {`echo bad >&2; echo working`, "the task's program: its answer is not understood (invalid character 'w' looking for beginning of value): working; stdout is for answers only, so the program has to log to stderr\nbad"},
+		"complaint":   {`echo bad >&2; echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The first child misbehaves, the next one does not.

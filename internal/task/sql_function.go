@@ -67,7 +67,7 @@ func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function,
 // choose returns the candidate that serves the task, or why there is none.
 func choose(name string, found []candidate) (function, error) {
 	if len(found) == 0 {
-		return function{}, fmt.Errorf("function %s is not there", name)
+		return function{}, fmt.Errorf("function %s does not exist", name)
 	}
 	var wrong []string
 	for _, plain := range []string{"json", "jsonb"} {

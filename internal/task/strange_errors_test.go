@@ -30,11 +30,11 @@ func TestWhatAnyTaskSaysOfItsFailureIsStored(t *testing.T) {
 		"stderr of a program": {task.Executable{Path: script(t, printed+" >&2; exit 3")}.Run, "exit code 3\na\uFFFDb\uFFFDc\uFFFDd"},
 		"answer of a server":  {handler(t, task.HTTP{URL: server.URL}), "POST " + server.URL + ": answered 500 Internal Server Error\na\uFFFDb\uFFFDc\uFFFDd"},
 		"where a server redirects to": {handler(t, task.HTTP{URL: redirecting.URL}), "POST " + redirecting.URL + ": answered 301 Moved Permanently\n" +
-			"The redirect to " + redirecting.URL + "/%FF%ED%A0%80 was not followed: it would make a GET of the POST."},
+			"The redirect to " + redirecting.URL + "/%FF%ED%A0%80 was not followed: it would change the POST to a GET."},
 		"error of a child": {newPersistent(t, task.PersistentConfig{},
 			loop(`printf '{"id":%s,"error":"a\\u0000b\\ud800c\\udfffd\377"}\n' "$id"`)).Run, "ab\uFFFDc\uFFFDd\uFFFD"},
 		"answer of a child that is none": {newPersistent(t, task.PersistentConfig{}, loop(printed)).Run,
-			"the task's program: its answer is not understood (invalid character 'a' looking for beginning of value): a\uFFFDb\uFFFDc\uFFFDd"},
+			"the task's program: its answer is invalid (invalid character 'a' looking for beginning of value): a\uFFFDb\uFFFDc\uFFFDd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pgtest.Exec(t, pool, `delete from graphile_worker._private_jobs`)

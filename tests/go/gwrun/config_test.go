@@ -142,7 +142,7 @@ func TestForbiddenFlagsFollowAQueryWhileItFailsNot(t *testing.T) {
 	fast := add("fast")
 
 	pgtest.Exec(t, pool, "alter table paused rename to resumed")
-	if line := p.waitLog("cannot ask for forbidden flags, keeps those before"); line.Level != "ERROR" {
+	if line := p.waitLog("query for forbidden flags failed, previous flags stay in use"); line.Level != "ERROR" {
 		t.Errorf("it is logged as %s", line.Level)
 	}
 	pgtest.Await(t, pool, isDone, add("slow"))
@@ -151,6 +151,6 @@ func TestForbiddenFlagsFollowAQueryWhileItFailsNot(t *testing.T) {
 	}
 	pgtest.Exec(t, pool, "truncate resumed")
 	pgtest.Exec(t, pool, "alter table resumed rename to paused")
-	p.waitLog("forbidden flags are known again")
+	p.waitLog("query for forbidden flags succeeds again")
 	pgtest.Await(t, pool, isDone, fast)
 }

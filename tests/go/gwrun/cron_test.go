@@ -64,7 +64,7 @@ func TestACrontabIsReadAgainOnHangup(t *testing.T) {
 
 	writeFile(t, path, "* * * * * b\n* * * * c\n")
 	p.signal(syscall.SIGHUP)
-	if line := p.waitLog("cannot use the crontab, keeps the one before"); line.Level != "ERROR" {
+	if line := p.waitLog("crontab is invalid, previous one stays in use"); line.Level != "ERROR" {
 		t.Errorf("a wrong crontab is logged as %s", line.Level)
 	}
 	writeFile(t, path, "* * * * * b ?tz=Europe/Atlantis\n")

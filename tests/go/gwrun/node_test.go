@@ -61,7 +61,7 @@ func TestModulesOfTheFolderAreServedAndTakenOverWhenTheyChange(t *testing.T) {
 	})
 	p := runModules(t, databaseURL, dir, "--watch", "-j", "2")
 	pgtest.Await(t, pool, hasTasks, "{other,say,slow,wrong}")
-	if line := p.waitLog("the task's module cannot be loaded; its jobs will fail"); line.Level != "WARN" || line.Task != "wrong" ||
+	if line := p.waitLog("the task's module cannot be loaded, its jobs will fail"); line.Level != "WARN" || line.Task != "wrong" ||
 		!strings.Contains(line.Error, "its default export is of type object; a task is a function") {
 		t.Errorf("a module without a task is logged as %+v", line)
 	}
@@ -79,7 +79,7 @@ func TestModulesOfTheFolderAreServedAndTakenOverWhenTheyChange(t *testing.T) {
 	}
 
 	writeFile(t, filepath.Join(dir, "tasks", "say.js"), `module.exports = async (payload, { logger }) => logger.info("second " + payload.n);`)
-	p.waitLog("tasks taken over")
+	p.waitLog("tasks reloaded")
 	addJob(t, pool, "say", `{"n":3}`)
 	p.waitLog("second 3")
 	p.signal(syscall.SIGTERM)

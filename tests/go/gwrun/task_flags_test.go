@@ -53,14 +53,14 @@ func TestForbiddenFlagsOfATaskFollowAQueryOfItsOwn(t *testing.T) {
 	fast := addFlagged(t, pool, "a", "fast")
 
 	pgtest.Exec(t, pool, "alter table paused rename to resumed")
-	if line := p.waitLog("cannot ask for forbidden flags, keeps those before"); line.Level != "ERROR" || line.Task != "a" {
+	if line := p.waitLog("query for forbidden flags failed, previous flags stay in use"); line.Level != "ERROR" || line.Task != "a" {
 		t.Errorf("it is logged as %+v", line)
 	}
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "a", "slow"))
 	expectWaiting(t, pool, fast)
 	pgtest.Exec(t, pool, "truncate resumed")
 	pgtest.Exec(t, pool, "alter table resumed rename to paused")
-	p.waitLog("forbidden flags are known again")
+	p.waitLog("query for forbidden flags succeeds again")
 	pgtest.Await(t, pool, isDone, fast)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
@@ -79,7 +79,7 @@ func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
 	t.Log("a query")
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from paused}}}\n")
 	p.signal(syscall.SIGHUP)
-	p.waitLog("tasks taken over")
+	p.waitLog("tasks reloaded")
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow")) // with which the last claim of before has ended
 	slow := addFlagged(t, pool, "a", "slow")
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow"))
@@ -90,7 +90,7 @@ func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
 	t.Log("a query that cannot be, in place of which the one before stays")
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from missing}}}\n")
 	p.signal(syscall.SIGHUP)
-	if line := p.waitLog("cannot use the tasks, keeps those before"); !strings.Contains(line.Error, "gw.yaml:1:30: ask for forbidden flags") {
+	if line := p.waitLog("tasks are invalid, previous ones stay in use"); !strings.Contains(line.Error, "gw.yaml:1:30: ask for forbidden flags") {
 		t.Errorf("it is logged as %+v", line)
 	}
 	fast := addFlagged(t, pool, "a", "fast")

@@ -53,13 +53,13 @@ func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
 	t.Log("a config file, and a wrong one")
 	writeFile(t, config, "forbidden_flags: [no]\njobs: 5\ntasks:\n  c: {exec: [sh, -c, exit 0]}\n")
 	pgtest.Await(t, pool, hasTasks, "{b,c,mail/read,mail/send}")
-	p.waitLog("settings have changed that hold from the next start on")
+	p.waitLog("changed settings take effect after a restart")
 	writeFile(t, config, "tasks:\n  c: {exec: ./missing}\n")
-	if line := p.waitLog("cannot use the config, keeps the one before"); line.Level != "ERROR" {
+	if line := p.waitLog("config is invalid, previous one stays in use"); line.Level != "ERROR" {
 		t.Errorf("a wrong config is logged as %s", line.Level)
 	}
 	writeFile(t, config, "tasks:\n  gone: {timeout: 5s}\n")
-	p.waitLog("cannot use the tasks, keeps those before")
+	p.waitLog("tasks are invalid, previous ones stay in use")
 	addJob(t, pool, "c", "{}")
 	pgtest.Await(t, pool, queueIsEmpty)
 	forbidden := pgtest.Value[int64](t, pool, "select id from graphile_worker.add_job('c', flags => '{no}')")
@@ -72,7 +72,7 @@ func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
 	writeFile(t, crontab, "* * * * * b\n")
 	pgtest.Await(t, pool, hasCrontab, "{b}")
 	writeFile(t, crontab, "60 * * * * b\n")
-	p.waitLog("cannot use the crontab, keeps the one before")
+	p.waitLog("crontab is invalid, previous one stays in use")
 	if !pgtest.Value[bool](t, pool, hasCrontab, "{b}") {
 		t.Error("it does not have the crontab from before any more")
 	}
@@ -108,7 +108,7 @@ func TestARunningJobIsNotDisturbedByAChangeOfItsTask(t *testing.T) {
 	addJob(t, pool, "ask", "{}")
 	p.waitLog(filepath.Join(dir, "old") + " has one")
 	writeFile(t, filepath.Join(dir, "gw.yaml"), "tasks: {ask: {persistent: ./new}}\n")
-	p.waitLog("tasks taken over")
+	p.waitLog("tasks reloaded")
 	addJob(t, pool, "ask", "{}")
 	p.waitLog(filepath.Join(dir, "new") + " has one")
 	writeFile(t, filepath.Join(dir, "go"), "")
