@@ -1,3 +1,3 @@
-// Package connection finds out which database to connect to and in which schema the queue is, and opens sessions in which
+// Package connection determines the database to connect to and the schema of the queue, and opens sessions in which
 // only PostgreSQL's own names are found.
 package connection

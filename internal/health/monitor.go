@@ -8,8 +8,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// stuckAfter is how long a loop may say nothing before it is taken for stuck. A worker sweeps about once a minute, and no
-// call of the database lasts longer than half a one.
+// stuckAfter is how long a loop may be silent before it counts as stuck. A worker sweeps about once a minute, and no
+// call of the database takes longer than half a minute.
 const stuckAfter = 5 * time.Minute
 
 // A Monitor follows the events of one worker. Make it with [NewMonitor].
@@ -20,23 +20,23 @@ type Monitor struct {
 	mu        sync.Mutex
 	phase     phase
 	claimed   bool      // the last claim succeeded
-	listening bool      // over a connection that is there
-	claiming  time.Time // since when the database is asked for jobs; zero if it is not
+	listening bool      // over an open connection
+	claiming  time.Time // when the running claim began; zero without one
 	swept     time.Time // when the last sweep began or ended
 	claimErr  error     // of the last claim
-	listenErr error     // of the last try to listen
+	listenErr error     // of the last attempt to listen
 }
 
-// A phase is how far a worker is in its life.
+// A phase is the phase of a worker's life.
 type phase int
 
 const (
-	starting phase = iota // it looks at the schema
+	starting phase = iota // it checks the schema
 	running
 	stopping // it waits for running jobs
 )
 
-// NewMonitor makes a monitor of a worker that is going to start. listens says whether it has a connection for that.
+// NewMonitor returns a monitor of a worker that is going to start. listens is whether it has a listening connection.
 func NewMonitor(listens bool) *Monitor {
 	return &Monitor{listens: listens, now: time.Now}
 }
@@ -67,12 +67,12 @@ func (m *Monitor) see(event shim.Event) {
 	}
 }
 
-// Stuck returns what does not turn any more; nothing of a worker that is alive.
+// Stuck returns which loops are stuck; none if the worker is alive.
 func (m *Monitor) Stuck() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.phase != running {
-		return nil // before, a start that takes long fails by itself; after, the grace time ends
+		return nil // a slow start fails by itself, and the grace time ends a stop
 	}
 	var stuck []string
 	if !m.claiming.IsZero() && m.now().Sub(m.claiming) > stuckAfter {
@@ -84,7 +84,7 @@ func (m *Monitor) Stuck() []string {
 	return stuck
 }
 
-// Unready returns why the worker cannot work now; nothing of one that can.
+// Unready returns why the worker cannot work now; nothing if it can.
 func (m *Monitor) Unready() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -4,14 +4,14 @@ import (
 	"github.com/gwsql/gw/internal/config"
 )
 
-// Summary is what the files of a worker say.
+// Summary is the content of a worker's files.
 type Summary struct {
 	Tasks         map[string]config.Task // by their names
 	RecurringJobs int
 }
 
-// Check reads the files as [Run] does, and returns what is wrong as far as that can be told without the database. It uses
-// of the options what concerns files, and the logger.
+// Check reads the files as [Run] does, and returns the problems that can be found without the database. It uses only
+// the options about files, and the logger.
 func Check(o Options) (Summary, error) {
 	tasks, err := newTaskFinder(o.Tasks, o.Logger).find(o.File)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/gwsql/gw/internal/config"
 )
 
-// ConfigFile says where the config is.
+// ConfigFile is the location of the config file.
 type ConfigFile struct {
 	Path     string
-	Optional bool // nobody asked for it, so it need not be there
+	Optional bool // not requested, so it need not exist
 	Getenv   func(string) string
 }
 
-// Read returns what the file says: nothing if it need not be there and is not.
+// Read returns the content of the file, or nothing if it is optional and does not exist.
 func (f ConfigFile) Read() (*config.File, error) {
 	file, err := config.Load(f.Path, f.Getenv)
 	if f.Optional && errors.Is(err, fs.ErrNotExist) {

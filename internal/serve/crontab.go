@@ -9,13 +9,13 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// CrontabFile says where the recurring jobs are.
+// CrontabFile is the location of the crontab.
 type CrontabFile struct {
 	Path     string
-	Optional bool // nobody asked for it, so it need not be there
+	Optional bool // not requested, so it need not exist
 }
 
-// read returns the items of the file, nil if it need not be there and is not.
+// read returns the items of the file, nil if it is optional and does not exist.
 func (f CrontabFile) read() ([]crontab.Source, error) {
 	items, err := crontab.Load(f.Path)
 	if f.Optional && errors.Is(err, fs.ErrNotExist) {

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// flagsInterval is how often a query for forbidden flags is run.
+	// flagsInterval is the interval between runs of a query for forbidden flags.
 	flagsInterval = time.Second
-	// flagsTimeout is how long it may take.
+	// flagsTimeout is its timeout.
 	flagsTimeout = 10 * time.Second
 )
 
-// forbiddenFlags are the flags whose jobs are left for others, of all tasks or of one. A query for them is asked again and
-// again; while it fails, its last answer stays.
+// forbiddenFlags are the flags of jobs that the worker does not claim, of all tasks or of one. A query for them is run
+// repeatedly; while it fails, its last result stays in use.
 type forbiddenFlags struct {
 	pool   *pgxpool.Pool
 	log    *slog.Logger
-	asking atomic.Bool // the query is being asked again
+	asking atomic.Bool // the query is running
 
 	mu     sync.Mutex
 	source config.ForbiddenFlags
@@ -34,7 +34,7 @@ type forbiddenFlags struct {
 	broken bool // the last query failed
 }
 
-// use takes a list, or the answer of a query; if it fails, everything stays as it was.
+// use sets a list, or the result of a query; if the query fails, nothing changes.
 func (f *forbiddenFlags) use(ctx context.Context, source config.ForbiddenFlags) error {
 	flags, err := f.read(ctx, source)
 	if err != nil {
@@ -46,14 +46,14 @@ func (f *forbiddenFlags) use(ctx context.Context, source config.ForbiddenFlags) 
 	return nil
 }
 
-// ask returns the flags as they were last known.
+// ask returns the last known flags.
 func (f *forbiddenFlags) ask(context.Context) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.flags, nil
 }
 
-// keepAsking asks the queries that there are again every second, until ctx ends. A slow one holds up no other.
+// keepAsking runs the current queries every second until ctx ends. A slow one does not delay the others.
 func keepAsking(ctx context.Context, queries func() []*forbiddenFlags) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
@@ -71,7 +71,7 @@ func keepAsking(ctx context.Context, queries func() []*forbiddenFlags) {
 	}
 }
 
-// askAgain asks the query again, unless that is under way.
+// askAgain runs the query, unless it is already running.
 func (f *forbiddenFlags) askAgain(ctx context.Context) {
 	if !f.asking.CompareAndSwap(false, true) {
 		return
@@ -90,7 +90,7 @@ func (f *forbiddenFlags) askAgain(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.source.Query != source.Query: // it has been replaced meanwhile
+	case f.source.Query != source.Query: // it was replaced in the meantime
 		return
 	case err != nil && !f.broken:
 		f.log.Error("query for forbidden flags failed, previous flags stay in use", "at", source.Position.String(), "error", err)
@@ -103,14 +103,14 @@ func (f *forbiddenFlags) askAgain(ctx context.Context) {
 	}
 }
 
-// read returns the flags that a source says.
+// read returns the flags of a source.
 func (f *forbiddenFlags) read(ctx context.Context, source config.ForbiddenFlags) ([]string, error) {
 	if source.Query == "" {
 		return source.List, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, flagsTimeout)
 	defer cancel()
-	rows, err := f.pool.Query(ctx, source.Query, pgx.QueryExecModeExec) // what it names may change
+	rows, err := f.pool.Query(ctx, source.Query, pgx.QueryExecModeExec) // tables in it may change
 	if err != nil {
 		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// web is what --http asks for.
+// web is the HTTP server of --http.
 type web struct {
 	server   *health.Server
 	monitor  *health.Monitor
 	registry *prometheus.Registry
 }
 
-// startHTTP begins to answer, at first that the worker is starting. Without --http it returns nil.
+// startHTTP starts the server, which first reports that the worker is starting. Without --http it returns nil.
 func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
 	if o.HTTP == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
 	return w, nil
 }
 
-// watch makes the answers those of a worker that is going to run.
+// watch connects the server to a worker that is going to run.
 func (w *web) watch(worker *shim.Worker, log *slog.Logger) error {
 	if w == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// nodes are what runs modules of Node.js. Tasks whose processes are to be alike share them.
+// nodes runs modules in Node.js. Tasks with the same process settings share processes.
 type nodes struct {
 	options  *Options
 	launcher *task.Launcher
@@ -33,7 +33,7 @@ type sharedNode struct {
 	users    int
 }
 
-// nodeSettings are what tasks have in common that share processes.
+// nodeSettings are the settings that tasks in the same processes have in common.
 type nodeSettings struct {
 	directory string
 	env       []string
@@ -44,7 +44,7 @@ func newNodes(o *Options, launcher *task.Launcher) *nodes {
 	return &nodes{options: o, launcher: launcher, log: o.Logger}
 }
 
-// serve has a module serve the task of a service.
+// serve makes a module the handler of a service's task.
 func (n *nodes) serve(t config.Task, made *service) error {
 	shared, err := n.share(t)
 	if err != nil {
@@ -57,7 +57,7 @@ func (n *nodes) serve(t config.Task, made *service) error {
 	return nil
 }
 
-// share returns processes for a task. Node.js keeps what it has imported, so a module that has changed needs new ones.
+// share returns processes for a task. Node.js caches imported modules, so a changed module needs new processes.
 func (n *nodes) share(t config.Task) (*sharedNode, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -96,7 +96,7 @@ func (n *nodes) make(settings nodeSettings) (*sharedNode, error) {
 	return &sharedNode{node: node, settings: settings, modules: make(map[string]string)}, nil
 }
 
-// leave ends processes when the last of their tasks has left.
+// leave ends processes that no task uses any more.
 func (n *nodes) leave(shared *sharedNode) {
 	n.mu.Lock()
 	shared.users--
@@ -110,7 +110,7 @@ func (n *nodes) leave(shared *sharedNode) {
 	}
 }
 
-// setup returns what the helpers need. Where only the files are looked at, nobody uses it.
+// setup returns the settings of the helpers. It is not used if only the files are checked.
 func (n *nodes) setup() task.NodeSetup {
 	setup := task.NodeSetup{Schema: pgx.Identifier{n.options.Schema}.Sanitize()}
 	if pool := n.options.Pool; pool != nil {

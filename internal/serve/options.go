@@ -11,13 +11,13 @@ import (
 	"github.com/gwsql/gw/internal/config"
 )
 
-// Options are the settings of a worker. gw-run fills them from flags, the environment and the config file; whoever does
-// it has checked them.
+// Options are the settings of a worker. gw-run fills them from flags, the environment and the config file; the caller
+// has validated them.
 type Options struct {
-	// Pool says where the queue is and how many connections there are at most.
+	// Pool is the database of the queue and the maximum number of connections.
 	Pool *pgxpool.Config
 
-	// Listen says where the listening connection goes, nil for where the others go.
+	// Listen is the address of the listening connection, nil for that of the pool.
 	Listen *pgx.ConnConfig
 
 	Schema    string // of the queue
@@ -26,18 +26,18 @@ type Options struct {
 	Jobs         int // to run at once
 	PollInterval time.Duration
 	NoListen     bool          // only poll
-	Grace        time.Duration // for jobs that run when the worker has to stop
+	Grace        time.Duration // for running jobs when the worker has to stop
 	Once         bool          // work until no job is runnable
-	Quiet        bool          // do not log jobs that went well
+	Quiet        bool          // do not log completed jobs
 
 	HTTP string // the address of /livez, /readyz and /metrics, empty for none
 
 	Tasks   TaskFolder
 	Crontab CrontabFile
 	Config  ConfigFile
-	File    *config.File // what Config says at the start
+	File    *config.File // the content of Config at the start
 
-	// Reload has a value when the files are to be read again, as they are when they change if Watch is set.
+	// Reload receives a value when the files must be read again. If Watch is set, they are also read after each change.
 	Reload <-chan os.Signal
 	Watch  bool
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// reloader has a running worker take over what has changed in its files. What is wrong is logged, and what was before
-// stays.
+// reloader applies changed files to a running worker. If a file is invalid, it logs that and keeps the previous
+// content.
 type reloader struct {
 	worker   *shim.Worker
 	log      *slog.Logger
@@ -24,11 +24,11 @@ type reloader struct {
 	flags    *forbiddenFlags // of all tasks
 	crontab  CrontabFile
 
-	file *config.File // in force
+	file *config.File // in use
 	cron []crontab.Source
 }
 
-// follow keeps the worker up to date with its files, and with the queries for forbidden flags, until the function that it
+// follow applies changes of the files and of the queries for forbidden flags to the worker, until the function that it
 // returns is called.
 func (r *reloader) follow(ctx context.Context, o *Options) (unfollow func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,7 +54,7 @@ func (r *reloader) follow(ctx context.Context, o *Options) (unfollow func(), err
 	}, nil
 }
 
-// run reads the files again when that is asked for and at each change, until ctx ends.
+// run reads the files again on request and after each change, until ctx ends.
 func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-chan struct{}) {
 	for {
 		select {
@@ -80,7 +80,7 @@ func (r *reloader) reload(ctx context.Context) {
 	r.takeCrontab()
 }
 
-// takeTasks gives the worker the tasks of the file and of the folder. It returns whether they can be used.
+// takeTasks applies the tasks of the file and of the folder. It returns whether they are valid.
 func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	found, err := r.finder.find(file)
 	var next map[string]*service
@@ -100,7 +100,7 @@ func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	return err == nil
 }
 
-// change gives the worker services, unless they are those that it has.
+// change replaces the services of the worker, unless they are unchanged.
 func (r *reloader) change(next map[string]*service) error {
 	var added, removed, changed []string
 	for name, s := range next {
@@ -131,7 +131,7 @@ func (r *reloader) change(next map[string]*service) error {
 	return nil
 }
 
-// takeSettings takes the forbidden flags over, and tells which other settings have to wait for a restart.
+// takeSettings applies the forbidden flags, and logs which other changed settings need a restart.
 func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query || !slices.Equal(before.List, file.ForbiddenFlags.List) {
 		if err := r.flags.use(ctx, file.ForbiddenFlags); err != nil {
@@ -164,7 +164,7 @@ func changedSettings(a, b *config.File) (names []string) {
 	return names
 }
 
-// takeCrontab gives the worker the items of the crontab, unless they are those that it has.
+// takeCrontab applies the items of the crontab, unless they are unchanged.
 func (r *reloader) takeCrontab() {
 	sources, err := r.crontab.read()
 	if err == nil && reflect.DeepEqual(sources, r.cron) {

@@ -14,8 +14,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// PrepareSchema installs the schema where there is none and upgrades ours. With NoMigrate it only makes sure that there
-// is one. A schema that is up to date needs no right to change it.
+// PrepareSchema installs the schema if there is none and upgrades an older one. With NoMigrate it only checks that there
+// is one. If the schema is up to date, no right to change it is needed.
 func PrepareSchema(ctx context.Context, o Options) error {
 	for _, warning := range migrate.Warnings(o.Schema) {
 		o.Logger.Warn(warning)

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Run prepares the schema and works until ctx ends, or as long as the options say. Jobs that run then have the grace time,
-// until hard ends. What is wrong with the files is found before the database is asked.
+// Run prepares the schema and runs jobs until ctx ends, or as the options require. Running jobs then have the grace time,
+// until hard ends. Problems of the files are reported before the database is used.
 func Run(ctx, hard context.Context, o Options) error {
 	pool, err := pgxpool.NewWithConfig(ctx, o.Pool) // it does not connect yet
 	if err != nil {
@@ -64,13 +64,13 @@ func Run(ctx, hard context.Context, o Options) error {
 	return work(ctx, hard, worker, o.Once)
 }
 
-// loaded is what the files say.
+// loaded is the content of the files.
 type loaded struct {
 	services map[string]*service
 	cron     []crontab.Source
 }
 
-// load reads what a worker is to do.
+// load reads the files of a worker.
 func load(o *Options, finder *taskFinder, services *services) (found loaded, err error) {
 	tasks, err := finder.find(o.File)
 	if err != nil {
@@ -87,7 +87,7 @@ func load(o *Options, finder *taskFinder, services *services) (found loaded, err
 	return found, nil
 }
 
-// start makes the worker, with the services and the forbidden flags that the database tells it.
+// start creates the worker, with its services and the forbidden flags read from the database.
 func start(ctx context.Context, o *Options, services *services, found loaded, flags *forbiddenFlags) (*shim.Worker, error) {
 	if err := flags.use(ctx, o.File.ForbiddenFlags); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func work(ctx, hard context.Context, worker *shim.Worker, once bool) error {
 	return err
 }
 
-// graceOrNone turns no grace into what the worker understands as none; its zero is the default.
+// graceOrNone converts a grace time of 0 to a negative one, because for the worker 0 means the default.
 func graceOrNone(grace time.Duration) time.Duration {
 	if grace == 0 {
 		return -1

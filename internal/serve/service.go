@@ -15,21 +15,21 @@ import (
 
 // service serves one task.
 type service struct {
-	made  config.Task // what it was made of
+	made  config.Task // its settings
 	task  shim.Task
-	flags *forbiddenFlags // those that a query returns, nil without one
+	flags *forbiddenFlags // those of a query, nil without one
 	begin func()          // prepares for the first job
-	close func()          // ends what waits for jobs; jobs that run go on
+	close func()          // ends idle processes; running jobs continue
 }
 
-// serves returns whether the service is what a task asks for, wherever that stands now.
+// serves returns whether the service fits a task, ignoring its position in the file.
 func (s *service) serves(t config.Task) bool {
 	t.Position = s.made.Position
 	t.ForbiddenFlags.Position = s.made.ForbiddenFlags.Position
 	return reflect.DeepEqual(s.made, t)
 }
 
-// make makes the service of a task, but for what ask gets.
+// make returns the service of a task, without the parts that ask reads from the database.
 func (s *services) make(t config.Task) (*service, error) {
 	made := &service{made: t, begin: func() {}, close: func() {}}
 	made.task.Name = t.Name
@@ -62,7 +62,7 @@ func (s *services) forbid(made *service) shim.TaskOption {
 	return shim.ForbiddenFlagsFunc(made.flags.ask)
 }
 
-// ask gets from the database what a service needs before it can serve: its function, and its forbidden flags.
+// ask reads from the database what a service needs: its function, and its forbidden flags.
 func (s *services) ask(ctx context.Context, made *service) error {
 	if t := made.made; t.Kind == config.SQL {
 		call := task.SQL{Function: t.SQL.Function.Value, Timeout: t.Timeout, Batch: t.SQL.Batch}
@@ -132,7 +132,7 @@ func variables(env map[string]string) []string {
 	return list
 }
 
-// taskOptions returns the options of a task that runs so many jobs at once, unless that is 0, and waits so long after attempts.
+// taskOptions returns the options of a task with a limit of concurrent jobs, unless that is 0, and a back-off.
 func taskOptions(limit int, backoff []time.Duration) []shim.TaskOption {
 	var options []shim.TaskOption
 	if limit > 0 {

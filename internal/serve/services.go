@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// services are what serves the tasks of a worker, by their names.
+// services serve the tasks of a worker, by their names.
 type services struct {
 	schema   string
 	jobs     int // how many the worker runs at once
@@ -26,7 +26,7 @@ type services struct {
 	nodes    *nodes
 	closing  sync.WaitGroup
 
-	mu      sync.Mutex // held for changes of current, and by those who look at it meanwhile
+	mu      sync.Mutex // protects current
 	current map[string]*service
 }
 
@@ -37,8 +37,8 @@ func newServices(o *Options, db *pgxpool.Pool) *services {
 	}
 }
 
-// prepare makes services for tasks, as far as that can be done without the database; connect does the rest. A task that is
-// what it was before keeps its service.
+// prepare creates services for tasks, as far as possible without the database; connect does the rest. An unchanged task
+// keeps its service.
 func (s *services) prepare(tasks map[string]config.Task) (map[string]*service, error) {
 	next := make(map[string]*service, len(tasks))
 	var problems config.Problems
@@ -70,7 +70,7 @@ func (s *services) drop(next map[string]*service) {
 	}
 }
 
-// connect asks the database for what the services need that are not in use yet.
+// connect reads from the database what new services need.
 func (s *services) connect(ctx context.Context, next map[string]*service) error {
 	var problems config.Problems
 	for name, made := range next {
@@ -84,14 +84,14 @@ func (s *services) connect(ctx context.Context, next map[string]*service) error 
 	return problems.OrNil()
 }
 
-// problemOf says which task an error is about, and where the config file has it.
+// problemOf adds the task and its position in the config file to an error.
 func problemOf(t config.Task, err error) config.Problem {
 	problem := config.Problem{Position: t.Position, Message: fmt.Sprintf("task %s: %s", t.Name, err)}
-	_ = errors.As(err, &problem) // it may know better where it is
+	_ = errors.As(err, &problem) // it may have a more precise position
 	return problem
 }
 
-// use replaces the services in use. It begins to close those that are not used any more.
+// use replaces the services in use, and starts to close those that are no longer used.
 func (s *services) use(next map[string]*service) {
 	for name, made := range next {
 		if made != s.current[name] {

@@ -18,13 +18,13 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// TaskFolder says where the executables are that serve tasks by their names.
+// TaskFolder is the location of the executables and modules that serve tasks by their names.
 type TaskFolder struct {
 	Path     string
-	Optional bool // nobody asked for it, so it need not be there if the config file has tasks
+	Optional bool // not requested, so it need not exist if the config file has tasks
 }
 
-// taskFinder finds out how tasks are served: by the executables of a folder, or as a config file says.
+// taskFinder determines how tasks are served: by the files of a folder, or as set in a config file.
 type taskFinder struct {
 	folder TaskFolder
 	log    *slog.Logger
@@ -82,8 +82,8 @@ func (f *taskFinder) modules(found *task.Found) map[string]config.Task {
 	return tasks
 }
 
-// besideTasks matches the names of files that nobody takes for tasks: hidden ones, and what the TypeScript compiler writes
-// beside a module.
+// besideTasks matches the names of files that are obviously not tasks: hidden ones, and files that the TypeScript
+// compiler writes beside a module.
 var besideTasks = regexp.MustCompile(`^\.|\.d\.[cm]?ts$|\.map$`)
 
 func whyNone(found task.Found) string {
@@ -147,7 +147,7 @@ func (f *taskFinder) warnOfPrograms(tasks map[string]config.Task) {
 	}
 }
 
-// tell logs what has not been logged before.
+// tell logs a message unless it was logged before.
 func (f *taskFinder) tell(level slog.Level, message string, attrs ...any) {
 	if key := fmt.Sprint(attrs...); !f.told[key] {
 		f.told[key] = true
@@ -155,7 +155,7 @@ func (f *taskFinder) tell(level slog.Level, message string, attrs ...any) {
 	}
 }
 
-// fileVersion returns a text that differs when a file has changed.
+// fileVersion returns a text that changes with the file.
 func fileVersion(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// settleTime is how long files must have been left alone before they are read: editors and copies change them in steps.
+	// settleTime is how long files must be unchanged before they are read, because editors and copies change them in
+	// steps.
 	settleTime = 100 * time.Millisecond
-	// unsettledTime is how long to wait at most while they are not.
+	// unsettledTime is the maximum wait while they keep changing.
 	unsettledTime = 2 * time.Second
 )
 
-// fileWatch tells of changes of the files that say what a worker does. It watches folders, for editors replace files.
+// fileWatch reports changes of a worker's files. It watches folders, because editors replace files.
 type fileWatch struct {
 	watcher *fsnotify.Watcher
 	tasks   string          // a folder; everything below it matters
@@ -27,7 +28,7 @@ type fileWatch struct {
 	log     *slog.Logger
 }
 
-// watchFiles begins to watch. The folder of tasks and the files need not be there, but the folders that they lie in.
+// watchFiles starts to watch. The folder of tasks and the files need not exist, but their parent folders must.
 func watchFiles(tasks string, files []string, log *slog.Logger) (*fileWatch, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,7 +41,7 @@ func watchFiles(tasks string, files []string, log *slog.Logger) (*fileWatch, err
 	}
 	for file := range w.files {
 		if err := watcher.Add(filepath.Dir(file)); err != nil {
-			_ = watcher.Close() // the error to tell is the first
+			_ = watcher.Close() // the first error is returned
 			return nil, fmt.Errorf("watch %s: %w", filepath.Dir(file), err)
 		}
 	}
@@ -48,11 +49,11 @@ func watchFiles(tasks string, files []string, log *slog.Logger) (*fileWatch, err
 	return w, nil
 }
 
-// watchTasks watches the folders of tasks that there are. Those that are watched already are no matter.
+// watchTasks watches all folders of tasks. Watching a folder twice has no effect.
 func (w *fileWatch) watchTasks() {
 	_ = filepath.WalkDir(w.tasks, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // what is not there, or must not be read, has no tasks
+			return nil // a folder that does not exist or cannot be read has no tasks
 		}
 		if entry.IsDir() {
 			if err := w.watcher.Add(path); err != nil {
@@ -67,7 +68,7 @@ func (w *fileWatch) watchTasks() {
 func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
 	defer w.watcher.Close()
 	var latest time.Time
-	settled := time.After(0) // what has changed before it was watched
+	settled := time.After(0) // for changes before the watch began
 	for {
 		select {
 		case <-ctx.Done():
@@ -76,7 +77,7 @@ func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
 			if !w.matters(event) {
 				continue
 			}
-		case err := <-w.watcher.Errors: // there may have been more changes than could be told
+		case err := <-w.watcher.Errors: // the queue of changes may have overflowed
 			w.log.Warn("file changes may have been missed", "error", err)
 		case <-settled:
 			settled = nil

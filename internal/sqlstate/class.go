@@ -1,24 +1,24 @@
-// Package sqlstate says what the error codes mean that the database answers with: the queue's own, which docs/errors.md
-// lists, and those of PostgreSQL's that a caller of the queue can meet.
+// Package sqlstate classifies the error codes of the database: the queue's own, which docs/errors.md lists, and those
+// of PostgreSQL that a caller of the queue may get.
 package sqlstate
 
 import "errors"
 
-// Class is what an error code means to whoever made the call.
+// Class is the meaning of an error code for the caller.
 type Class string
 
 const (
-	// Unknown is a code that says nothing about the call: an error of the server or of the connection.
+	// Unknown is a code that does not depend on the call: an error of the server or of the connection.
 	Unknown Class = ""
 	// Usage is a wrong argument: the same call fails again.
 	Usage Class = "usage"
-	// NotFound is something that the call names and that does not exist.
+	// NotFound means that an object named in the call does not exist.
 	NotFound Class = "not found"
-	// Conflict is a call that goes against what is stored: it can succeed when that has changed.
+	// Conflict means that the call contradicts stored data: it can succeed after the data has changed.
 	Conflict Class = "conflict"
-	// Retry is a call that was in the way of others: the same call can succeed at once.
+	// Retry means a conflict with concurrent transactions: the same call can succeed at once.
 	Retry Class = "retry"
-	// NotGranted is a call that the role may not make.
+	// NotGranted means that the role may not make the call.
 	NotGranted Class = "not granted"
 )
 
@@ -52,7 +52,7 @@ var classes = map[string]Class{
 	"42501": NotGranted,
 }
 
-// ClassOf returns what a code means.
+// ClassOf returns the class of a code.
 func ClassOf(code string) Class {
 	if class, ok := classes[code]; ok {
 		return class

@@ -1,2 +1,2 @@
-// Package stop tells a command when to stop: on a signal, or when nobody reads its output any more.
+// Package stop determines when a command has to stop: on a signal, or when its output is closed.
 package stop

@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// child is a program that keeps running and takes one job after the other.
+// child is a program that keeps running and processes one job after the other.
 type child struct {
 	cmd       *exec.Cmd
 	killDelay time.Duration
@@ -26,7 +26,7 @@ type child struct {
 	answers   *bufio.Reader
 	line      bytes.Buffer
 	request   request
-	ended     chan struct{} // closed when it has ended and all that it complained of is known
+	ended     chan struct{} // closed when it has ended and its stderr was read
 
 	log *slog.Logger // between jobs
 
@@ -76,8 +76,8 @@ func (c *child) connect() (theirs []*os.File, err error) {
 	return theirs, nil
 }
 
-// follow takes in what the child complains of, and waits for its end. What it has started in its group goes with it; what
-// has left the group may hold its input and output open no longer than killDelay.
+// follow reads the child's stderr and waits for its end. Processes in its group are ended with it; processes that
+// have left the group may hold its input and output open no longer than killDelay.
 func (c *child) follow() {
 	read := make(chan struct{})
 	go func() {
@@ -86,7 +86,7 @@ func (c *child) follow() {
 		_, _ = io.Copy(complaints, c.stderr) // ends with the stream, or when that is over
 		complaints.flush()
 	}()
-	_ = c.cmd.Wait() // its state says more
+	_ = c.cmd.Wait() // its state has more
 	killGroup(c.cmd)
 	over := time.Now().Add(c.killDelay)
 	_ = c.stdin.SetWriteDeadline(over) // fails only when it is closed
@@ -107,14 +107,14 @@ func (c *child) complain(line string) {
 	c.complaints.add(line)
 }
 
-// attend has complaints logged and kept for a job from now on, or for none.
+// attend assigns the child's stderr to a job from now on, or to none.
 func (c *child) attend(job *shim.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.job, c.complaints = job, tail{}
 }
 
-// run has the child run a job, and returns how that went. If it is not fit for another one, it has ended.
+// run runs a job in the child, and returns the outcome. If the child cannot take another job, it has ended.
 func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) {
 	c.line.Reset()
 	if err := c.request.write(&c.line, job); err != nil {
@@ -127,7 +127,7 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 	switch {
 	case err != nil:
 		return false, c.autopsy(ctx, err)
-	case !wasLeft: // it was told to end, and answered all the same
+	case !wasLeft: // it was told to end but answered all the same
 		c.stop()
 		return false, a.outcome()
 	}
@@ -153,7 +153,7 @@ func (c *child) exchange(id int64) (reply, error) {
 // errNoAnswer means that the child has closed its input or output, and most likely ended.
 var errNoAnswer = errors.New("it ended without an answer")
 
-// autopsy waits for the end of a child that did not answer as it should, and returns what to say of it.
+// autopsy waits for the end of a child that gave no valid answer, and returns the error to store.
 func (c *child) autopsy(ctx context.Context, cause error) error {
 	if errors.Is(cause, errNoAnswer) {
 		c.await(c.killDelay)
@@ -176,7 +176,7 @@ func (c *child) autopsy(ctx context.Context, cause error) error {
 	return errors.New(storable(message))
 }
 
-// stop asks the child to end, and then makes it.
+// stop asks the child to end, and later kills it.
 func (c *child) stop() {
 	if c.isEnded() {
 		return
@@ -188,9 +188,9 @@ func (c *child) stop() {
 	<-c.ended
 }
 
-// dismiss tells an idle child that there are no more jobs, and sees to its end.
+// dismiss ends an idle child: first by closing its input.
 func (c *child) dismiss() {
-	_ = c.stdin.Close() // what it means is that it ends
+	_ = c.stdin.Close() // this asks it to end
 	if !c.await(c.killDelay) {
 		c.stop()
 	}

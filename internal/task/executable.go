@@ -28,16 +28,16 @@ type Executable struct {
 	Directory string
 	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
 	Env []string
-	// Timeout is how long one job may take. Default 4 hours; then it is ended like at a shutdown, and has failed.
+	// Timeout is how long one job may take. Default 4 hours; then it is ended as at a shutdown, and fails.
 	Timeout time.Duration
 	// KillDelay is the time between SIGTERM, when a job must end, and SIGKILL. Default 5 seconds. It is also how long a
-	// job waits, when its program has ended, for others that hold its input or output open.
+	// job waits, when its program has ended, for other processes that hold its input or output open.
 	KillDelay time.Duration
 }
 
 var errTimeout = errors.New("timed out")
 
-// Run starts the program for one job and waits for it. What it prints goes to the job's logger line by line, stdout as
+// Run starts the program for one job and waits for it. Its output goes to the job's logger line by line, stdout as
 // info and stderr as warning. When ctx ends, the program and all that it started get SIGTERM and, KillDelay later,
 // SIGKILL; a program that still succeeds has succeeded. The error says how the program ended, with the end of its stderr.
 func (e Executable) Run(ctx context.Context, job *shim.Job) error {
@@ -49,7 +49,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 
-	// The kernel ties a child's life to the thread that started it, so this thread has to stay.
+	// The kernel kills the child when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -84,7 +84,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	return outcome(ctx, cmd, timeout, complaints.String())
 }
 
-// outcome turns the end of a program into the error to store, nil for success.
+// outcome converts the end of a program to the error to store, nil for success.
 func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, complaints string) error {
 	state := cmd.ProcessState
 	if state.Success() {

@@ -17,25 +17,25 @@ import (
 // defaultHTTPTimeout is how long a server may take.
 const defaultHTTPTimeout = time.Minute
 
-// HTTP serves a task with an HTTP server.
+// HTTP serves a task by requests to an HTTP server.
 type HTTP struct {
 	// URL is where jobs are sent, http or https. In its path and query {task} stands for the task identifier and {job_id}
 	// for the job's id, escaped as needed there; the slashes of a task identifier stay slashes in the path.
 	URL string
-	// Shown is how errors call the URL. Default: the URL of the job, without user, password and query. Set it if no more of
-	// the URL may be stored and logged.
+	// Shown is the URL in error messages. Default: the URL of the job, without user, password and query. Set it if less
+	// of the URL may be stored and logged.
 	Shown string
-	// Headers are sent along with each job. Those that this package sets itself cannot be among them, but for
+	// Headers are sent with each job. Headers that this package sets itself are not allowed, except
 	// Content-Type, Accept and User-Agent. Default: none.
 	Headers map[string]string
-	// Secrets are the keys of the signatures. A new one stands beside the old one until the server knows it. Default: none,
+	// Secrets are the keys of the signatures. For a rotation, list the new key beside the old one. Default: none,
 	// and no signature.
 	Secrets []webhook.Secret
 	// Timeout is how long one job may take, up to the end of the answer. Default 1 minute.
 	Timeout time.Duration
-	// Permanent4xx fails a job for good that is answered with a status from 400 to 499, other than 408, 425 and 429.
-	// Default: it is tried again as after any failure. Set it for servers that mean what these say: that the request is
-	// wrong, and will be the next time.
+	// Permanent4xx fails a job permanently if the answer has a status from 400 to 499, other than 408, 425 and 429.
+	// Default: it is tried again as after any failure. Set it for servers whose 4xx status means that the same request
+	// will fail again.
 	Permanent4xx bool
 	// CAFile is a file of certificates in PEM form, of the authorities that may vouch for the server. Default: those that
 	// the system trusts.
@@ -46,7 +46,7 @@ type HTTP struct {
 	Concurrency int
 }
 
-// Handler returns the handler that sends each job, or everything that is wrong with h. What it keeps open is closed some
+// Handler returns the handler that sends each job, or all problems of h. Idle connections are closed some
 // time after it was last used.
 //
 // A complete answer with a status from 200 to 299 completes the job. Anything else fails it, with the status and the

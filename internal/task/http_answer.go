@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxAnswer is how much of an answer is waited for, so that its connection can be used again.
+	// maxAnswer is how much of an answer is read, so that its connection can be reused.
 	maxAnswer = 1 << 20
 	// maxAnswerText is how much of it is stored.
 	maxAnswerText = 4 << 10
 )
 
-// judge turns an answer into what becomes of the job.
+// judge converts an answer to the outcome of the job.
 func (p *poster) judge(ctx context.Context, response *http.Response) error {
 	start, err := readAnswer(response.Body)
 	message := "POST " + p.shown(response.Request.URL) + ": answered " + status(response.StatusCode)
@@ -43,7 +43,7 @@ func (p *poster) judge(ctx context.Context, response *http.Response) error {
 	return failure
 }
 
-// confirm takes a good status for a completed job only if the answer came to its end, for a server that breaks off may
+// confirm completes the job only if the answer was complete, because a server that breaks off an answer may
 // have broken off its work as well.
 func (p *poster) confirm(ctx context.Context, message string, err error) error {
 	switch {
@@ -66,7 +66,7 @@ func isPermanent(status int) bool {
 	return status/100 == 4
 }
 
-// readAnswer returns the beginning of an answer and reads on to its end, unless that is far.
+// readAnswer returns the beginning of an answer and reads the rest up to a limit.
 func readAnswer(body io.Reader) (start []byte, err error) {
 	start, err = io.ReadAll(io.LimitReader(body, maxAnswerText+utf8.UTFMax))
 	if err == nil {
@@ -91,7 +91,7 @@ func answerText(start []byte) string {
 	return strings.TrimSpace(strings.Map(readable, strings.ReplaceAll(storable(text), "\r\n", "\n")))
 }
 
-// readable replaces what could garble a terminal.
+// readable replaces control characters.
 func readable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return utf8.RuneError

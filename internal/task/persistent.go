@@ -15,13 +15,13 @@ import (
 
 const (
 	firstRestart = 100 * time.Millisecond
-	// longestRestart is the longest wait before a program is started again that has died.
+	// longestRestart is the maximum wait before a program that died is restarted.
 	longestRestart = 10 * time.Second
 )
 
-// PersistentConfig says what a [Persistent] runs.
+// PersistentConfig configures a [Persistent].
 type PersistentConfig struct {
-	// Task is the task that is served, for the log.
+	// Task is the name of the task, for the log.
 	Task string
 	// Path is the program's file, Args are its arguments.
 	Path string
@@ -30,21 +30,21 @@ type PersistentConfig struct {
 	Directory string
 	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
 	Env []string
-	// Children is how many run at most. Default: 1. They are started when they are needed.
+	// Children is the maximum number of processes. Default: 1. They are started on demand.
 	Children int
-	// Timeout is how long one job may take. Default: 4 hours; then its child is ended, and it has failed.
+	// Timeout is how long one job may take. Default: 4 hours; then its child is ended, and the job fails.
 	Timeout time.Duration
 	// KillDelay is the time between SIGTERM and SIGKILL, and between the end of the input and SIGTERM. Default: 5 seconds.
 	KillDelay time.Duration
 	// Launcher starts the children. It has to outlive the Persistent.
 	Launcher *Launcher
-	// Logger receives what children complain of between jobs.
+	// Logger receives the stderr of children between jobs.
 	Logger *slog.Logger
 }
 
-// Persistent serves a task with programs that keep running. Each takes one job at a time: it reads a line of JSON that
-// tells the job, and writes one that tells how it went. One that dies is replaced when the next job needs it, ever more
-// slowly until one answers.
+// Persistent serves a task with programs that keep running. Each processes one job at a time: it reads a line of JSON
+// that describes the job, and writes a line with the outcome. A program that dies is replaced when the next job needs
+// it, with growing delays until one answers.
 type Persistent struct {
 	config   PersistentConfig
 	timedOut error
@@ -54,9 +54,9 @@ type Persistent struct {
 	idle      []*child // the last one used is the last
 	alive     int
 	closed    bool
-	none      sync.Cond // nobody is alive
-	failures  int       // since one has answered
-	notBefore time.Time // when the next may be started
+	none      sync.Cond // signals that no child is alive
+	failures  int       // since the last answer
+	notBefore time.Time // when the next one may be started
 }
 
 // NewPersistent returns a Persistent that has started nothing yet. It has to be closed.
@@ -73,8 +73,8 @@ func NewPersistent(config PersistentConfig) *Persistent {
 	return p
 }
 
-// Run has a child run the job. When ctx ends or the time is over, the child gets SIGTERM and, KillDelay later, SIGKILL; if
-// it still answers, the answer counts.
+// Run runs the job in a child. When ctx ends or the timeout is over, the child gets SIGTERM and, KillDelay later,
+// SIGKILL; if it still answers, the answer counts.
 func (p *Persistent) Run(ctx context.Context, job *shim.Job) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.config.Timeout, p.timedOut)
 	defer cancel()
@@ -140,7 +140,7 @@ func (p *Persistent) logger() *slog.Logger {
 	return p.config.Logger.With("task_identifier", p.config.Task)
 }
 
-// watch waits for the end of a child, and takes it out if nobody else knows that it has ended.
+// watch waits for the end of a child, and removes it if it was idle.
 func (p *Persistent) watch(c *child) {
 	<-c.ended
 	p.mu.Lock()
@@ -154,14 +154,14 @@ func (p *Persistent) watch(c *child) {
 	}
 }
 
-// lose takes note of a child that died between jobs.
+// lose records a child that died between jobs.
 func (p *Persistent) lose(c *child) {
 	c.close()
 	p.fail()
 	p.logger().Warn("the task's program ended between jobs", "how", describe(c.cmd.ProcessState))
 }
 
-// fail puts off the next start.
+// fail delays the next start.
 func (p *Persistent) fail() {
 	p.failures++
 	p.notBefore = time.Now().Add(restartDelay(p.failures))
@@ -190,7 +190,7 @@ func (p *Persistent) keep(c *child) {
 	}
 }
 
-// discard takes note of a child that has ended with its job. It is its own fault unless it was told to.
+// discard records a child that ended during its job. That counts as a failure unless the worker ended it.
 func (p *Persistent) discard(c *child, itsFault bool) {
 	c.close()
 	p.mu.Lock()

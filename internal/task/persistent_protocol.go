@@ -14,7 +14,7 @@ import (
 // maxReply is how long the line of an answer may be.
 const maxReply = 64 << 10
 
-// request is what a persistent program is told about a job, as a line of JSON.
+// request is the description of a job for a persistent program, a line of JSON.
 type request struct {
 	ID          int64           `json:"id"`
 	Task        string          `json:"task"`
@@ -54,7 +54,7 @@ func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
 	return nil
 }
 
-// reply is what a persistent program says of a job, as a line of JSON: either ok or an error.
+// reply is the answer of a persistent program, a line of JSON: either ok or an error.
 type reply struct {
 	ID        *int64   `json:"id"`
 	OK        bool     `json:"ok"`
@@ -65,7 +65,7 @@ type reply struct {
 
 const stdoutHint = "stdout is for answers only, the program must log to stderr"
 
-// readReply returns what a line says of the job with this id. The error says why it is no answer.
+// readReply parses the answer for the job with this id. The error is the reason why it is invalid.
 func readReply(line []byte, id int64) (reply, error) {
 	var r reply
 	switch err := json.Unmarshal(line, &r); {
@@ -93,7 +93,7 @@ func excerpt(line []byte) string {
 	return string(line[:most]) + "..."
 }
 
-// maxRetryIn is a year. What is longer is cut, for it is a mistake.
+// maxRetryIn is a year. Longer delays are reduced to it, because they are mistakes.
 const maxRetryIn = 365 * 24 * time.Hour
 
 // outcome returns the error to end the job with, nil for success.

@@ -30,16 +30,16 @@ type SQL struct {
 	Function string
 	// Timeout is its statement_timeout. Default 1 minute, at most 3 hours.
 	Timeout time.Duration
-	// Batch is how many jobs may share a transaction, up to 64, each with a savepoint of its own. Default 1. Set it for
-	// short functions where throughput counts: what one of them has locked stays locked until the last has run.
+	// Batch is how many jobs may share a transaction, up to 64, each with its own savepoint. Default 1. Set it for
+	// short functions where throughput matters: locks of one job are held until the last one has run.
 	Batch int
 }
 
-// Task returns how a task is served by the function, or everything that is wrong with s. It looks the function up in db,
-// which is the database of the queue, as the role that will call it.
+// Task returns a task that is served by the function, or all problems of s. It looks the function up in db,
+// the database of the queue, as the role that will call it.
 //
 // The function is called as a statement of its own, and its job completed in the same transaction, so that what it does is
-// done exactly once. If it fails, or if the worker does not hold the job any more by then, nothing is done.
+// done exactly once. If it fails, or if the worker no longer holds the job by then, nothing is done.
 func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ...shim.TaskOption) (shim.Task, error) {
 	s.Timeout = orDefault(s.Timeout, defaultSQLTimeout)
 	if s.Batch == 0 {

@@ -1,2 +1,2 @@
-// Package terminal prints for people: tables, times as they are told, lists that refresh, a question, a progress bar.
+// Package terminal prints to terminals: tables, relative times, lists that refresh, a question, a progress bar.
 package terminal
