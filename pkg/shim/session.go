@@ -91,7 +91,6 @@ func (s *session) run(ctx context.Context) error {
 	}
 	defer own.Close()
 	s.queries.pool = own
-
 	pooler := &pooler{pool: own, connect: s.connectLikePool, listens: s.listens() && s.worker.cfg.ListenConfig == nil}
 	if err := pooler.check(ctx); err != nil {
 		return fmt.Errorf("start worker: %w", err)
@@ -99,28 +98,11 @@ func (s *session) run(ctx context.Context) error {
 
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
-
-	tasks := s.worker.tasks.Load().names
-	keeper := &keeper{
-		queries:  s.queries,
-		tasks:    &s.worker.tasks,
-		me:       identify(s.worker.cfg.Concurrency),
-		migrated: s.migrated,
-		logger:   s.logger,
-		events:   s.events,
-		fail:     stop,
-	}
+	keeper := s.newKeeper(stop)
 	heart := s.newHeart(keeper)
-	enrolling, release := s.untilStopped(ctx)
-	defer release()
-	if err := enroll(enrolling, keeper, heart); err != nil {
-		if errors.Is(enrolling.Err(), context.Canceled) {
-			return nil // told to stop before it began
-		}
-		return fmt.Errorf("start worker: %w", advised(err))
+	if enrolled, err := s.enroll(ctx, keeper, heart); !enrolled {
+		return err
 	}
-	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
-	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
 
 	keeping, stopKeeping := context.WithCancel(base)
 	defer stopKeeping()
@@ -128,55 +110,72 @@ func (s *session) run(ctx context.Context) error {
 	background.Go(func() { keeper.run(keeping) })
 	background.Go(func() { heart.run(keeping) })
 	if s.listens() {
-		listener := &listener{
-			connect:  s.connect,
-			listens:  s.heard,
-			inserted: s.wake,
-			migrated: s.migrated,
-			moved:    s.queries.readOnly.moved,
-			broke:    &s.listenBroke,
-			anew:     &s.listensAnew,
-			outage:   s.listenOutage(),
-			logger:   s.logger,
-			events:   s.events,
-		}
-		background.Go(func() { listener.run(claiming) })
+		background.Go(func() { s.newListener().run(claiming) })
 	}
-
 	if !s.once {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
+	fetcher, finisher := s.newFetcher(stop), s.newFinisher(stop)
+	finish := s.startFinisher(base, finisher)
 
-	fetcher := s.newFetcher(stop)
-	finisher := &finisher{
-		queries:  s.queries,
-		logger:   s.logger,
-		events:   s.events,
-		quiet:    s.worker.cfg.QuietSuccess,
-		fail:     stop,
-		outcomes: s.outcomes,
-		settled:  s.settled,
+	s.work(ctx, claiming, stop, fetcher)
+
+	finish()
+	stopKeeping()
+	background.Wait()
+	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)
+	return s.result(context.Cause(claiming), finisher)
+}
+
+// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false if
+// that failed or if the worker was told to stop before it began, which is no error.
+func (s *session) enroll(ctx context.Context, keeper *keeper, heart *heart) (enrolled bool, err error) {
+	tasks := s.worker.tasks.Load().names
+	enrolling, release := s.untilStopped(ctx)
+	defer release()
+	var retry backoff
+	for {
+		err = keeper.start(enrolling)
+		if err == nil {
+			_, err = heart.beat(enrolling)
+		}
+		if !isReadOnly(err) || !retry.wait(enrolling) {
+			break
+		}
 	}
-	writing, stopWriting := context.WithCancel(base)
-	defer stopWriting()
+	if err != nil && errors.Is(enrolling.Err(), context.Canceled) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("start worker: %w", advised(err))
+	}
+	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
+	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
+	return true, nil
+}
+
+// startFinisher starts the finisher. The function that it returns is called when no outcome will follow, and waits until
+// all are written, for no longer than lastWords.
+func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish func()) {
+	writing, stopWriting := context.WithCancel(ctx)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
 		finisher.run(writing)
 	}()
+	return func() {
+		close(s.outcomes)
+		giveUp := time.AfterFunc(lastWords, stopWriting)
+		<-written
+		giveUp.Stop()
+		stopWriting()
+	}
+}
 
-	s.work(ctx, claiming, stop, fetcher)
-
-	close(s.outcomes)
-	giveUp := time.AfterFunc(lastWords, stopWriting)
-	<-written
-	giveUp.Stop()
-	stopKeeping()
-	background.Wait()
-	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)
-
+// result returns the errors of a session that has ended for this cause.
+func (s *session) result(cause error, finisher *finisher) error {
 	var errs []error
-	if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
+	if !errors.Is(cause, errStopped) {
 		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
 	}
 	if n := finisher.unwritten + finisher.left; n > 0 {
@@ -185,25 +184,11 @@ func (s *session) run(ctx context.Context) error {
 	if n := finisher.interrupted; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
 	}
-	err = errors.Join(errs...)
+	err := errors.Join(errs...)
 	if finisher.unwritten+finisher.left+finisher.interrupted > 0 {
 		emit(s.events, ShutdownFailed{Err: err})
 	}
 	return err
-}
-
-// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes.
-func enroll(ctx context.Context, keeper *keeper, heart *heart) error {
-	var retry backoff
-	for {
-		err := keeper.start(ctx)
-		if err == nil {
-			_, err = heart.beat(ctx)
-		}
-		if !isReadOnly(err) || !retry.wait(ctx) {
-			return err
-		}
-	}
 }
 
 // untilStopped returns a context that also ends when the worker is told to stop.
@@ -219,66 +204,8 @@ func (s *session) untilStopped(ctx context.Context) (context.Context, context.Ca
 	return ctx, cancel
 }
 
-// listenOutage returns where the listening connection reports that it is lost. One that goes where the others go is lost
-// with them.
-func (s *session) listenOutage() *outage {
-	if s.worker.cfg.ListenConfig != nil {
-		return newListenOutage(s.logger)
-	}
-	return s.queries.outage
-}
-
-func (s *session) newHeart(k *keeper) *heart {
-	return &heart{
-		queries:     s.queries,
-		register:    k.register,
-		isOutdated:  k.isOutdated,
-		changed:     s.worker.tasksUnknown,
-		complain:    k.complain,
-		running:     s.running,
-		alone:       s.alone,
-		listenBroke: &s.listenBroke,
-		logger:      s.logger,
-		events:      s.events,
-	}
-}
-
-func (s *session) newCron(fail func(error)) *cron {
-	return &cron{
-		queries: s.queries,
-		offered: &s.worker.cronItems,
-		changed: s.worker.cronChanged,
-		logger:  s.logger,
-		events:  s.events,
-		fail:    fail,
-		clock:   s.worker.cronClock,
-	}
-}
-
 // listens reports whether the worker receives notifications.
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
-
-func (s *session) newFetcher(fail func(error)) *fetcher {
-	return &fetcher{
-		queries:      s.queries,
-		tasks:        &s.worker.tasks,
-		changed:      s.worker.tasksChanged,
-		pollInterval: s.worker.cfg.PollInterval,
-		once:         s.once,
-		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
-		logger:       s.logger,
-		events:       s.events,
-		fail:         fail,
-		wake:         s.wake,
-		listens:      s.heard,
-		anew:         &s.listensAnew,
-		settled:      s.settled,
-		notices:      s.alone,
-		backlog:      s.backlog,
-		outcomes:     s.outcomes,
-		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
-	}
-}
 
 // work claims and executes jobs until the worker is told to stop and the last handler has returned or was given up.
 func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
@@ -290,19 +217,26 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
+	executors := s.startExecutors(handling, &working)
+	drained := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(drained)
+	}()
+
+	s.awaitStop(ctx, claiming)
+	stop(errStopped)
+	s.drain(drained, cut, executors)
+}
+
+// startExecutors starts as many executors as the concurrency.
+func (s *session) startExecutors(handling context.Context, working *sync.WaitGroup) []*executor {
 	executors := make([]*executor, s.worker.cfg.Concurrency)
 	for i := range executors {
-		e := &executor{
-			tasks:    &s.worker.tasks,
-			backlog:  s.backlog,
-			outcomes: s.outcomes,
-			events:   s.events,
-			handling: handling,
-			stopped: func() {
-				emit(s.events, ExecutorStopped{Executor: i})
-				working.Done()
-			},
-		}
+		e := s.newExecutor(handling, func() {
+			emit(s.events, ExecutorStopped{Executor: i})
+			working.Done()
+		})
 		executors[i] = e
 		s.running.add(e)
 		working.Add(1)
@@ -311,26 +245,29 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 			e.run()
 		}()
 	}
-	drained := make(chan struct{})
-	go func() {
-		working.Wait()
-		close(drained)
-	}()
+	return executors
+}
 
+// awaitStop waits until the worker is told to stop, a loop has failed, or RunOnce has nothing left to do.
+func (s *session) awaitStop(ctx, claiming context.Context) {
 	select {
 	case <-ctx.Done():
 		emit(s.events, StopRequested{})
 	case <-s.worker.stopping:
 		emit(s.events, StopRequested{})
-	case <-claiming.Done(): // a loop failed, or RunOnce has nothing left to do
+	case <-claiming.Done():
 		if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
 			emit(s.events, WorkerFailed{Err: cause})
 		}
 	}
-	stop(errStopped)
+}
+
+// drain waits until the executors have nothing left to do. Running handlers have the grace period; then their contexts
+// end, and after abandonTime their jobs are returned to the queue without waiting for them.
+func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, executors []*executor) {
 	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
 	emit(s.events, ShutdownStarted{Grace: max(s.worker.cfg.Grace, 0)})
-	for i := range s.worker.cfg.Concurrency {
+	for i := range executors {
 		emit(s.events, ExecutorReleased{Executor: i})
 	}
 
@@ -372,24 +309,4 @@ func (s *session) leave(ctx context.Context, orphaned bool) {
 		s.logger.Warn("worker could not be deregistered", "error", err)
 	}
 	s.logger.Info("worker stopped")
-}
-
-// connect opens the listening connection.
-func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
-	if config := s.worker.cfg.ListenConfig; config != nil {
-		return pgx.ConnectConfig(ctx, config.Copy())
-	}
-	return s.connectLikePool(ctx)
-}
-
-// connectLikePool opens a connection with the configuration of the pool's.
-func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
-	pool := s.worker.pool.Config()
-	config := pool.ConnConfig.Copy()
-	if pool.BeforeConnect != nil { // it may provide a short-lived password
-		if err := pool.BeforeConnect(ctx, config); err != nil {
-			return nil, err
-		}
-	}
-	return pgx.ConnectConfig(ctx, config)
 }

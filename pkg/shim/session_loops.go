@@ -1,0 +1,135 @@
+package shim
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func (s *session) newKeeper(fail func(error)) *keeper {
+	return &keeper{
+		queries:  s.queries,
+		tasks:    &s.worker.tasks,
+		me:       identify(s.worker.cfg.Concurrency),
+		migrated: s.migrated,
+		logger:   s.logger,
+		events:   s.events,
+		fail:     fail,
+	}
+}
+
+func (s *session) newHeart(k *keeper) *heart {
+	return &heart{
+		queries:     s.queries,
+		register:    k.register,
+		isOutdated:  k.isOutdated,
+		changed:     s.worker.tasksUnknown,
+		complain:    k.complain,
+		running:     s.running,
+		alone:       s.alone,
+		listenBroke: &s.listenBroke,
+		logger:      s.logger,
+		events:      s.events,
+	}
+}
+
+func (s *session) newCron(fail func(error)) *cron {
+	return &cron{
+		queries: s.queries,
+		offered: &s.worker.cronItems,
+		changed: s.worker.cronChanged,
+		logger:  s.logger,
+		events:  s.events,
+		fail:    fail,
+		clock:   s.worker.cronClock,
+	}
+}
+
+func (s *session) newListener() *listener {
+	return &listener{
+		connect:  s.connect,
+		listens:  s.heard,
+		inserted: s.wake,
+		migrated: s.migrated,
+		moved:    s.queries.readOnly.moved,
+		broke:    &s.listenBroke,
+		anew:     &s.listensAnew,
+		outage:   s.listenOutage(),
+		logger:   s.logger,
+		events:   s.events,
+	}
+}
+
+func (s *session) newFetcher(fail func(error)) *fetcher {
+	return &fetcher{
+		queries:      s.queries,
+		tasks:        &s.worker.tasks,
+		changed:      s.worker.tasksChanged,
+		pollInterval: s.worker.cfg.PollInterval,
+		once:         s.once,
+		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
+		logger:       s.logger,
+		events:       s.events,
+		fail:         fail,
+		wake:         s.wake,
+		listens:      s.heard,
+		anew:         &s.listensAnew,
+		settled:      s.settled,
+		notices:      s.alone,
+		backlog:      s.backlog,
+		outcomes:     s.outcomes,
+		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
+	}
+}
+
+func (s *session) newFinisher(fail func(error)) *finisher {
+	return &finisher{
+		queries:  s.queries,
+		logger:   s.logger,
+		events:   s.events,
+		quiet:    s.worker.cfg.QuietSuccess,
+		fail:     fail,
+		outcomes: s.outcomes,
+		settled:  s.settled,
+	}
+}
+
+func (s *session) newExecutor(handling context.Context, stopped func()) *executor {
+	return &executor{
+		tasks:    &s.worker.tasks,
+		backlog:  s.backlog,
+		outcomes: s.outcomes,
+		events:   s.events,
+		handling: handling,
+		stopped:  stopped,
+	}
+}
+
+// listenOutage returns where the listening connection reports that it is lost. One that goes where the others go is lost
+// with them.
+func (s *session) listenOutage() *outage {
+	if s.worker.cfg.ListenConfig != nil {
+		return newListenOutage(s.logger)
+	}
+	return s.queries.outage
+}
+
+// connect opens the listening connection.
+func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
+	if config := s.worker.cfg.ListenConfig; config != nil {
+		return pgx.ConnectConfig(ctx, config.Copy())
+	}
+	return s.connectLikePool(ctx)
+}
+
+// connectLikePool opens a connection with the configuration of the pool's.
+func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
+	pool := s.worker.pool.Config()
+	config := pool.ConnConfig.Copy()
+	if pool.BeforeConnect != nil { // it may provide a short-lived password
+		if err := pool.BeforeConnect(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	return pgx.ConnectConfig(ctx, config)
+}
