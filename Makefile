@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-matrix soak perf bench bench-report bench-sql bench-tasks lint deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test run test-matrix soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
 export CGO_ENABLED = 0
@@ -50,8 +50,13 @@ bench-sql: deps ## Measure the SQL functions beside hand-written SQL and Node's 
 bench-tasks: deps ## Measure what gw-run itself costs by what serves its tasks (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./tasks $(FLAGS)
 
-lint: deps ## Check the form of the Go code and every PL/pgSQL function
-	$(testserver) scripts/lint.sh
+lint: lint-go lint-sql ## Check the form of the Go code and every PL/pgSQL function
+
+lint-go: # needs nothing but Go
+	scripts/lint.sh
+
+lint-sql: deps
+	$(testserver) scripts/with-database.sh scripts/check-functions.sh
 
 lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
 	cd packaging/lint && go vet ./... && go test -count=1 ./...

@@ -228,6 +228,7 @@ func prefixed(prefix string, texts []string) []string {
 func TestHotPathsStayOnTheirIndexes(t *testing.T) {
 	for _, b := range backlogs {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			if faults := b.inspect(newDatabase(t), hotPaths); len(faults) > 0 {
 				t.Error(strings.Join(faults, "\n"))
 			}
@@ -256,7 +257,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 		},
 		{
 			"a join with the queues", "get_job_batch", "queues in between", func(s *session) {
-				s.mutate("_gw_front_queues", "limit 2 * batch_size + 16 -- the walk ends here when it has met enough", "")
+				s.mutate("_gw_front_queues", "limit 2 * batch_size + 16", "")
 				s.mutate("_gw_front_queues",
 					`(select q.locked_at is null from "graphile_worker"._private_job_queues as q where q.id = w.job_queue_id)`,
 					`w.job_queue_id in (select q.id from "graphile_worker"._private_job_queues as q where q.locked_at is null offset 0)`)
@@ -279,6 +280,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			d := newDatabase(t)
 			c.spoil(d.watcher)
 			path := hotPaths[slices.IndexFunc(hotPaths, func(p hotPath) bool { return p.name == c.path })]
