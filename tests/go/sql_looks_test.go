@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // looks are the kinds of look at named queues that a claim may begin with; see _gw_front_queues.
@@ -97,7 +99,7 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 		t.Skip("no version of PostgreSQL changes it")
 	}
 	const first, front = "_gw_lock_first_queue", "_gw_front_queues"
-	for _, c := range []struct{ name, function, old, altered string }{
+	for _, c := range pgtest.Mutants([]struct{ name, function, old, altered string }{
 		{"one job, though the walk ended before it knew", first, "not exists (select from walked offset 15)", "true"},
 		{"one job, in front of any job", first, "coalesce(plain.priority, 32767)", "32767"},
 		{"one job, in front of a job that does not suit", first, "plain.suits is false", "false"},
@@ -112,8 +114,9 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 		{"a few queues, beside jobs without a queue", front, "(tells or count(h.id) = 0)", "true"},
 		{"of certain tasks, of one priority", front, "select (select min((select", "select (select max((select"},
 		{"of certain tasks, of the first of them", front, "from unnest(task_ids) as t (id)\n                     cross", "from unnest(task_ids[1:1]) as t (id)\n                     cross"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			d := newDatabase(t)
 			d.watcher.mutate(c.function, c.old, c.altered)
 			s := d.session()

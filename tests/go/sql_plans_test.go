@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // hotPath is a call whose cost must not depend on how many jobs there are.
@@ -237,7 +239,7 @@ func TestHotPathsStayOnTheirIndexes(t *testing.T) {
 }
 
 func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range pgtest.Mutants([]struct {
 		name, path, backlog string
 		spoil               func(*session)
 		fault               string
@@ -278,7 +280,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 				s.exec("alter function graphile_worker.get_job_batch reset jit")
 			}, "may be compiled",
 		},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDatabase(t)

@@ -1,6 +1,6 @@
 // Command docker runs PostgreSQL with the extensions that tests need in a Docker container, for testserver:
 //
-//	docker VERSION [SETTING=VALUE]...
+//	docker VERSION [SETTING=VALUE ...]
 //
 // It prints the server's URL, and removes the container when its standard input ends, as it does when testserver is killed.
 // It is a module of its own, so that who imports ours does not inherit the modules of Docker.
@@ -47,7 +47,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	if len(args) == 0 {
-		return errors.New("usage: docker VERSION [SETTING=VALUE]...")
+		return errors.New("usage: docker VERSION [SETTING=VALUE ...]")
 	}
 	version, settings := args[0], args[1:]
 	pool, err := dockertest.NewPool("")
