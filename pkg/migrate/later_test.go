@@ -160,6 +160,32 @@ func TestOnlyWhatIsOursIsDroppedByAMigration(t *testing.T) {
 	}
 }
 
+// While a program waits to migrate, one of a later release can do it.
+func TestAProgramThatALaterReleaseOvertakesLeavesItsSchemaAsItIs(t *testing.T) {
+	later := laterRelease(t)
+	database := pgtest.EmptyDatabase(t)
+	if _, err := newMigratorFrom(t, database, migrate.Config{}, upTo(t, available(t)-1)).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	holder := connect(t, database)
+	execute(t, holder, "select pg_advisory_lock("+ternLock+")")
+	overtaken := false
+	m := newMigrator(t, database, migrate.Config{LockTimeout: shortLockTimeout, OnStep: func(step migrate.Step) {
+		if step.Action != migrate.Wait || overtaken {
+			return
+		}
+		overtaken = true
+		execute(t, holder, "select pg_advisory_unlock("+ternLock+")")
+		if _, err := newMigratorFrom(t, database, migrate.Config{}, later).Up(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}})
+	result, err := m.Up(t.Context())
+	if err != nil || !overtaken || result.After != available(t)+1 || result.Applied != nil {
+		t.Errorf("overtaken %v: %+v, %v", overtaken, result, err)
+	}
+}
+
 // Savepoints hide which functions are made in a transaction.
 func TestAnInstallWithSavepointsIsRefused(t *testing.T) {
 	text, err := migrate.SQL("")
