@@ -82,6 +82,6 @@ func TestAWorkerThatStartsOnAReadOnlyServerWaitsForOneThatTakesWrites(t *testing
 	stopped := q.workerOn(pgtest.Pool(t, q.url), shim.Config{})
 	stopped.Handle("after", func(context.Context, *shim.Job) error { return nil })
 	stopped.start()
-	stopped.logs.await(t, "WARN the server is read-only")
+	stopped.logs.await(t, "WARN server is read-only")
 	stopped.stop() // while it waits
 }

@@ -109,7 +109,7 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 
 	pgtest.Exec(t, admin, "alter system set default_transaction_read_only = on")
 	pgtest.Exec(t, admin, "select pg_reload_conf()")
-	f.awaitLog(w, "the server is read-only")
+	f.awaitLog(w, "server is read-only")
 	promote(t, standby)
 	f.awaitLog(w, "server accepts writes again")
 	there := pgtest.Pool(t, standby.URL("postgres"))
