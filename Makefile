@@ -2,7 +2,7 @@
 .PHONY: help test run test-matrix soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
-export CGO_ENABLED = 0
+test test-matrix soak lint lint-go lint-sql: export CGO_ENABLED = 0
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
