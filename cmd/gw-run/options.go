@@ -57,7 +57,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
 	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
 	flags.BoolVar(&o.worker.NoListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
-	flags.StringVar(&o.worker.Tasks.Path, "tasks", "./tasks", "`folder` of the executables that serve the tasks")
+	flags.StringVar(&o.worker.Tasks.Path, "tasks", "./tasks", "`folder` of the executables and modules that serve the tasks")
 	flags.StringVar(&o.crontab, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
 	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not touch the schema")

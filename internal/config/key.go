@@ -46,7 +46,7 @@ func Settings() []Key {
 		{"no_prepared_statements", YesNo, "false", "Whether the connection uses a pooler that does not support prepared statements.", "no-prepared-statements"},
 		{"listen_url", Text, "`connection`", "The server's own address, if `connection` goes through a pooler.", "listen-url"},
 		{"no_listen", YesNo, "false", "Whether to poll only, without a listening connection.", "no-listen"},
-		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables that serve tasks by their names.", "tasks"},
+		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables and modules that serve tasks by their names.", "tasks"},
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
 		{"grace", Time, "30s", "How long running jobs may continue after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},

@@ -264,7 +264,10 @@ func TestWhatNobodyCatchesFailsTheJobAndReplacesTheProcess(t *testing.T) {
 				"pid.mjs": `export default () => { throw new Error("pid " + process.pid); };`,
 			})
 			before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
-			wantError(t, m.run(t.Context(), "bad.cjs", 1, "{}"), c.want)
+			err := m.run(t.Context(), "bad.cjs", 1, "{}")
+			for want := range strings.Lines(c.want) { // Node.js itself may complain in between
+				wantError(t, err, strings.TrimSpace(want))
+			}
 			if after := m.run(t.Context(), "pid.mjs", 1, "{}").Error(); after == before || !strings.HasPrefix(after, "pid ") {
 				t.Errorf("then %s, before %s", after, before)
 			}

@@ -143,6 +143,19 @@ func TestAHelperThatNeedsPgSaysSo(t *testing.T) {
 	}
 }
 
+func TestAWorkerThatIsKilledTakesItsNodeProcessWithIt(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	dir := modules(t, "", map[string]string{"a.js": `module.exports = (payload, { logger }) => new Promise(() => logger.info("pid " + process.pid));`})
+	addJob(t, pgtest.Pool(t, databaseURL), "a", "{}")
+	p := runModules(t, databaseURL, dir)
+	pid := pidBehind(t, p.waitLog("pid ").Msg, "pid ")
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	waitGone(t, pid)
+}
+
 func TestAStopWaitsForModulesAndThenFiresTheirAbortSignals(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -160,15 +173,17 @@ func TestAStopWaitsForModulesAndThenFiresTheirAbortSignals(t *testing.T) {
 			abortSignal.addEventListener("abort", () => { logger.info("aborted: " + abortSignal.reason.message); reject(new Error("cut")); });
 		});`,
 	})
-	p := runModules(t, databaseURL, dir, "-j", "2", "--grace", "2s")
+	p := runModules(t, databaseURL, dir, "-j", "2", "--grace", "1h")
 	file := filepath.Join(dir, "go")
 	addJob(t, pool, "long", `{"file":"`+file+`"}`)
 	deaf := addJob(t, pool, "deaf", "{}")
 	p.waitLog("long is here")
 	p.waitLog("deaf is here")
 	p.signal(syscall.SIGTERM)
-	p.waitLog("stop asked for")
+	p.waitLog("worker is stopping")
 	writeFile(t, file, "")
+	pgtest.Await(t, pool, "select array_agg(id) = array[$1::bigint] from graphile_worker._private_jobs", deaf)
+	p.signal(syscall.SIGTERM) // a second signal ends the time of grace
 	if line := p.waitLog("aborted: "); line.JobID != deaf || line.Msg != "aborted: worker is shutting down" {
 		t.Errorf("log line is %+v", line)
 	}
