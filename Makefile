@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-matrix soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test run test-languages test-matrix soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
 test test-matrix soak lint lint-go lint-sql: export CGO_ENABLED = 0
@@ -15,6 +15,10 @@ test: deps ## Run the pgTAP and the Go tests
 
 run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); see CONTRIBUTING.md
 	$(testserver) $(CMD)
+
+test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
+	@scripts/deps.sh languages
+	GW_TEST_LANGUAGES=1 $(testserver) go test -count=1 ./tests/go/languages
 
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Makes sure that what the tests and the lint need is there: installs it with apt-get where that needs no question (as
-# root, or in CI by sudo without a password), else says in one message what to install, and fails. What comes from npm
-# goes into tests/node and needs no right.
+# deps.sh [languages] makes sure that what the tests and the lint need is there, or what the tests of examples in other
+# languages need, too. It installs packages with apt-get where that needs no question (as root, or in CI by sudo without
+# a password), else it says in one message what to install, and fails. What comes from npm goes into tests/node and needs no
+# right.
 set -euo pipefail
+
+languages=${1:-}
 
 missing=()
 
@@ -10,7 +13,7 @@ need() { # need COMMAND PACKAGE
   command -v "$1" >/dev/null || missing+=("$2")
 }
 
-# The languages of examples/enqueue and examples/work, with their drivers; the one for Node.js comes from npm.
+# The languages of examples/enqueue, examples/work and examples/receive, with their drivers; the one for Node.js comes from npm.
 need_languages() {
   /usr/bin/python3 -c 'import psycopg' 2>/dev/null || missing+=(python3-psycopg)
   ruby -e 'require "pg"' 2>/dev/null || missing+=(ruby-pg)
@@ -44,6 +47,22 @@ need_extensions() { # need_extensions SERVER_BIN
   [ -e "$share/extension/plpgsql_check.control" ] || missing+=("postgresql-$major-plpgsql-check")
 }
 
+# The major version of the server that apt-get would install; nothing if it has no list of packages yet.
+apt_major() {
+  apt-cache depends postgresql 2>/dev/null | sed -En 's/.*Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
+}
+
+# A server with its extensions. Without a list of packages these are named by patterns, which apt-get takes, too.
+need_packaged_server() {
+  local major
+  major=$(apt_major)
+  if [ -n "$major" ]; then
+    missing+=(postgresql "postgresql-$major-pgtap" "postgresql-$major-plpgsql-check")
+  else
+    missing+=(postgresql '^postgresql-[0-9]+-pgtap$' '^postgresql-[0-9]+-plpgsql-check$')
+  fi
+}
+
 need_server() {
   local bin
   if [ -n "${GW_TEST_DATABASE_URL:-}" ]; then
@@ -53,7 +72,7 @@ need_server() {
   if [ -n "$bin" ]; then
     need_extensions "$bin"
   elif ! docker version >/dev/null 2>&1; then
-    missing+=(postgresql)
+    need_packaged_server
   fi
 }
 
@@ -63,20 +82,20 @@ look() {
   [ -e /usr/include/stdio.h ] || [ "$(uname)" != Linux ] || missing+=(libc6-dev)
   need psql postgresql-client
   need pg_prove libtap-parser-sourcehandler-pgtap-perl
-  need xz xz-utils # a test serves an archive
+  need python3 python3 # a server of docs/tour.md
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
   need npm npm
   [ "$(uname)" != Linux ] || need systemd-analyze systemd
-  need_languages
+  [ "$languages" != languages ] || need_languages
   need_server
 }
 
 apt() {
-  if [ "$(id -u)" = 0 ]; then
-    DEBIAN_FRONTEND=noninteractive apt-get "$@"
-  else
-    sudo --non-interactive DEBIAN_FRONTEND=noninteractive apt-get "$@"
+  local run=(env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get)
+  if [ "$(id -u)" != 0 ]; then
+    run=(sudo --non-interactive "${run[@]}")
   fi
+  "${run[@]}" "$@" </dev/null
 }
 
 may_install() {
@@ -84,25 +103,46 @@ may_install() {
   [ "$(id -u)" = 0 ] || { [ -n "${CI:-}" ] && sudo --non-interactive true 2>/dev/null; }
 }
 
+# Says how much apt-get would install, which it knows after an update.
+announce() {
+  echo "make deps: installing ${missing[*]}"
+  apt install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null | awk '
+    / newly installed/ { count = $3 }
+    /^Need to get/     { size = $4 " " $5 }
+    /^After this/      { disk = $4 " " $5 }
+    END                { if (count) print "make deps: " count " packages with apt-get, " size " to download, " disk " on disk; this takes minutes" }' || true
+}
+
+# Runs apt-get without a word, unless it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! apt "$@" -qq -o Dpkg::Use-Pty=0 >"$log" 2>&1; then
+    cat "$log" >&2
+    rm "$log"
+    return 1
+  fi
+  rm "$log"
+}
+
 look
 if [ ${#missing[@]} -gt 0 ] && may_install; then
-  apt update --quiet
-  apt install --quiet --yes --no-install-recommends "${missing[@]}" </dev/null
-  look # a server that has come brings its version, which names its extensions
-  if [ ${#missing[@]} -gt 0 ]; then
-    apt install --quiet --yes --no-install-recommends "${missing[@]}" </dev/null
-    look
-  fi
+  quietly update
+  look # now the server's version is known, and with it the names of its extensions
+  announce
+  quietly install --yes --no-install-recommends "${missing[@]}"
+  look
 fi
 if [ ${#missing[@]} -gt 0 ]; then
-  echo "make deps: these are missing, by their names in Debian and Ubuntu; install them and try again:" >&2
-  echo "  ${missing[*]}" >&2
+  echo "make deps: packages are missing. As root, on Debian or Ubuntu, run this, then try again:" >&2
+  echo "  apt-get update && apt-get install --no-install-recommends$(printf ' %q' "${missing[@]}")" >&2
   exit 1
 fi
 
 # The Graphile Workers that run beside ours, their Node.js, its driver and what examples import. npm writes its list last,
 # so it is newer than package.json if and only if all of that is there.
 if ! [ tests/node/node_modules/.package-lock.json -nt tests/node/package.json ]; then
+  echo "make deps: installing what tests/node/package.json names from npm, 200 MB in tests/node"
   if ! (cd tests/node && npm install --no-package-lock --no-audit --no-fund --loglevel=error) </dev/null >&2; then
     echo "make deps: npm could not install what tests/node/package.json names" >&2
     exit 1

@@ -3,17 +3,19 @@
 package languages
 
 import (
-	"flag"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
+// languagesVariable is set where the other languages are installed.
+const languagesVariable = "GW_TEST_LANGUAGES"
+
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if testing.Short() {
-		fmt.Println("the drivers of other languages do what they do on each version of PostgreSQL")
+	if os.Getenv(languagesVariable) == "" {
+		fmt.Println("make test-languages installs the other languages and runs these tests")
 		return
 	}
 	pgtest.Main(m)
