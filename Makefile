@@ -36,6 +36,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run 'LargePayloads|OfAnySize' ./tests/go/baddays -baddays.payloads=3000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
 	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v
+	tests/machines.sh
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
