@@ -49,7 +49,7 @@ need_extensions() { # need_extensions SERVER_BIN
 
 # The major version of the server that apt-get would install; nothing if it has no list of packages yet.
 apt_major() {
-  apt-cache depends postgresql 2>/dev/null | sed -En 's/.*Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
+  { apt-cache depends postgresql 2>/dev/null || true; } | sed -En 's/.*Depends: postgresql-([0-9]+)$/\1/p'
 }
 
 # A server with its extensions. Without a list of packages these are named by patterns, which apt-get takes, too.
