@@ -39,30 +39,47 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	calls, err := c.addCalls(specs)
+	jobs, err := c.addMany(ctx, specs)
 	if err != nil {
 		return nil, fmt.Errorf("add jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+func (c *Client) addMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
+	calls, err := c.addCalls(specs)
+	if err != nil {
+		return nil, err
 	}
 	if c.mayBeForRoles() {
 		var sent []sentSpec
 		for _, call := range calls {
 			sent = append(sent, call.Specs...)
 		}
-		jobs, err := c.enqueue(ctx, specs, sent)
-		if err != nil {
-			return nil, fmt.Errorf("add jobs: %w", err)
-		}
-		if jobs != nil {
-			return jobs, nil
+		if jobs, err := c.enqueue(ctx, specs, sent); err != nil || jobs != nil {
+			return jobs, err
 		}
 	}
+	jobs, err := c.callAddJobs(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) != len(specs) {
+		return nil, fmt.Errorf("the database answered %d specs with %d jobs", len(specs), len(jobs))
+	}
+	nameJobs(jobs, specs)
+	return jobs, nil
+}
+
+// callAddJobs makes the calls of add_jobs in one statement. The jobs that it returns have no names yet.
+func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo, error) {
 	list, err := json.Marshal(calls)
 	if err != nil {
-		return nil, fmt.Errorf("add jobs: encode specs: %w", err)
+		return nil, fmt.Errorf("encode specs: %w", err)
 	}
 	carried, err := c.carried(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("add jobs: %w", err)
+		return nil, err
 	}
 	args := []any{string(list)}
 	if carried != nil {
@@ -86,16 +103,9 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		 order by r.number, r.ordinality`,
 		args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
-		return nil, fmt.Errorf("add jobs: %w: %s", err, refusal.Detail) // the number of the spec
+		return nil, fmt.Errorf("%w: %s", err, refusal.Detail) // the number of the spec
 	}
-	if err != nil {
-		return nil, fmt.Errorf("add jobs: %w", err)
-	}
-	if len(jobs) != len(specs) {
-		return nil, fmt.Errorf("add jobs: the database answered %d specs with %d jobs", len(specs), len(jobs))
-	}
-	nameJobs(jobs, specs)
-	return jobs, nil
+	return jobs, err
 }
 
 // addCall is one call of add_jobs, which takes one key mode for all its specs.

@@ -1,0 +1,187 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/task"
+	"github.com/gwsql/gw/pkg/shim"
+)
+
+// shop is a database with functions that do as their payload says.
+type shop struct {
+	t        *testing.T
+	url      string
+	pool     *pgxpool.Pool
+	outcomes string // of the last group, by the ids of the jobs
+}
+
+const functions = `
+	create schema app;
+	create table app.effects_of (n integer primary key);
+	create table app.effects (
+	  n            integer not null,
+	  transaction  text    not null default txid_current()::text,
+	  timeout      text    not null default current_setting('statement_timeout'),
+	  later        integer references app.effects_of (n) deferrable initially deferred
+	);
+	create function app.work(payload json) returns integer language plpgsql as $$
+	begin
+	  insert into app.effects (n, later) values ((payload ->> 'n')::integer, (payload ->> 'later')::integer);
+	  case payload ->> 'do'
+	    when 'raise' then
+	      raise exception 'No such order.' using detail = 'It is ' || (payload ->> 'n') || '.', hint = 'Ask again.';
+	    when 'sleep' then perform pg_sleep(1000);
+	    when 'wait' then perform pg_advisory_xact_lock_shared(1);
+	    when 'die' then perform pg_terminate_backend(pg_backend_pid());
+	    when 'again' then
+	      perform graphile_worker.add_job('a', json_build_object('n', -(payload ->> 'n')::integer), job_key := 'k');
+	    else null;
+	  end case;
+	  return 1;
+	end;
+	$$;`
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := &shop{t: t, url: url, pool: pgtest.Pool(t, url)}
+	pgtest.Exec(t, s.pool, functions)
+	return s
+}
+
+// add adds a job for each payload, numbered from 1, and returns their ids.
+func (s *shop) add(does ...string) (ids []int64) {
+	s.t.Helper()
+	for i, do := range does {
+		ids = append(ids, pgtest.Value[int64](s.t, s.pool, `
+			select id from graphile_worker.add_job('a', json_build_object('n', $1::integer, 'do', $2::text), max_attempts := 3)`,
+			i+1, do))
+	}
+	return ids
+}
+
+// task returns how the task "a" is served.
+func (s *shop) task(sql task.SQL) shim.Task {
+	s.t.Helper()
+	served, err := sql.Task(s.t.Context(), s.pool, "a")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return served
+}
+
+// worker makes a worker that runs the jobs of the task "a" one after the other.
+func (s *shop) worker(pool *pgxpool.Pool, sql task.SQL) *shim.Worker {
+	s.t.Helper()
+	worker, err := shim.New(pool, shim.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = worker.SetTasks(s.task(sql))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return worker
+}
+
+// work works until no job is runnable. What ran is given to the task in groups, as far as it takes them.
+func (s *shop) work(sql task.SQL) {
+	s.t.Helper()
+	if err := s.worker(s.pool, sql).RunOnce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// group calls the task's handler with all jobs that are ready, as a worker does under load.
+func (s *shop) group(sql task.SQL) {
+	s.t.Helper()
+	s.groupOn(s.pool, sql, nil)
+}
+
+// groupOn is group on a pool; claimed, if there is one, is called before the handler. It gathers the jobs in handlers that
+// take one each, so that it does not depend on how a worker groups them.
+func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) {
+	s.t.Helper()
+	together := s.task(sql).Many
+	n := pgtest.Value[int](s.t, s.pool, `select count(*)::integer from graphile_worker.jobs where run_at <= now()`)
+	worker, err := shim.New(pool, shim.Config{Concurrency: n, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	gathered, done := make(chan *shim.Job, n), make(chan struct{})
+	errs := make(map[*shim.Job]error)
+	worker.Handle("a", func(_ context.Context, job *shim.Job) error {
+		gathered <- job
+		<-done
+		return errs[job]
+	})
+	go func() {
+		defer close(done)
+		var jobs []*shim.Job
+		for range n {
+			jobs = append(jobs, <-gathered)
+		}
+		if claimed != nil {
+			claimed()
+		}
+		for i, err := range together(context.Background(), jobs) {
+			errs[jobs[i]] = err
+		}
+	}()
+	outcomes := make(map[int64]shim.Outcome)
+	shim.On(worker, func(e shim.JobReported) { outcomes[e.Job.ID] = e.Outcome })
+	if err := worker.RunOnce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	var list []string
+	for _, id := range slices.Sorted(maps.Keys(outcomes)) {
+		list = append(list, string(outcomes[id]))
+	}
+	s.outcomes = strings.Join(list, " ")
+}
+
+// effects returns what was done and committed.
+func (s *shop) effects() string {
+	s.t.Helper()
+	return pgtest.Value[string](s.t, s.pool, `select coalesce(string_agg(n::text, ' ' order by n), '') from app.effects`)
+}
+
+func (s *shop) transactions() int {
+	s.t.Helper()
+	return pgtest.Value[int](s.t, s.pool, `select count(distinct transaction)::integer from app.effects`)
+}
+
+// left returns the jobs that are still there, by number, with their attempts.
+func (s *shop) left() string {
+	s.t.Helper()
+	return pgtest.Value[string](s.t, s.pool, `
+		select coalesce(string_agg((j.payload ->> 'n') || ':' || j.attempts, ' ' order by (j.payload ->> 'n')::integer), '')
+		  from graphile_worker._private_jobs as j`)
+}
+
+// eachMode runs a test for jobs that have a transaction each and for jobs that share one.
+func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
+	t.Helper()
+	s := newShop(t)
+	for _, batch := range []int{1, 64} {
+		t.Run(fmt.Sprintf("batch %d", batch), func(t *testing.T) {
+			s.empty(t)
+			test(t, s, task.SQL{Function: "app.work", Batch: batch})
+		})
+	}
+}
+
+// empty forgets what was done, for the test t.
+func (s *shop) empty(t *testing.T) {
+	s.t = t
+	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs`)
+}
