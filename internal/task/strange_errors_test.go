@@ -34,7 +34,8 @@ func TestWhatAnyTaskSaysOfItsFailureIsStored(t *testing.T) {
 		"error of a child": {newPersistent(t, task.PersistentConfig{},
 			loop(`printf '{"id":%s,"error":"a\\u0000b\\ud800c\\udfffd\377"}\n' "$id"`)).Run, "ab\uFFFDc\uFFFDd\uFFFD"},
 		"answer of a child that is none": {newPersistent(t, task.PersistentConfig{}, loop(printed)).Run,
-			"the task's program: its answer is invalid (invalid character 'a' looking for beginning of value): a\uFFFDb\uFFFDc\uFFFDd"},
+			"the task's program: its answer is invalid (invalid character 'a' looking for beginning of value): a\uFFFDb\uFFFDc\uFFFDd; " +
+				"stdout is for answers only, the program must log to stderr"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pgtest.Exec(t, pool, `delete from graphile_worker._private_jobs`)
