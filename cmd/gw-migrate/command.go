@@ -48,6 +48,7 @@ type command struct {
 	dryRun      bool
 	tellVersion bool
 	from18      bool
+	paths       string
 	check       bool
 	json        bool
 	postgres    int
@@ -106,6 +107,8 @@ func (c *command) addUpFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "make all checks, list what would be done, change nothing")
 	cmd.Flags().BoolVar(&c.from18, "from-18", false,
 		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and refuse to start")
+	cmd.Flags().StringVar(&c.paths, "function-paths", "", "what to do when a schema is taken over whose triggers and the like call "+
+		"functions\nwithout a search_path of their own, which is refused else: `set` gives them one, `keep` leaves them")
 	c.addLockTimeout(cmd)
 }
 
@@ -122,6 +125,9 @@ func (c *command) migrator() (*migrate.Migrator, error) {
 	if c.lockTimeout <= 0 {
 		return nil, fmt.Errorf("--lock-timeout %s: it has to be above zero", c.lockTimeout)
 	}
+	if c.paths != "" && c.paths != string(migrate.SetPaths) && c.paths != string(migrate.KeepPaths) {
+		return nil, fmt.Errorf("--function-paths %q: it is set or keep", c.paths)
+	}
 	text, err := connection.FromFlag(c.connection, c.getenv)
 	if err != nil {
 		return nil, err
@@ -131,11 +137,12 @@ func (c *command) migrator() (*migrate.Migrator, error) {
 		return nil, err
 	}
 	return migrate.New(config.ConnConfig, migrate.Config{
-		Schema:      c.schema,
-		LockTimeout: c.lockTimeout,
-		Adopt:       true,
-		From18:      c.from18,
-		OnStep:      func(step migrate.Step) { fmt.Fprintln(c.stderr, step) },
+		Schema:        c.schema,
+		LockTimeout:   c.lockTimeout,
+		Adopt:         true,
+		From18:        c.from18,
+		FunctionPaths: migrate.PathPolicy(c.paths),
+		OnStep:        func(step migrate.Step) { fmt.Fprintln(c.stderr, step) },
 	})
 }
 

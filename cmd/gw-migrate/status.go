@@ -25,6 +25,7 @@ type statusJSON struct {
 	Available int32         `json:"available"`
 	Pending   []string      `json:"pending"`
 	Objects   []objectJSON  `json:"objects"`
+	Roles     []roleJSON    `json:"roles"`
 	Warnings  []string      `json:"warnings"`
 	Problem   string        `json:"problem,omitempty"`
 	WayOut    string        `json:"way_out,omitempty"`
@@ -34,6 +35,12 @@ type objectJSON struct {
 	Kind   migrate.Kind   `json:"kind"`
 	Name   string         `json:"name"`
 	Origin migrate.Origin `json:"origin"`
+}
+
+type roleJSON struct {
+	Name       string   `json:"name"`
+	Privileges []string `json:"privileges"`
+	Lacks      []string `json:"lacks"`
 }
 
 func (c *command) status(cmd *cobra.Command, _ []string) error {
@@ -96,6 +103,9 @@ func (c *command) printStatus(status migrate.Status) error {
 	if len(status.Objects) > 0 {
 		add("ours", fmt.Sprintf("%d of %d functions and triggers", len(status.Objects)-len(status.Changed()), len(status.Objects)))
 	}
+	for _, role := range status.Roles {
+		add("role", role.String())
+	}
 	for _, object := range status.Changed() {
 		add(string(object.Origin), object.String())
 	}
@@ -124,6 +134,7 @@ func (c *command) printStatusJSON(status migrate.Status) error {
 		Available: status.Available,
 		Pending:   []string{},
 		Objects:   []objectJSON{},
+		Roles:     []roleJSON{},
 		Warnings:  append([]string{}, status.Warnings...),
 	}
 	for _, migration := range status.Pending {
@@ -131,6 +142,9 @@ func (c *command) printStatusJSON(status migrate.Status) error {
 	}
 	for _, object := range status.Objects {
 		out.Objects = append(out.Objects, objectJSON(object))
+	}
+	for _, role := range status.Roles {
+		out.Roles = append(out.Roles, roleJSON(role))
 	}
 	if status.Refusal != nil {
 		out.Problem, out.WayOut = status.Refusal.Problem, status.Refusal.WayOut

@@ -60,6 +60,9 @@ func (c *command) plan(status migrate.Status) error {
 	for _, warning := range status.Warnings {
 		fmt.Fprintln(c.stderr, "warning:", warning)
 	}
+	for _, role := range status.Shared() {
+		fmt.Fprintf(c.stdout, "would give role %s what the functions that take the place of Graphile Worker's need of it\n", role.Name)
+	}
 	for _, migration := range status.Pending {
 		if migration.Adopted {
 			fmt.Fprintf(c.stdout, "would adopt Graphile Worker's tables instead of %s\n", migration.Name)

@@ -57,8 +57,20 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 		status.Refusal = m.refuseInTheWay(inTheWay)
 		return nil
 	}
+	if err := m.readUsers(ctx, tx, status); err != nil {
+		return err
+	}
 	m.plan(ledger, status)
 	return nil
+}
+
+// readUsers reads the roles beside the owner that call the queue's functions, and the functions of the user's that those call.
+func (m *Migrator) readUsers(ctx context.Context, tx pgx.Tx, status *Status) (err error) {
+	if status.Roles, err = m.readRoles(ctx, tx); err != nil {
+		return err
+	}
+	status.Unpinned, err = m.readUnpinned(ctx, tx)
+	return err
 }
 
 // plan lists the migrations that the adoption applies, and its warnings.
@@ -81,6 +93,7 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 		}
 	}
 	m.planFunctions(ledger, status)
+	m.planPaths(status)
 }
 
 // planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which
@@ -96,10 +109,15 @@ func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 		status.Warnings = append(status.Warnings, "Node workers older than 0.17 will refuse to start from now on, and those "+
 			"that run stop with exit code 57")
 	}
-	status.Pending = slices.Clone(status.Pending)
-	for i, migration := range status.Pending {
-		if migration.Version == functionsVersion {
-			status.Pending[i].SQL = m.recordRevisions(ledger.newest()+1) + migration.SQL
+	status.prepend(functionsVersion, m.recordRevisions(ledger.newest()+1))
+}
+
+// prepend puts SQL before that of a pending migration, in its transaction.
+func (s *Status) prepend(version int32, text string) {
+	s.Pending = slices.Clone(s.Pending)
+	for i, migration := range s.Pending {
+		if migration.Version == version {
+			s.Pending[i].SQL = text + migration.SQL
 		}
 	}
 }

@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,6 +42,10 @@ type Config struct {
 	// refused. Set it when none of them is left.
 	From18 bool
 
+	// FunctionPaths says what to do when a schema is taken over whose tables call functions of the user's (by triggers and
+	// the like) that have no search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
+	FunctionPaths PathPolicy
+
 	// OnStep is called with each step before Up or Repair makes it, in the goroutine of the caller. Default: none. Set
 	// it to show progress.
 	OnStep func(Step)
@@ -55,6 +60,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.LockTimeout < 0 {
 		return Config{}, fmt.Errorf("lock timeout %s: it must not be negative", c.LockTimeout)
+	}
+	if !slices.Contains([]PathPolicy{RefusePaths, KeepPaths, SetPaths}, c.FunctionPaths) {
+		return Config{}, fmt.Errorf("function paths %q: they can be kept or set", c.FunctionPaths)
 	}
 	if c.LockTimeout == 0 {
 		c.LockTimeout = defaultLockTimeout

@@ -14,6 +14,7 @@ type definition struct {
 	signature string // of a function, qualified, for to_regprocedure; empty for a trigger
 	table     string // of a trigger, qualified, for to_regclass; empty for a function
 	digest    string // as in _gw_installed
+	body      string // of a function
 	sql       string // creates it, or replaces an existing one
 }
 
@@ -41,12 +42,22 @@ func (m *Migrator) definitions(migrations []Migration) []definition {
 			for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
 				found = append(found, definition{
 					kind: Function, name: name, signature: group("signature"),
-					digest: digest(spelled(group("body"))), sql: spelled(match[0]),
+					digest: digest(spelled(group("body"))), body: spelled(group("body")), sql: spelled(match[0]),
 				})
 			}
 		}
 	}
 	return found
+}
+
+// bodyOf returns the body of a function of ours as the last migration that creates it has it; nothing if none does.
+func (m *Migrator) bodyOf(name string) (body string) {
+	for _, d := range m.definitions(m.migrations) {
+		if d.kind == Function && d.name == name && d.sql != m.unquoted(d.sql) {
+			body = d.body
+		}
+	}
+	return body
 }
 
 func (m *Migrator) triggerDefinition(name, table, create, text string) definition {

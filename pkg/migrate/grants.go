@@ -142,7 +142,8 @@ func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, e
 		return "", m.explainGrant(err)
 	}
 	text := fmt.Sprintf("-- Run this in one transaction, as the owner of schema %s.\n\n", m.quoted())
-	return text + strings.Join(append(statements, planned...), ";\n\n") + ";\n", nil
+	statements = append(append(statements, planned...), "select "+m.qualified("_gw_share_rights")+"()")
+	return text + strings.Join(statements, ";\n\n") + ";\n", nil
 }
 
 // connectToGrant connects to a schema that is at this program's version, as its owner.

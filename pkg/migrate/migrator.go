@@ -25,6 +25,7 @@ type Migrator struct {
 	locks      lockPolicy
 	adopt      bool
 	from18     bool
+	paths      PathPolicy
 	onStep     func(Step)
 }
 
@@ -68,6 +69,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 		locks:      newLockPolicy(cfg.LockTimeout),
 		adopt:      cfg.Adopt,
 		from18:     cfg.From18,
+		paths:      cfg.FunctionPaths,
 		onStep:     onStep,
 	}, nil
 }
@@ -117,6 +119,9 @@ func (m *Migrator) up(ctx context.Context, conn *pgx.Conn) (Result, error) {
 	}
 	for _, warning := range status.Warnings {
 		m.onStep(Step{Action: Warn, Schema: m.schema, Warning: warning})
+	}
+	for _, role := range status.Shared() {
+		m.onStep(Step{Action: Share, Schema: m.schema, Role: role})
 	}
 	result := Result{Before: status.Installed, After: status.Available}
 	if status.State == Newer {

@@ -21,6 +21,7 @@ const (
 	ReasonForeign   Reason = "foreign"   // the schema contains other objects
 	ReasonOwner     Reason = "owner"     // the schema belongs to another role
 	ReasonPrivilege Reason = "privilege" // the role may not create the schema
+	ReasonPaths     Reason = "paths"     // functions of the user's would run under the search_path of ours, and may fail
 	ReasonReadOnly  Reason = "read-only" // the server or the session is read-only
 	ReasonPooler    Reason = "pooler"    // a connection pooler does not separate sessions
 )

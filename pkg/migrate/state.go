@@ -38,6 +38,8 @@ type Status struct {
 	Pending   []Migration // the migrations that Up would apply, in order
 	Warnings  []string    // the warnings of Up
 	Objects   []Object    // the objects of the migrations; in Graphile Worker's schema, the functions that both have
+	Roles     []Role      // beside the owner, that work on the tables by grants of somebody's own
+	Unpinned  []Unpinned  // functions of the user's that have no search_path and run under that of ours
 	Refusal   *Refusal    // why Up would refuse; nil if it would not
 
 	recorded map[Object]string // the digests of Objects by _gw_installed
@@ -289,6 +291,14 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence,
 		return err
 	}
 
+	if err := m.readUsers(ctx, tx, status); err != nil {
+		return err
+	}
+	if status.Installed >= functionsVersion {
+		status.Warnings = append(status.Warnings, warnLacking(status.Roles)...)
+		status.Warnings = append(status.Warnings, warnUnpinned(status.Unpinned)...)
+	}
+
 	switch {
 	case status.Installed > status.Available:
 		return m.classifyNewer(ctx, tx, status)
@@ -302,6 +312,7 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence,
 		status.Refusal = m.refuseRevision(status.breaking)
 	} else if status.Installed < functionsVersion {
 		m.planFunctions(ledger, status)
+		m.planPaths(status)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ const (
 	Apply        Action = "apply"
 	Wait         Action = "wait"    // for a lock of another session
 	Warn         Action = "warn"    // about the following steps
+	Share        Action = "share"   // privileges with a role that calls Graphile Worker's functions
 	Replace      Action = "replace" // a function or trigger that differs from ours
 )
 
@@ -25,6 +26,7 @@ type Step struct {
 	Err       error         // the reason for Wait
 	Holder    *Holder       // the session that holds the lock of migrations; nil if unknown
 	Warning   string        // the text of Warn
+	Role      Role          // the role of Share
 	Object    Object        // the object of Replace
 }
 
@@ -35,6 +37,8 @@ func (s Step) String() string {
 		return "create schema " + quote(s.Schema)
 	case s.Action == Warn:
 		return "warning: " + s.Warning
+	case s.Action == Share:
+		return fmt.Sprintf("give role %s what the functions that take the place of Graphile Worker's need of it", s.Role.Name)
 	case s.Action == Replace:
 		return fmt.Sprintf("restore %s (%s)", s.Object, s.Object.Origin)
 	case s.Action == Apply && s.Migration.Adopted:

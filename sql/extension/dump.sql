@@ -18,7 +18,8 @@ begin
              '_gw_workers',
              '_gw_job_context',
              '_gw_schedules',
-             '_gw_grants')
+             '_gw_grants',
+             '_gw_shared_rights')
   loop
     perform pg_extension_config_dump(saved, '');
   end loop;

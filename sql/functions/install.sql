@@ -122,6 +122,10 @@
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
+{{ template "doctor/_gw_unpinned_functions.sql" . }}
+{{ template "doctor/_gw_find_unpinned_functions.sql" . }}
+{{ template "grants/_gw_direct_roles.sql" . }}
+{{ template "doctor/_gw_find_lacking_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_full_notify_queue.sql" . }}
 {{ template "doctor/_gw_find_old_snapshots.sql" . }}

@@ -132,6 +132,12 @@ create table {{.schema}}._gw_grants (
   constraint _gw_grants_pkey primary key (role, kind)
 );
 
+create table {{.schema}}._gw_shared_rights (
+  role     text not null,
+  right_to text not null,
+  constraint _gw_shared_rights_pkey primary key (role, right_to)
+);
+
 -- Parsed patterns. Parsing a thousand of them would take longer than the rest of a tick. At most 10 000 are stored;
 -- see _gw_remember_patterns. Bit n of a field stands for its value n; see _gw_cron_parse.
 create table {{.schema}}._gw_cron_patterns (
@@ -177,8 +183,17 @@ alter table {{.schema}}._gw_turns         enable row level security;
 alter table {{.schema}}._gw_job_context   enable row level security;
 alter table {{.schema}}._gw_installed     enable row level security;
 alter table {{.schema}}._gw_grants        enable row level security;
+alter table {{.schema}}._gw_shared_rights enable row level security;
 alter table {{.schema}}._gw_cron_patterns enable row level security;
 alter table {{.schema}}._gw_schedules     enable row level security;
+
+-- add_job reads these two tables with the privileges of its caller. A role that row level security applies to reads all
+-- rows as well, if it was granted select: without a policy it would get the defaults.
+create policy _gw_readable on {{.schema}}._gw_settings for select using (true);
+create policy _gw_readable on {{.schema}}._gw_sleepers for select using (true);
+
+comment on policy _gw_readable on {{.schema}}._gw_settings is 'A role that was granted select reads all rows.';
+comment on policy _gw_readable on {{.schema}}._gw_sleepers is 'A role that was granted select reads all rows.';
 
 comment on index {{.schema}}._gw_queued_jobs is 'The jobs in named queues, in claim order.';
 comment on index {{.schema}}._gw_queued_tasks is 'The jobs in named queues by task, in claim order.';
@@ -255,6 +270,10 @@ comment on table {{.schema}}._gw_grants is 'The roles set up by gw-migrate grant
 comment on column {{.schema}}._gw_grants.role is 'The role.';
 comment on column {{.schema}}._gw_grants.kind is 'The kind of the role: producer, worker, scheduler, monitor or admin.';
 comment on column {{.schema}}._gw_grants.tasks is 'For a producer, the tasks that it may enqueue; empty: all.';
+
+comment on table {{.schema}}._gw_shared_rights is 'Privileges that migrations granted to roles with privileges of their own on _private_jobs; see _gw_share_rights().';
+comment on column {{.schema}}._gw_shared_rights.role is 'The role, quoted.';
+comment on column {{.schema}}._gw_shared_rights.right_to is 'The privilege and its object, as in GRANT.';
 
 comment on table {{.schema}}._gw_cron_patterns is 'Parsed cron patterns, 10 000 at most.';
 comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';

@@ -10,16 +10,19 @@ create or replace function {{.schema}}._gw_check_payload(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  advice  constant text := 'Store large data elsewhere and pass a reference to it, or raise the setting max_payload.';
   bytes   bigint := octet_length(payload::text);
   allowed bigint := {{.schema}}.setting('max_payload')::bigint;
 begin
   if bytes <= allowed then
     return;
   end if;
+  if spec_number is null then
+    raise exception 'Payload has % bytes, at most % are allowed.', bytes, allowed
+      using errcode = 'GWBPL', hint = advice;
+  end if;
   raise exception 'Payload has % bytes, at most % are allowed.', bytes, allowed
-    using errcode = 'GWBPL',
-          detail = coalesce('It is spec ' || spec_number || ' of the call.', ''),
-          hint = 'Store large data elsewhere and pass a reference to it, or raise the setting max_payload.';
+    using errcode = 'GWBPL', hint = advice, detail = 'It is spec ' || spec_number || ' of the call.';
 end;
 $$;
 

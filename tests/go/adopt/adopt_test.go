@@ -183,7 +183,10 @@ func shape(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 	t.Helper()
 	return texts(t, pool, `
 		with s as (select n.oid from pg_namespace as n where n.nspname = $1)
-		select format('relation %I kind %s acl %s rls %s', c.relname, c.relkind, c.relacl, c.relrowsecurity)
+		select format('relation %I kind %s acl %s rls %s', c.relname, c.relkind, array(
+		                select x::text
+		                  from unnest(coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner))) as x
+		                 order by 1), c.relrowsecurity)
 		  from pg_class as c join s on s.oid = c.relnamespace
 		union all
 		select format('column %I.%I #%s %s not null %s identity %s generated %s default %s', c.relname, a.attname, a.attnum,
@@ -202,7 +205,8 @@ func shape(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 		select format('trigger %s', pg_get_triggerdef(g.oid))
 		  from pg_trigger as g join pg_class as c on c.oid = g.tgrelid join s on s.oid = c.relnamespace
 		union all
-		select format('function %s acl %s', pg_get_functiondef(p.oid), p.proacl)
+		select format('function %s acl %s', pg_get_functiondef(p.oid),
+		              array(select x::text from unnest(coalesce(p.proacl, acldefault('f', p.proowner))) as x order by 1))
 		  from pg_proc as p join s on s.oid = p.pronamespace
 		order by 1`, schema)
 }

@@ -1,9 +1,72 @@
--- What takes gw out of a schema that it has adopted. Run it in one transaction after a file with Graphile Worker's own
+-- What takes gw out of a schema that it has adopted. Run it in one transaction, after another with Graphile Worker's own
 -- functions, which take the place of those we share. docs/adopt.md shows all of it.
 
--- The schema for roles, if gw-migrate grants has made one.
+-- A call of add_job that began before Graphile Worker's functions were back still runs in ours, which need the functions
+-- that are dropped below. So wait for every transaction that is open now; then lock the tables, by tries, so that nobody
+-- else is caught in a deadlock.
+do $$
+declare
+  open_before text[];
+  still_open  text;
+begin
+  if exists (select
+               from graphile_worker._gw_objects() as o
+               left join graphile_worker._gw_installed as i on i.object = o.object and i.digest = o.digest
+              where o.object ~ '\.(add_jobs?|remove_job|(complete|permanently_fail|reschedule)_jobs|force_unlock_workers)\('
+                and (i.object is not null or o.made_here)) then
+    raise exception 'Run functions.sql first, in a transaction of its own.';
+  end if;
+
+  open_before := array(
+    select l.virtualtransaction
+      from pg_locks as l
+      join pg_stat_activity as a on a.pid = l.pid
+     where l.locktype = 'virtualxid' and l.granted and a.usesysid is not null
+       and a.datname = current_database() and a.pid <> pg_backend_pid());
+  for round in 1..6000 loop
+    select string_agg(l.pid::text, ', ') into still_open
+      from pg_locks as l
+     where l.locktype = 'virtualxid' and l.virtualtransaction = any (open_before);
+    exit when still_open is null;
+    if round = 6000 then
+      raise exception 'Transactions of sessions % have been open for ten minutes; end them and run this again.', still_open;
+    end if;
+    perform pg_sleep(0.1);
+  end loop;
+
+  perform set_config('lock_timeout', '500ms', true);
+  for round in 1..100 loop
+    begin
+      lock table graphile_worker._private_jobs, graphile_worker._private_job_queues in access exclusive mode;
+      exit;
+    exception when lock_not_available then
+      if round = 100 then
+        raise;
+      end if;
+      perform pg_sleep(1);
+    end;
+  end loop;
+  perform set_config('lock_timeout', '0', true);
+end
+$$;
+
+-- The schema for roles, if gw-migrate grants has made one; and what gw-migrate has given roles beside the owner.
 delete from graphile_worker._gw_grants;
 select graphile_worker._gw_apply_grants();
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('revoke %s from %s', s.right_to, s.role)
+      from graphile_worker._gw_shared_rights as s
+     where (s.role = 'public' or to_regrole(s.role) is not null)
+       and (s.right_to not like 'execute on function %' or to_regprocedure(substr(s.right_to, 21)) is not null)
+  loop
+    execute command;
+  end loop;
+end
+$$;
 
 -- The views and the functions that Graphile Worker does not have.
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
@@ -94,6 +157,23 @@ $$;
 update graphile_worker._private_jobs
    set attempts = max_attempts
  where attempts > max_attempts and locked_at is null;
+
+-- Room in the pages of two tables, and the comments on the functions that we share.
+alter table graphile_worker._private_jobs reset (fillfactor);
+alter table graphile_worker._private_job_queues reset (fillfactor);
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('comment on function %s is null', p.oid::regprocedure)
+      from pg_proc as p
+     where p.pronamespace = 'graphile_worker'::regnamespace
+  loop
+    execute command;
+  end loop;
+end
+$$;
 
 -- The one index that was changed. Ours serves Graphile Worker, too; leave this out to spare the table the lock.
 drop index graphile_worker.jobs_no_queue_index;

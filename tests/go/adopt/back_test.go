@@ -1,11 +1,15 @@
 package adopt_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -23,8 +27,13 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 	nodegw.Migrate(t, nodegw.V18, database, "")
 	nodegw.Migrate(t, nodegw.V18, scratch, "")
 	pool := pgtest.Pool(t, database)
-	original := shape(t, pool, "graphile_worker")
+	role, monitor := pgtest.Role(t, pool), pgtest.Role(t, pool)
+	execute(t, pool, fmt.Sprintf("alter role %[1]s bypassrls;"+tableGrants, role))
+	original := append(shape(t, pool, "graphile_worker"), details(t, pool)...)
 	up(t, database, migrate.Config{Adopt: true})
+	if _, err := migrator(t, database, migrate.Config{}).Grant(t.Context(), migrate.Grants{Monitors: []string{monitor}}); err != nil {
+		t.Fatal(err)
+	}
 	execute(t, pool, `
 		create table done (n integer);
 		select graphile_worker.add_job('note', json_build_object('n', n), queue_name => 'q' || n % 3) from generate_series(1, 6) as n;
@@ -34,19 +43,11 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 		select graphile_worker.add_job('note', '{"n": 8}', job_key => 'k');
 		update graphile_worker._private_jobs set locked_at = null, locked_by = null where locked_by = 'gw'`)
 
-	saved := filepath.Join(t.TempDir(), "functions.sql")
-	text := strings.Join(texts(t, pgtest.Pool(t, scratch), nodesFunctions), "\n")
-	if err := os.WriteFile(saved, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	psql := exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--single-transaction",
-		"--set", "ON_ERROR_STOP=1", "--file", saved, "--file", "back.sql", database)
-	if output, err := psql.CombinedOutput(); err != nil {
-		t.Fatalf("psql: %v\n%s", err, output)
-	}
+	goBack(t, database, saveFunctions(t, scratch))
 
-	if found := differences(original, shape(t, pool, "graphile_worker")); found != nil {
-		t.Errorf("Graphile Worker's own differs: %v", found)
+	after := append(shape(t, pool, "graphile_worker"), details(t, pool)...)
+	if found := differences(original, after); found != nil {
+		t.Errorf("Graphile Worker's own differs: %s", strings.Join(found, "\n"))
 	}
 	worker := nodegw.Start(t, nodegw.Options{DatabaseURL: database, Tasks: map[string]string{
 		"note": `await helpers.query("insert into done (n) values ($1)", [payload.n])`,
@@ -62,4 +63,161 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 		t.Errorf("left after a clean-up: %v", got)
 	}
 	up(t, database, migrate.Config{Adopt: true})
+}
+
+// Five times there and back, while producers are in the middle of their calls.
+func TestNoCallFailsOnTheWayBack(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	nodegw.Migrate(t, nodegw.V18, database, "")
+	pool := pgtest.Pool(t, database)
+	saved := saveFunctions(t, database)
+	statements := []string{
+		"select graphile_worker.add_job('note', json_build_object('producer', $1::integer))",
+		"select graphile_worker.add_job('note', job_key => 'k' || $1::integer, queue_name => 'q')",
+		"select graphile_worker.remove_job('k' || $1::integer)",
+	}
+	var calls sync.WaitGroup
+	stop := make(chan struct{})
+	for producer := range 4 {
+		calls.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					t.Logf("a producer has made %d calls", n)
+					return
+				default:
+				}
+				if _, err := pool.Exec(t.Context(), statements[n%len(statements)], producer); err != nil {
+					t.Errorf("call %d: %v", n, err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		up(t, database, migrate.Config{Adopt: true})
+		goBack(t, database, saved)
+	}
+	close(stop)
+	calls.Wait()
+}
+
+// A call can have begun before Graphile Worker's functions came back, and have touched nothing yet by which it could be
+// noticed: this one waits for a name that another transaction makes.
+func TestTheWayBackWaitsForCallsThatHaveBegunInOurFunctions(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	nodegw.Migrate(t, nodegw.V18, database, "")
+	pool := pgtest.Pool(t, database)
+	saved := saveFunctions(t, database)
+	up(t, database, migrate.Config{Adopt: true})
+	other, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"select pg_advisory_xact_lock(graphile_worker._gw_name_lock('task', 'slow'))",
+		"insert into graphile_worker._private_tasks (identifier) values ('slow')",
+	} {
+		if _, err := other.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	added := make(chan error, 1)
+	go func() {
+		_, err := pool.Exec(t.Context(), "select graphile_worker.add_job('slow', job_key => 'k') as call")
+		added <- err
+	}()
+	pgtest.Await(t, pool, "select count(*) = 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+
+	psql(t, database, saved)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		psql(t, database, "back.sql")
+	}()
+	pgtest.Await(t, pool, `
+		select exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')
+		    or not exists (select from pg_proc where proname = '_gw_add_keyed_job')`)
+	if err := other.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-added; err != nil {
+		t.Errorf("the call that had begun: %v", err)
+	}
+	<-gone
+	if got := texts(t, pool, "select j.key from graphile_worker.jobs as j"); len(got) != 1 {
+		t.Errorf("it has added %q", got)
+	}
+}
+
+func TestTheWayBackWantsGraphileWorkersFunctionsFirst(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	nodegw.Migrate(t, nodegw.V18, database, "")
+	saved := saveFunctions(t, database)
+	up(t, database, migrate.Config{Adopt: true})
+	before := shape(t, pgtest.Pool(t, database), "graphile_worker")
+	for _, files := range [][]string{{"back.sql"}, {saved, "back.sql"}} {
+		if output, err := tryPsql(t, database, files...); err == nil || !strings.Contains(output, "in a transaction of its own") {
+			t.Errorf("%v: %v\n%s", files, err, output)
+		}
+	}
+	if found := differences(before, shape(t, pgtest.Pool(t, database), "graphile_worker")); found != nil {
+		t.Errorf("changed: %v", found)
+	}
+}
+
+// goBack does what docs/adopt.md says, one transaction after the other.
+func goBack(t *testing.T, database, functions string) {
+	t.Helper()
+	psql(t, database, functions)
+	psql(t, database, "back.sql")
+}
+
+func psql(t *testing.T, database string, files ...string) {
+	t.Helper()
+	if output, err := tryPsql(t, database, files...); err != nil {
+		t.Errorf("psql: %v\n%s", err, output)
+	}
+}
+
+// tryPsql runs files in one transaction.
+func tryPsql(t *testing.T, database string, files ...string) (output string, err error) {
+	t.Helper()
+	args := []string{"--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1", "--dbname", database}
+	for _, file := range files {
+		args = append(args, "--file", file)
+	}
+	printed, err := exec.CommandContext(t.Context(), "psql", args...).CombinedOutput()
+	return string(printed), err
+}
+
+// saveFunctions writes the functions of a schema of Graphile Worker's own into a file.
+func saveFunctions(t *testing.T, database string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "functions.sql")
+	text := strings.Join(texts(t, pgtest.Pool(t, database), nodesFunctions), "\n")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// details describes what shape leaves out: comments, storage and policies. With both there is all that pg_dump saves.
+func details(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	return texts(t, pool, `
+		select format('%s is %s', pg_describe_object(d.classoid, d.objoid, d.objsubid), d.description)
+		  from pg_description as d
+		 where pg_describe_object(d.classoid, d.objoid, d.objsubid) like '%graphile_worker%'
+		union all
+		select format('%s: %s in %s', c.oid::regclass, c.reloptions, c.reltablespace)
+		  from pg_class as c
+		 where c.relnamespace = 'graphile_worker'::regnamespace
+		union all
+		select format('policy %s on %s', p.polname, p.polrelid::regclass)
+		  from pg_policy as p
+		union all
+		select format('schema %s acl %s', n.nspname, n.nspacl)
+		  from pg_namespace as n
+		 where n.nspname like 'graphile%'
+		 order by 1`)
 }

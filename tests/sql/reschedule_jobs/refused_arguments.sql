@@ -1,6 +1,6 @@
 -- Numbers that do not fit are refused with a code, and nothing is changed.
 begin;
-select plan(8);
+select plan(9);
 set local search_path = graphile_worker, public;
 
 select add_job('task');
@@ -19,6 +19,8 @@ select results_eq(
   $$ select priority, attempts, max_attempts from _private_jobs $$,
   $$ values ((-32768)::smallint, 32767::smallint, 32767::smallint) $$,
   'and stored');
+
+select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'without a job no number is looked at');
 
 select * from finish();
 rollback;

@@ -35,6 +35,8 @@ begin
 
   foreach look in array array[
     '_gw_find_replaced_functions',
+    '_gw_find_unpinned_functions',
+    '_gw_find_lacking_roles',
     '_gw_find_ending_identities',
     '_gw_find_full_notify_queue',
     '_gw_find_old_snapshots',

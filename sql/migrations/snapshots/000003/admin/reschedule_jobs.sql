@@ -1,7 +1,7 @@
 -- Changes when and how these jobs run, and returns them; a null argument leaves its value unchanged. Running jobs are
 -- skipped, unless their lock is older than four hours. attempts => 0 restores all attempts of a permanently failed job.
 -- Locks: job rows by id.
--- Raises GWBMA, GWBMR, GWBPR, GWBAR for numbers out of range.
+-- Raises GWBMA, GWBMR, GWBPR, GWBAR for numbers out of range, unless job_ids is empty.
 create or replace function {{.schema}}.reschedule_jobs(
   job_ids      bigint[],
   run_at       timestamptz default null,
@@ -18,6 +18,9 @@ as $$
 declare
   ready bigint;
 begin
+  if job_ids = '{}' then
+    return;
+  end if;
   perform {{.schema}}._gw_refuse_job('', null, max_attempts, null, priority, null);
   if attempts not between 0 and 32767 then
     raise exception 'Job attempts must be between 0 and 32767, not %.', attempts using errcode = 'GWBAR';

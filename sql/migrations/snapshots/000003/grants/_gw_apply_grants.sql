@@ -13,6 +13,7 @@ begin
   foreach statement in array array(select s.statement from {{.schema}}._gw_grant_statements() as s (statement)) loop
     execute statement;
   end loop;
+  perform {{.schema}}._gw_share_rights();
   for gone in
     select distinct g.role from {{.schema}}._gw_grants as g
      where not exists (select from pg_roles as r where r.rolname = g.role)

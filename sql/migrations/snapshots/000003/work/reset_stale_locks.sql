@@ -1,6 +1,7 @@
 -- Frees jobs and queues that their owner has held for longer than expiry, and returns the number of jobs. They may run
 -- again at once; the attempt counts. If a job lost its last attempt this way, last_error has the reason. A job that a
--- trigger refuses to free stays locked, and the function raises a warning.
+-- trigger refuses to free stays locked, and the function raises a warning. A retired job (see _gw_retire) that a Node
+-- worker has unlocked gets attempts = max_attempts, which Graphile Worker's clean-up looks for.
 -- For owners that are not registered, such as Node workers, the expiry is at least four hours. A registered owner that
 -- was seen within the setting dead_after is alive and keeps its locks without limit.
 -- Locks: job rows by id, then queue rows by id; skips rows that other transactions have locked.
@@ -16,18 +17,38 @@ as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;
   job_ids    bigint[];
+  retired    bigint[];
   freed      bigint   := 0;
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
 
-  job_ids := array(
-    select j.id
-      from {{.schema}}._private_jobs as j
-      left join {{.schema}}._gw_workers as w on w.id = j.locked_by
-     where {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
-     order by j.id);
-  if job_ids <> '{}' then
+  -- One look at all the jobs for both.
+  select array_agg(j.id order by j.id) filter (where j.locked_at is not null),
+         array_agg(j.id order by j.id) filter (where j.locked_at is null)
+    into job_ids, retired
+    from {{.schema}}._private_jobs as j
+    left join {{.schema}}._gw_workers as w on w.id = j.locked_by
+   where {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+      or j.locked_at is null and j.attempts > j.max_attempts;
+  if job_ids is not null then
     select f.freed into freed from {{.schema}}._gw_free_jobs(job_ids, null, expiry) as f;
+  end if;
+  if retired is not null then
+    begin
+      update {{.schema}}._private_jobs as j
+         set attempts = j.max_attempts
+        from (select l.id
+                from {{.schema}}._private_jobs as l
+               where l.id = any (retired) and l.locked_at is null and l.attempts > l.max_attempts
+               order by l.id
+                 for update skip locked) as free
+       where j.id = free.id;
+    exception when others then
+      if sqlstate in ('40001', '40P01', '55P03') then
+        raise;
+      end if;
+      raise warning 'Jobs that must not run again keep an attempt more than their maximum: %', sqlerrm;
+    end;
   end if;
 
   with stale as (

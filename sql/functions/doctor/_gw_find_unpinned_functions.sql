@@ -1,0 +1,19 @@
+-- Functions that somebody has hung on the tables of the queue, and that fail, or mean something else, under our path.
+create or replace function {{.schema}}._gw_find_unpinned_functions()
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select 'warning',
+         'function without a path',
+         u.caller,
+         format('It calls %s, which has no search_path of its own and runs under that of the queue''s functions, pg_catalog,'
+                ' pg_temp: names without a schema in it are not found, and the call of add_job or complete_job fails.',
+                u.function),
+         format('Qualify the names in it and give it a path, with: %s;', u.statement)
+    from {{.schema}}._gw_unpinned_functions() as u
+$$;
+
+comment on function {{.schema}}._gw_find_unpinned_functions() is
+  'Internal, for doctor(): functions without a search_path of their own that triggers and the like of the queue''s tables call.';

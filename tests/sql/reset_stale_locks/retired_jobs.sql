@@ -1,0 +1,30 @@
+-- A running job that was replaced has one attempt more than its maximum. When a Node worker has let it go, a sweep takes
+-- that one off, as Graphile Worker's clean-up wants it; not from a job that still runs.
+begin;
+select plan(3);
+set local search_path = graphile_worker, public;
+
+select add_job('task', job_key => 'a', max_attempts => 3), add_job('task', job_key => 'b', max_attempts => 3),
+       add_job('task', max_attempts => 3);
+select get_job_batch('pool-node', batch_size => 3);
+select remove_job('a'), remove_job('b');
+-- As Graphile Worker's failJob writes it.
+update _private_jobs
+   set last_error = 'no luck', run_at = greatest(now(), run_at) + interval '1 second', locked_at = null, locked_by = null
+ where id = (select min(id) from _private_jobs);
+
+select is(reset_stale_locks(), 0::bigint, 'no lock is stale');
+select results_eq(
+  $$ select attempts, max_attempts, last_error, locked_by from _private_jobs order by id $$,
+  $$ values (3::smallint, 3::smallint, 'no luck', null),
+            (4::smallint, 3::smallint, null, 'pool-node'),
+            (1::smallint, 3::smallint, null, 'pool-node') $$,
+  'the one that was let go has failed for good, the others are as they were');
+
+create function pg_temp.refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+update _private_jobs set locked_at = null, locked_by = null where attempts > max_attempts;
+create trigger refuse before update on _private_jobs for each row execute function pg_temp.refuse();
+select lives_ok($$ select reset_stale_locks() $$, 'a trigger that refuses stops no sweep');
+
+select * from finish();
+rollback;
