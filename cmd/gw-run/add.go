@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ type add struct {
 	isGiven                        func(flag string) bool
 }
 
+// bareNumber matches what PostgreSQL takes for seconds, and --poll-interval for milliseconds.
+var bareNumber = regexp.MustCompile(`^[0-9.]+$`)
+
 func newAddCommand(getenv func(string) string) *cobra.Command {
 	a := &add{}
 	cmd := &cobra.Command{
@@ -57,6 +61,9 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			}
 			if a.runAt != "" && a.in != "" {
 				return usageError{errors.New("--run-at and --in exclude each other")}
+			}
+			if bareNumber.MatchString(a.in) {
+				return usageError{fmt.Errorf("--in %s has no unit; write %[1]ss, %[1]sm or %[1]sh", a.in)}
 			}
 			if a.keyMode != "" && a.key == "" {
 				return usageError{errors.New("--key-mode wants a --key")}

@@ -186,7 +186,7 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 		fmt.Fprintf(c.errOut, "and %d more\n", c.left-mostTold)
 	}
 	if c.left > 0 {
-		return fmt.Errorf("left alone: %s of %d", plural(c.left, "job"), len(ids))
+		return fmt.Errorf("not changed: %s of %d", plural(c.left, "job"), len(ids))
 	}
 	return nil
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"text/tabwriter"
 
@@ -52,11 +55,15 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 		},
 	}
 	worker := newCommandFlags(o, getenv)
+	cmd.Flags().AddFlag(worker.Lookup("config"))
 	cmd.Flags().AddFlag(worker.Lookup("tasks"))
 	cmd.Flags().AddFlag(worker.Lookup("crontab"))
 	must(cmd.MarkFlagDirname("tasks"))
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && o.configPath != "" {
+			return usageError{errors.New("FILE and --config exclude each other")}
+		}
 		if len(args) == 1 {
 			o.configPath = args[0]
 		}
@@ -85,7 +92,11 @@ func (o *options) checkConfig(out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is right: %s, %s.\n", o.worker.File.Path,
+	verdict := o.worker.File.Path + " is right"
+	if _, err := os.Stat(o.worker.File.Path); errors.Is(err, fs.ErrNotExist) {
+		verdict = "There is no " + o.worker.File.Path + "; without it a worker has"
+	}
+	_, err = fmt.Fprintf(out, "%s: %s, %s.\n", verdict,
 		plural(len(found.Tasks), "task"), plural(found.RecurringJobs, "recurring job"))
 	return err
 }

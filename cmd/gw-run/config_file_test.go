@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +131,21 @@ func TestEveryFlagHasItsSetting(t *testing.T) {
 	})
 	for name := range settings {
 		t.Errorf("there is no flag --%s", name)
+	}
+}
+
+func TestConfigCheckSaysThatThereIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "tasks"), 0o755),
+		os.WriteFile(filepath.Join(dir, "tasks", "a"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, _ := command(t, nil, "config", "check", "--tasks", filepath.Join(dir, "tasks"))
+	if want := "There is no " + filepath.Join(dir, "gw.yaml") + "; without it a worker has: 1 task, 0 recurring jobs.\n"; code != exitOK || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, stdout\n%s, want\n%s", code, stdout, want)
+	}
+	if code, _, stderr := command(t, nil, "config", "check", "--config", filepath.Join(dir, "own.yaml")); code == exitOK || !strings.Contains(stderr, "own.yaml") {
+		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,15 @@ var cronColumns = []column[recurringJob]{
 	{title: "LAST OUTCOME", cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
 }
 
+// noteCrontabs says where the rest of the items of crontabs is, if there are any.
+func noteCrontabs(found answer, notes io.Writer) error {
+	jobs, err := decode[recurringJob](found.rows)
+	if err == nil && slices.ContainsFunc(jobs, func(j recurringJob) bool { return !j.IsSchedule }) {
+		_, err = fmt.Fprintln(notes, "Task, pattern and next run of a crontab's items are in the crontab: gw-run cron check FILE shows them.")
+	}
+	return err
+}
+
 func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
@@ -84,7 +94,7 @@ func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 		Example: cronListExamples,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, notes io.Writer) error {
 				found, err := db.ask(ctx, `
 					select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
 					       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
@@ -94,7 +104,10 @@ func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 				if err != nil {
 					return fmt.Errorf("list recurring jobs: %w", err)
 				}
-				return printList(out, found, l.json, cronColumns)
+				if err := printList(out, found, l.json, cronColumns); err != nil || l.json {
+					return err
+				}
+				return noteCrontabs(found, notes)
 			})
 		},
 	}

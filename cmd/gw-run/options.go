@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,6 +132,9 @@ func (o *options) check(getenv func(string) string) error {
 	}
 	if o.poolSize < 2 {
 		refuse("max-pool-size", "is %s, must be at least 2", o.shown("max-pool-size", strconv.Itoa(o.poolSize)))
+	}
+	if o.worker.HTTP != "" && !strings.Contains(o.worker.HTTP, ":") {
+		refuse("http", "is %q, which has no port; write :9464 or 127.0.0.1:9464", o.shown("http", o.worker.HTTP))
 	}
 	if o.worker.Grace < 0 {
 		refuse("grace", "is %s, must not be negative", o.worker.Grace)

@@ -253,6 +253,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"no URL":             {"tasks:\n  a: {http: example.com/x}\n", []string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
 		"no secret":          {"tasks:\n  a: {http: http://h, secret: top}\n", []string{"2:31: secret must be whsec_ followed by 24 to 64 random bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)"}},
 		"one secret of two":  {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n", []string{"2:46: secret must be whsec_"}},
+		"statement":          {"tasks:\n  a: {sql: select 1}\n", []string{"2:12: sql takes the name of a function or procedure, such as app.refresh_totals, and no statement"}},
+		"call":               {"tasks:\n  a: {sql: 'app.f()'}\n", []string{"2:12: sql takes the name of a function"}},
 		"batch too large":    {"tasks:\n  a: {sql: f, batch: 65}\n", []string{"2:22: batch is 65, must be at most 64"}},
 		"no anchor":          {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
 		"merges itself":      {"tasks:\n  a: &a {<<: *a}\n", []string{"this mapping merges itself"}},

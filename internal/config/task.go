@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ type Call struct {
 	Function Expanded
 	Batch    int // 0 for the default
 }
+
+// statementLike matches what has white space, parentheses or a semicolon outside of quotes, and so is no name.
+var statementLike = regexp.MustCompile(`^(?:[^"]|"[^"]*")*?[\s();](?:[^"]|"[^"]*")*$`)
 
 // maxBatch is how many jobs one transaction may run.
 const maxBatch = 64
@@ -169,7 +173,9 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "ca_file":
 		task.HTTP.CAFile = r.file(e, dir)
 	case "sql":
-		task.SQL.Function = r.text(e)
+		if task.SQL.Function = r.text(e); statementLike.MatchString(task.SQL.Function.Value) {
+			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, and no statement")
+		}
 	case "batch":
 		task.SQL.Batch = r.number(e, 1, maxBatch)
 	}

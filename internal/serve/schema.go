@@ -22,7 +22,11 @@ func PrepareSchema(ctx context.Context, o Options) error {
 	}
 	conn := o.Pool.ConnConfig
 	if o.NoMigrate {
-		return findQueue(ctx, conn, o.Schema)
+		if err := findQueue(ctx, conn, o.Schema); err != nil {
+			return err
+		}
+		warnOfOldSchema(ctx, o)
+		return nil
 	}
 	migrator, err := migrate.New(conn, migrate.Config{
 		Schema: o.Schema,
@@ -46,6 +50,18 @@ func PrepareSchema(ctx context.Context, o Options) error {
 		return fmt.Errorf("%w; gw-migrate status shows details", err)
 	}
 	return err
+}
+
+// warnOfOldSchema warns of a schema that is older than this program. A role that may not see the version is not told.
+func warnOfOldSchema(ctx context.Context, o Options) {
+	migrator, err := migrate.New(o.Pool.ConnConfig, migrate.Config{Schema: o.Schema})
+	if err != nil {
+		return
+	}
+	if status, err := migrator.Status(ctx); err == nil && status.State == migrate.Behind {
+		o.Logger.Warn(fmt.Sprintf("schema is at version %d, older than version %d of this program; gw-migrate upgrades it",
+			status.Installed, status.Available))
+	}
 }
 
 // findQueue makes sure that a schema has what a worker calls. It is the queue's, or that which gw-migrate grants makes for

@@ -1,10 +1,13 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +38,18 @@ type Result struct {
 	After   int32       // the version now; above what Available returns if a later release has migrated the schema
 	Applied []Migration // by this call; other programs may have applied the rest at the same time
 }
+
+// String returns the versions and the names of the applied migrations, without their SQL.
+func (r Result) String() string {
+	names := make([]string, len(r.Applied))
+	for i, migration := range r.Applied {
+		names[i] = migration.Name
+	}
+	return fmt.Sprintf("version %d to %d, applied: %s", r.Before, r.After, cmp.Or(strings.Join(names, ", "), "nothing"))
+}
+
+// LogValue returns the same for log/slog.
+func (r Result) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // New returns a Migrator for the database that conn describes. It copies conn and does not connect.
 func New(conn *pgx.ConnConfig, cfg Config) (*Migrator, error) {

@@ -47,6 +47,11 @@ func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
 	b.want(b.run("add", "okk"), result{stdout: "Job 8 added: ready\n"})
 }
 
+func TestADelayHasAUnit(t *testing.T) {
+	b := newBench(t)
+	b.wantPart(b.run("add", "t", "--in", "5"), 2, "", "--in 5 has no unit; write 5s, 5m or 5h")
+}
+
 func TestAPayloadMayComeFromAFileOrStdin(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "rows.json")

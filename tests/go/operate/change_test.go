@@ -27,14 +27,14 @@ func TestJobsThatAreNamedAreChangedAndTheOthersTold(t *testing.T) {
 job 4: is being run by w
 job 5: was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same
 job 6: is not there (any more)
-gw-run: left alone: 3 jobs of 6
+gw-run: not changed: 3 jobs of 6
 `[1:]})
 	if got := b.value("select string_agg(id || ' ' || state || ' ' || attempts, ', ' order by id) from .list_jobs()"); got !=
 		"1 ready 0, 2 ready 0, 3 ready 0, 4 running 1, 5 failed 4" {
 		t.Errorf("the jobs are %s", got)
 	}
 	b.want(b.run("retry", "3", "4", "4", "--json"), result{1,
-		`{"id":3,"is_done":true}` + "\n" + `{"id":4,"is_done":false,"reason":"is being run by w"}` + "\n", "gw-run: left alone: 1 job of 3\n"})
+		`{"id":3,"is_done":true}` + "\n" + `{"id":4,"is_done":false,"reason":"is being run by w"}` + "\n", "gw-run: not changed: 1 job of 3\n"})
 	b.want(b.run("reschedule", "5", "--attempts", "0", "--in", "0s"), result{stdout: "Rescheduled 1 job.\n"})
 	if !b.is("select state = 'ready' from .list_jobs(job_ids => '{5}')") {
 		t.Error("the replaced job is not revived")
@@ -60,7 +60,7 @@ func TestEachChangeDoesWhatItSays(t *testing.T) {
 		t.Error("what was not given did not stay")
 	}
 	b.want(b.run("complete", "1"), result{stdout: "Completed 1 job.\n"})
-	b.want(b.run("remove", "2", "4"), result{1, "Removed 1 job.\n", "job 4: is being run by w\ngw-run: left alone: 1 job of 2\n"})
+	b.want(b.run("remove", "2", "4"), result{1, "Removed 1 job.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 2\n"})
 	if got := b.value("select string_agg(id::text, ' ' order by id) from .jobs"); got != "3 4 5" {
 		t.Errorf("left are %s", got)
 	}
@@ -73,7 +73,7 @@ func TestCancelTakesJobsThatRunToo(t *testing.T) {
 job 3: has failed already
 job 5: has failed already
 job 6: is not there (any more)
-gw-run: left alone: 3 jobs of 5
+gw-run: not changed: 3 jobs of 5
 `[1:]})
 	if got := b.value("select string_agg(id || ' ' || state || ' ' || last_error, ', ' order by id) from .list_jobs(job_ids => '{1,3,4}')"); got !=
 		"1 failed wrong customer, 3 failed oh, 4 running wrong customer" {
@@ -108,7 +108,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 		t.Error("it was done all the same")
 	}
 	b.want(b.run("fail", "--task", "t", "--yes"),
-		result{1, "Failed 2498 jobs.\n", "job 1: is being run by w\njob 1500: is being run by w\ngw-run: left alone: 2 jobs of 2500\n"})
+		result{1, "Failed 2498 jobs.\n", "job 1: is being run by w\njob 1500: is being run by w\ngw-run: not changed: 2 jobs of 2500\n"})
 	b.want(b.run("retry", "--state", "failed", "-y"), result{stdout: "Retried 2498 jobs.\n"})
 	b.want(b.run("remove", "--state", "failed", "-y"), result{stderr: "No job fits.\n"})
 	got := b.run("remove", "--task", "t", "--state", "ready", "-y", "--json")
@@ -123,7 +123,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 func TestOfManyJobsThatAreLeftAloneSomeAreTold(t *testing.T) {
 	b := newBench(t)
 	got := b.run("retry", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
-	b.wantPart(got, 1, "Retried 0 jobs.\n", "job 10: is not there (any more)\nand 2 more\ngw-run: left alone: 12 jobs of 12\n")
+	b.wantPart(got, 1, "Retried 0 jobs.\n", "job 10: is not there (any more)\nand 2 more\ngw-run: not changed: 12 jobs of 12\n")
 }
 
 func TestAnInterruptedChangeSaysHowManyJobsAreDone(t *testing.T) {
