@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -47,11 +48,11 @@ func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Tr
 func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// note records a statement that is new. pkg/shim is who quotes the name of the schema; the schema for roles has functions
-// with the names of the queue's.
+// note records a statement about the queue that is new and comes from pkg/shim, or that CompletionOf has given to a test. The
+// schema for roles has functions with the names of the queue's.
 func (r *recorder) note(sql string) {
 	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
-	if !strings.Contains(sql, `"graphile_worker".`) {
+	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.Contains(sql, "_gw_complete_all(") {
 		return
 	}
 	r.mutex.Lock()
@@ -76,4 +77,20 @@ func (r *recorder) write(sql string) error {
 	}
 	_, err = file.Write(append(line, '\n'))
 	return errors.Join(err, file.Close())
+}
+
+// isFromShim reports whether pkg/shim itself, and no test, is the caller nearest to pgx that is no internal package.
+func isFromShim() bool {
+	callers := make([]uintptr, 50)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		frame, more := frames.Next()
+		path, isOurs := strings.CutPrefix(frame.Function, "github.com/gwsql/gw/")
+		if isOurs && !strings.HasPrefix(path, "internal/") {
+			return strings.HasPrefix(path, "pkg/shim.") && !strings.HasSuffix(frame.File, "_test.go")
+		}
+		if !more {
+			return false
+		}
+	}
 }

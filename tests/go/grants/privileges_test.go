@@ -1,14 +1,12 @@
 package grants
 
 import (
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
-	"github.com/gwsql/gw/sql"
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
@@ -91,21 +89,6 @@ func TestWhatIsMadeAnewIsClosedAgain(t *testing.T) {
 		t.Fatalf("migrated: %+v, %v", result, err)
 	}
 	q.wantPrivileges("after a migration")
-}
-
-func TestTheNewestMigrationAppliesTheGrants(t *testing.T) {
-	t.Parallel()
-	files, err := fs.Glob(sql.FS, "migrations/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	newest, err := fs.ReadFile(sql.FS, slices.Max(files))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(string(newest), "\nselect {{.schema}}._gw_apply_grants();\n") {
-		t.Errorf("%s does not end with it", slices.Max(files))
-	}
 }
 
 func TestNodesOwnFunctionsOverOursOpenNothing(t *testing.T) {
