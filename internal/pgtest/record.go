@@ -52,7 +52,7 @@ func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 // schema for roles has functions with the names of the queue's.
 func (r *recorder) note(sql string) {
 	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
-	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.Contains(sql, "_gw_complete_all(") {
+	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.HasPrefix(sql, `select "graphile_worker"._gw_complete_all(`) {
 		return
 	}
 	r.mutex.Lock()

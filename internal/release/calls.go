@@ -89,6 +89,7 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 		return fmt.Errorf("read statements: %w", err)
 	}
 	slices.SortFunc(calls.Statements, func(a, b Call) int { return strings.Compare(a.SQL, b.SQL) })
+	calls.Statements = slices.CompactFunc(calls.Statements, func(a, b Call) bool { return a.SQL == b.SQL })
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
