@@ -186,7 +186,7 @@ func TestWhatCannotBeAdoptedIsRefusedAndStaysAsItIs(t *testing.T) {
 		{
 			name:   "a function of the application's has one of our names",
 			setup:  "create function graphile_worker.backoff(integer) returns int language sql as 'select 1'",
-			reason: migrate.ReasonForeign, message: []string{"function backoff(integer)", "rename it"},
+			reason: migrate.ReasonForeign, message: []string{"function backoff(integer)", "rename them"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
