@@ -3,6 +3,7 @@ package pgtemp
 import (
 	"archive/tar"
 	"archive/zip"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ func unpack(archive, home string) error {
 			return err
 		}
 		defer txz.Close()
-		files, err := xz.NewReader(txz)
+		files, err := xz.NewReader(bufio.NewReader(txz)) // it reads byte by byte
 		if err != nil {
 			return err
 		}
