@@ -2,25 +2,12 @@ package pgtest
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
-
-// Mutants returns which of a list of broken rules a run tries: all of them in CI (the environment variable CI is set) and
-// where -run names one; elsewhere one, at random.
-func Mutants[T any](all []T) []T {
-	if os.Getenv("CI") != "" || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		return all
-	}
-	one := rand.IntN(len(all))
-	return all[one : one+1]
-}
 
 // Session is a connection or a pool of pgx.
 type Session interface {

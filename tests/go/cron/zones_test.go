@@ -42,14 +42,14 @@ func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
 		                   from generate_series('2026-01-01'::timestamptz, '2027-01-01', '24 hours') as d)) as first_zone
 		          from pg_timezone_names as z
 		         where z.name !~ '^posix') as s`)
-	changes := 0
-	for _, zone := range zones {
+	changes, drawn := 0, pgtest.Draw(zones, 30)
+	for _, zone := range drawn {
 		for _, change := range zoneChanges(t, pool, zone, "2026-01-01", "2027-01-01") {
 			changes++
 			checkStretch(t, pool, readStretch(t, pool, zone, change))
 		}
 	}
-	if changes < 50 {
+	if len(drawn) == len(zones) && changes < 50 {
 		t.Errorf("%d zones have %d changes in the year, want more than 50", len(zones), changes)
 	}
 }

@@ -1,0 +1,23 @@
+package pgtest
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Mutants returns which of a list of broken rules a run tries, each of which a test must see: one of them, as by [Draw].
+func Mutants[T any](all []T) []T { return Draw(all, 1) }
+
+// Draw returns which of a list of like cases a run tries: all of them in CI (the environment variable CI is set) and where
+// -run names one; elsewhere as many as it is told, drawn anew each time.
+func Draw[T any](all []T, count int) []T {
+	if os.Getenv("CI") != "" || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return all
+	}
+	drawn := slices.Clone(all)
+	rand.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
+	return drawn[:min(count, len(drawn))]
+}
