@@ -103,7 +103,7 @@ func TestALaterStartOfNodeThatReplacesOurFunctionsIsNoticedAndRepaired(t *testin
 		changed = append(changed, string(object.Origin)+" "+object.Name)
 	}
 	want := []string{
-		"node's add_job(text, json, text, timestamptz, integer, text, integer, text[], text)",
+		"node's add_job(text, json, text, timestamp with time zone, integer, text, integer, text[], text)",
 		"node's add_jobs(job_spec[], boolean)",
 	}
 	if !slices.Equal(changed, want) {
