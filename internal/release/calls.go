@@ -47,7 +47,11 @@ func Describe(ctx context.Context, conn *pgx.Conn, sql string) (Call, error) {
 		if err != nil {
 			return Call{}, err
 		}
-		call.Columns = append(call.Columns, field.Name+" "+name)
+		label := field.Name
+		if label == "date_part" { // what extract is called before PostgreSQL 14
+			label = "extract"
+		}
+		call.Columns = append(call.Columns, label+" "+name)
 	}
 	return call, nil
 }
