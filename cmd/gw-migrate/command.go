@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/connection"
-	"github.com/gwsql/gw/internal/hint"
+	"github.com/gwsql/gw/internal/usage"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -65,7 +65,7 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(hint.Flag)
+	root.SetFlagErrorFunc(usage.Flag)
 	c.addUpFlags(root)
 	root.Flags().BoolVar(&c.tellVersion, "version", false, "print the version of this program and of its schema, then exit")
 	flags := root.PersistentFlags()

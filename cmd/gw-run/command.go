@@ -12,6 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/about"
 	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/usage"
 )
 
 const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
@@ -104,7 +105,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 		},
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{hint.Flag(cmd, err)} })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{usage.Flag(cmd, err)} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
@@ -134,7 +135,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		return nil
 	}
-	if like := hint.Commands(cmd, args[0]); len(like) > 0 {
+	if like := usage.Commands(cmd, args[0]); len(like) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	} else if !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]) {
 		err = fmt.Errorf("%w; gw-run without a command works jobs", err)

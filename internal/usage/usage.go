@@ -1,4 +1,5 @@
-package hint
+// Package usage finds out which command or flag was meant by one that does not exist.
+package usage
 
 import (
 	"errors"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/hint"
 )
 
 // otherNames are names that other programs have for flags of ours.
@@ -28,7 +31,7 @@ func Flag(cmd *cobra.Command, err error) error {
 	if other := otherNames[name]; slices.Contains(names, other) {
 		return fmt.Errorf("%w; is --%s meant?", err, other)
 	}
-	if meant := Nearest(name, names, max(len(name)/3, 2)); meant != "" {
+	if meant := hint.Nearest(name, names, max(len(name)/3, 2)); meant != "" {
 		return fmt.Errorf("%w; is --%s meant?", err, meant)
 	}
 	return err
@@ -48,7 +51,7 @@ func Commands(cmd *cobra.Command, word string) (meant []string) {
 		}
 	}
 	if meant == nil {
-		if like := Nearest(word, names, max(len(word)/3, 1)); like != "" {
+		if like := hint.Nearest(word, names, max(len(word)/3, 1)); like != "" {
 			meant = append(meant, like)
 		}
 	}
