@@ -128,8 +128,8 @@ func TestErrorsKeepTheirCodeAndSayWhatWasTried(t *testing.T) {
 	}
 
 	_, err = shim.NewSQLClient(q.sqlDB("postgres"), shim.ClientConfig{}).Add(ctx, "", nil, nil)
-	if err != nil {
-		t.Errorf("an empty name is a name: %v", err)
+	if err == nil || err.Error() != "add job: the task has no name" {
+		t.Errorf("without a name the error is %v", err)
 	}
 	_, err = shim.NewSQLClient(q.sqlDB("postgres"), shim.ClientConfig{}).Add(ctx, strings.Repeat("t", 129), nil, nil)
 	if state, ok := errors.AsType[interface {
