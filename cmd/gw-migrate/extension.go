@@ -26,7 +26,7 @@ func (c *command) extensionCommand() *cobra.Command {
 		Use: "extension DIRECTORY", Short: "Write the files of a PostgreSQL extension",
 		Long: extensionHelp, Example: extensionExamples, Args: cobra.ExactArgs(1), RunE: c.extension,
 	}
-	cmd.Flags().IntVar(&c.postgres, "postgres", 13, "the oldest major version of PostgreSQL that is to read the files: 12 or 13")
+	cmd.Flags().IntVar(&c.postgres, "postgres", 13, "the oldest major version of PostgreSQL that must load the files: 12 or 13")
 	return cmd
 }
 

@@ -47,10 +47,10 @@ func (c *command) grantsCommand() *cobra.Command {
 	flags.StringSliceVar(&g.wanted.Producers, "producer", nil, "`roles` that enqueue jobs")
 	flags.StringSliceVar(&g.wanted.Tasks, "tasks", nil, "the only `tasks` that the producers of this call may enqueue")
 	flags.StringSliceVar(&g.wanted.Workers, "worker", nil, "`roles` that run jobs")
-	flags.StringSliceVar(&g.wanted.Schedulers, "scheduler", nil, "`roles` that set up recurring jobs")
-	flags.StringSliceVar(&g.wanted.Monitors, "monitor", nil, "`roles` that see how the queue is")
-	flags.StringSliceVar(&g.wanted.Admins, "admin", nil, "`roles` that see and change jobs")
-	flags.BoolVar(&g.revoke, "revoke", false, "take from the roles in the arguments, or from all, what they were given")
+	flags.StringSliceVar(&g.wanted.Schedulers, "scheduler", nil, "`roles` that create recurring jobs")
+	flags.StringSliceVar(&g.wanted.Monitors, "monitor", nil, "`roles` that monitor the queue")
+	flags.StringSliceVar(&g.wanted.Admins, "admin", nil, "`roles` that read and change jobs")
+	flags.BoolVar(&g.revoke, "revoke", false, "revoke all grants of the roles in the arguments, or of all roles")
 	flags.BoolVar(&g.print, "print", false, "print the SQL, change nothing")
 	flags.SortFlags = false
 	c.addLockTimeout(cmd)
@@ -93,7 +93,7 @@ func (g *grants) run(cmd *cobra.Command, roles []string) error {
 		fmt.Fprintf(g.stderr, "warning: role %q has other rights in schema %q, which are left as they are\n", role, g.schema)
 	}
 	if len(done.Granted) == 0 {
-		fmt.Fprintf(g.stderr, "nobody but the owner may use schema %q\n", g.schema)
+		fmt.Fprintf(g.stderr, "only the owner may use schema %q\n", g.schema)
 	} else {
 		fmt.Fprintf(g.stderr, "they use the queue in schema %q by schema %q\n", g.schema, g.schema+"_api")
 	}

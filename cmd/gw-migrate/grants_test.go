@@ -15,10 +15,10 @@ import (
 func TestGrantsAreGivenListedPrintedAndRevoked(t *testing.T) {
 	app, jobs := newRole(t), newRole(t)
 	vars := map[string]string{"DATABASE_URL": pgtest.Database(t)}
-	gwMigrate(t, vars, "grants").expect(t, exitOK, "", `nobody but the owner may use schema "graphile_worker"`)
+	gwMigrate(t, vars, "grants").expect(t, exitOK, "", `only the owner may use schema "graphile_worker"`)
 	printed := gwMigrate(t, vars, "grants", "--worker", jobs, "--print")
 	printed.expect(t, exitOK, `grant execute on function graphile_worker_api.get_job_batch(`, "")
-	gwMigrate(t, vars, "grants").expect(t, exitOK, "", "nobody but the owner")
+	gwMigrate(t, vars, "grants").expect(t, exitOK, "", "only the owner")
 	gwMigrate(t, vars, "grants", "--producer", app, "--tasks", "mail,resize", "--worker", jobs+","+app).expect(t, exitOK,
 		app+": producer of mail, resize\n", `use the queue in schema "graphile_worker" by schema "graphile_worker_api"`)
 	gwMigrate(t, vars, "grants").expect(t, exitOK, jobs+": worker\n", "")
@@ -28,7 +28,7 @@ func TestGrantsAreGivenListedPrintedAndRevoked(t *testing.T) {
 	if strings.Contains(left.stdout, app) {
 		t.Errorf("left: %s", left.stdout)
 	}
-	gwMigrate(t, vars, "grants", "--revoke").expect(t, exitOK, "", "nobody but the owner")
+	gwMigrate(t, vars, "grants", "--revoke").expect(t, exitOK, "", "only the owner")
 }
 
 func TestMistakesInGrantsAreTold(t *testing.T) {

@@ -16,15 +16,16 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const addHelp = `Adds a job and prints its id. The payload is JSON: as it stands, from a @file, or from stdin as -; {} if it is left out.
+const addHelp = `Adds a job and prints its id. The payload is JSON: as an argument, from a @file, or from stdin as -; the default is
+{}.
 
-With a key, a job that waits under it is replaced, as --key-mode says:
-  replace          in everything, its run_at too (default)
-  preserve_run_at  in everything but the time when it was first to run
-  unsafe_dedupe    in nothing: the job that has the key stays as it is, even if it is running or has failed
+If a job is waiting under the key, --key-mode decides:
+  replace          replaces all its values, its run_at included (default)
+  preserve_run_at  replaces all its values except the run_at of a job that was not tried yet
+  unsafe_dedupe    changes nothing, even if the job under the key is running or has failed
 
-A time is anything that PostgreSQL reads as one, in UTC if it names no zone: '2026-12-24 18:00+01', tomorrow.
-With --json the job is printed as an object, with the names of the columns of list_jobs().`
+A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.
+With --json the job is printed as an object, with the column names of list_jobs().`
 
 const addExamples = `  gw-run add send_email '{"to": "you@example.com"}'
   gw-run add import @rows.json --queue imports --max-attempts 3
@@ -79,8 +80,8 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`, whose jobs run one after the other")
 	flags.StringVar(&a.runAt, "run-at", "", "`time` to run at, not before (default now)")
 	flags.StringVar(&a.in, "in", "", "`time` from now to run at, such as 90s or 2h")
-	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "`number` of attempts after which it has failed for good (default 25)")
-	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job: replaces what waits under it")
+	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "`number` of attempts after which it has failed permanently (default 25)")
+	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job: replaces the job waiting under it")
 	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")
 	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
 	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` by which workers may refuse it; may be repeated")
@@ -183,7 +184,7 @@ func readPayload(arg string, stdin io.Reader) (string, error) {
 	}
 	if !json.Valid(text) {
 		var value any
-		return "", usageError{fmt.Errorf("%s is no JSON: %w", source, json.Unmarshal(text, &value))}
+		return "", usageError{fmt.Errorf("%s is not JSON: %w", source, json.Unmarshal(text, &value))}
 	}
 	return string(text), nil
 }

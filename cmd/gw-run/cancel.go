@@ -6,12 +6,13 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const cancelHelp = `Makes jobs fail for good, those too that run, with the --reason as their last error; they stay in the queue as failed
-until somebody acts. The worker of a job that runs learns of it within five seconds (setting beat_every) and ends the job's
-handler: its program gets SIGTERM, its HTTP request is given up, its SQL statement is canceled. If the job is completed all
-the same, it is done. Workers that do not beat, such as Graphile Worker's for Node.js, run it to its end, but not again.
+const cancelHelp = `Cancels jobs, running ones included: they fail permanently, with the --reason as their last error, and stay in the
+queue as failed until they are retried or deleted. The worker of a running job ends its handler within five seconds
+(setting beat_every): a program gets SIGTERM, an HTTP request is aborted, an SQL statement is canceled. If the handler
+completes the job all the same, the job is completed. Workers without heartbeats, such as Graphile Worker's for
+Node.js, run the job to its end, but it does not run again.
 
-Left alone are jobs that have failed already. Jobs that run are left alone by gw-run fail, complete and remove.`
+Failed jobs are skipped. gw-run fail, complete and remove skip running jobs.`
 
 const cancelExamples = `  gw-run cancel 17 --reason 'wrong customer'
   gw-run cancel --task import --state running`
@@ -20,7 +21,7 @@ func newCancelCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	var reason string
 	c := &change{
 		cobra: cobra.Command{
-			Use: "cancel [ID...]", Short: "Make jobs fail for good, those too that run", Long: cancelHelp, Example: cancelExamples,
+			Use: "cancel [ID...]", Short: "Cancel jobs, running ones included", Long: cancelHelp, Example: cancelExamples,
 		},
 		verb:   "cancel",
 		did:    "Canceled",

@@ -17,13 +17,13 @@ import (
 
 const changeHelp = `
 
-The jobs are named by their ids, or chosen by conditions, all of which must be true. For conditions that may fit many jobs
-it is said how many they are, and asked before anything is done; --yes does not ask, and without a terminal nothing is
-done unless it is given. Many jobs are dealt with in steps of a thousand, each for itself: interrupted, it says how many
-are done. Jobs that come to fit only after the count are left for the next time.
+Jobs are selected by their ids, or by conditions, all of which must match. With conditions that may match many jobs
+the command shows their number and asks for confirmation; --yes does not ask, and is required without a terminal. Many
+jobs are changed in steps of a thousand, each in a transaction of its own; if the command is interrupted, it prints
+how many were changed. Jobs that match only after the count are not changed.
 
-The exit code is 1 if one of the jobs had to be left alone, which is said on stderr with the reason. With --json each job
-is one object a line: {"id": 17, "is_done": true}, or false with a "reason".`
+The exit code is 1 if a job had to be skipped; the reason is printed on stderr. With --json each job is one object per
+line: {"id": 17, "is_done": true}, or false with a "reason".`
 
 // change is a command that changes jobs, or removes them.
 type change struct {
@@ -137,7 +137,7 @@ func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	}
 	question := fmt.Sprintf("%s %s?", strings.ToUpper(c.verb[:1])+c.verb[1:], plural(jobs, "job"))
 	if !terminal.Is(cmd.InOrStdin()) {
-		return false, fmt.Errorf("%s Nothing is done without a terminal to ask on; --yes does not ask", question)
+		return false, fmt.Errorf("%s Without a terminal, --yes is required to confirm", question)
 	}
 	goOn, err = terminal.Ask(cmd.InOrStdin(), errOut, question)
 	if err == nil && !goOn {
@@ -300,5 +300,5 @@ func (c *change) explainSkip(s skippedJob) string {
 	if s.Reason == "replaced" {
 		return "was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same"
 	}
-	return "was held by somebody else just now"
+	return "was locked by another transaction just now"
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-const cleanupHelp = `Removes what piles up, and prints how many rows went:
-  DELETE_PERMAFAILED_JOBS  jobs that have failed for good; gw-run remove --state failed goes step by step, and can choose
+const cleanupHelp = `Deletes rows that accumulate, and prints the number of deleted rows:
+  DELETE_PERMAFAILED_JOBS  permanently failed jobs; gw-run remove --state failed works step by step, with conditions
   GC_TASK_IDENTIFIERS      names of tasks that no job uses
   GC_JOB_QUEUES            names of queues that no job uses (default)
 
-It does not ask. Workers of Graphile Worker for Node.js remember the ids of the names of tasks: while one of them holds
-jobs, the names are only removed with --force, and should not be unless those that it knows are kept by --keep.`
+It does not ask for confirmation. Workers of Graphile Worker for Node.js cache the ids of task names: while one of
+them holds jobs, task names are only deleted with --force, which is safe only if all names that it has cached are
+given by --keep.`
 
 const cleanupExamples = `  gw-run cleanup
   gw-run cleanup GC_TASK_IDENTIFIERS GC_JOB_QUEUES --keep send_email

@@ -15,44 +15,45 @@ import (
 	"github.com/gwsql/gw/internal/usage"
 )
 
-const help = `Works the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
-tasks/mail/send.sh the task "mail/send". It is started for each job, with {"payload":...} on stdin and what else is
-known about the job in environment variables that begin with GRAPHILE_WORKER_. Exit code 0 completes the job; anything
-else fails it, and it is tried again later. What it prints is logged, on stderr.
+const help = `Runs the jobs of a queue in PostgreSQL. Each task is an executable file: tasks/hello serves the task "hello",
+tasks/mail/send.sh the task "mail/send". It is started for each job, with {"payload":...} on stdin and the other
+attributes of the job in environment variables that begin with GRAPHILE_WORKER_. Exit code 0 completes the job; any
+other fails it, and it is tried again later. Its output is logged on stderr.
 
-A config file, by default "gw.yaml" beside the folder of tasks, may have the settings of most flags, and tell how tasks
-are served: by executables with time limits of their own, by programs that keep running, by HTTP servers and by functions
-of the database. gw-run config check tells what is wrong with it.
+A config file, by default "gw.yaml" beside the folder of tasks, may contain the settings of most flags, and how tasks
+are served: by executables with time limits of their own, by programs that keep running, by Node.js modules, by HTTP
+servers and by functions of the database. gw-run config check reports its problems.
 
-The queue is installed into the database when it is not there, and upgraded when it is older than this program. For
-everything else, and to see what that would do, there is gw-migrate.
+gw-run installs the queue into the database if it does not exist, and upgrades it if it is older than this program.
+gw-migrate does the same separately, and can print what it would do.
 
-Stopping: SIGINT, SIGTERM, SIGUSR2, SIGABRT, or nobody reading the output any more. No job is started from then on;
-running jobs may finish for the time of --grace, then they get SIGTERM, 5 seconds later SIGKILL, and go back to the
-queue with the attempt not counted. A second signal ends the grace time at once.
+Stopping: SIGINT, SIGTERM, SIGUSR2, SIGABRT, or a closed output. After that no job is started; running jobs may finish
+within the time of --grace, then they get SIGTERM, 5 seconds later SIGKILL, and return to the queue without counting
+the attempt. A second signal ends the grace time at once.
 
-Recurring jobs come from a crontab, by default the file "crontab" beside the folder of tasks, and from schedules in the
-database. With --once there are none. gw-run cron check tells what a crontab means, gw-run cron list what the database knows.
+Recurring jobs come from a crontab, by default the file "crontab" beside the folder of tasks, and from schedules in
+the database. With --once there are none. gw-run cron check explains a crontab, gw-run cron list prints the recurring
+jobs in the database.
 
-On SIGHUP the tasks, the config file and the crontab are read again, with --watch whenever they change. What is wrong with
-them is logged, and what was before stays.
+On SIGHUP the tasks, the config file and the crontab are read again, with --watch whenever they change. Problems are
+logged, and the previous content stays in use.
 
-For orchestrators, --http serves /livez (200 as long as the worker's loops turn), /readyz (200 while it can work, else 503
-and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker has to be told how it
-learns of new jobs: by --listen-url past the pooler, or not at all, by --no-listen.
+For orchestrators, --http serves /livez (200 as long as the worker's loops run), /readyz (200 while it can work,
+otherwise 503 and the reasons) and /metrics, for Prometheus. Behind a pooler in transaction mode the worker needs
+--listen-url, the server's own address, or --no-listen.
 
-Environment, each weaker than its flag and stronger than the config file:
+Environment variables; flags take precedence over them, and they over the config file:
   DATABASE_URL              the database; without it PGHOST, PGDATABASE and the other PG* variables
   GRAPHILE_WORKER_SCHEMA    the schema
-  NO_LOG_SUCCESS            --quiet, if set to anything
+  NO_LOG_SUCCESS            --quiet, if set to any value
   GRAPHILE_LOGGER_DEBUG=1   --log-level debug
 
 Exit codes:
-  0         all done: the queue is empty with --once, or every running job could finish after a signal
+  0         success: the queue is empty with --once, or every running job has finished after a signal
   1         failure
-  2         mistake in the command line
-  57        the queue has been migrated to a version that this program must not work with: upgrade it
-  128+n     stopped by signal n, and jobs had to be interrupted (130 SIGINT, 143 SIGTERM, 141 output not read)`
+  2         error in the command line
+  57        the queue was migrated to a version that this program does not support: upgrade it
+  128+n     stopped by signal n, and jobs had to be interrupted (130 SIGINT, 143 SIGTERM, 141 output closed)`
 
 const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --jobs 4
   DATABASE_URL=postgres:///app gw-run --once

@@ -31,14 +31,13 @@ func newConfigCommand(getenv func(string) string) *cobra.Command {
 	return cmd
 }
 
-const configCheckHelp = `Reads the config file as a worker would, and the folder of tasks and the crontab with it, and prints how each task is
-served.
+const configCheckHelp = `Reads the config file as a worker would, with the folder of tasks and the crontab, and prints how each task is served.
 
-What is wrong goes to stderr, each problem as FILE:LINE:COLUMN with a message, and the exit code is 1 then: a worker
-does not start with it, and one that runs keeps what it has. The database is not asked: whether the functions and
-queries that the file names are there is seen when a worker starts.
+Problems are printed on stderr as FILE:LINE:COLUMN with a message, and the exit code is 1: a worker does not start
+with such a file, and a running one keeps its previous config. The command does not connect to the database: a worker
+checks at its start whether the functions and queries of the file exist.
 
-Without FILE it is gw.yaml beside the folder of tasks.`
+Without FILE it reads gw.yaml beside the folder of tasks.`
 
 func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 	o := newOptions()

@@ -23,13 +23,13 @@ import (
 
 const cronCheckHelp = `Reads a crontab as a worker would, and prints each item with its next five runs, in UTC and in its time zone.
 
-What is wrong goes to stderr, each problem as FILE:LINE:COLUMN and a message, and the exit code is 1 then: a worker refuses
-a crontab that has any. It is a warning when the folder tasks or the file gw.yaml beside FILE is there and does not serve
-the task of an item, and, with --node or when the database shows workers of Graphile Worker for Node.js, what these could
-not read.
+Problems are printed on stderr as FILE:LINE:COLUMN and a message, and the exit code is 1: a worker refuses a crontab
+with any problem. There is a warning if the folder tasks or the file gw.yaml beside FILE exists and does not serve the
+task of an item, and, with --node or if the database has workers of Graphile Worker for Node.js, for items that these
+cannot read.
 
-When an item runs is up to the database, which has to have the queue; nothing is written there. Without a database the
-items are printed without their runs, and nobody knows whether their time zones exist.`
+The database, which must contain the queue, computes the runs; nothing is written to it. Without a database the items
+are printed without their runs, and their time zones are not checked.`
 
 // cronCheck is a run of `gw-run cron check`.
 type cronCheck struct {

@@ -12,14 +12,15 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const cronListHelp = `Prints the recurring jobs that the database knows: the schedules that were set up by cron_schedule(), and the items of
-crontabs that a worker has ever started with. Times are in UTC.
+const cronListHelp = `Prints the recurring jobs in the database: the schedules created by cron_schedule(), and the items of crontabs with
+which a worker was ever started. Times are in UTC.
 
-Of an item of a crontab the database has the identifier and the last minute that ran; the rest is in the crontab, and gw-run
-cron check shows it. SOURCE tells how many registered workers have it now. Workers of Graphile Worker do not register.
+For an item of a crontab the database has only the identifier and the last run; gw-run cron check shows the rest from
+the crontab. SOURCE shows how many registered workers have the item now. Workers of Graphile Worker do not register.
 
-LAST OUTCOME is the state of the last job, as in gw-run jobs, or unknown once that is done or removed. With --json a
-recurring job is one object a line, with the names of the columns of the views recurring_jobs and cron_schedules.`
+LAST OUTCOME is the state of the last job, as in gw-run jobs, or unknown once the job has completed or was removed.
+With --json a recurring job is one object per line, with the column names of the views recurring_jobs and
+cron_schedules.`
 
 const cronListExamples = `  gw-run cron list
   gw-run cron list --json | jq -r 'select(.last_outcome == "failed") | .identifier'`
@@ -43,7 +44,7 @@ func (j recurringJob) source() string {
 	case j.IsSchedule:
 		return "schedule"
 	case len(j.Workers) == 0:
-		return "crontab of none"
+		return "crontab of no worker"
 	case len(j.Workers) == 1:
 		return "crontab of 1 worker"
 	}

@@ -14,13 +14,14 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const doctorHelp = `Says what hurts the queue now, most severe first, what it costs to leave it, and what to do:
-  critical  jobs cannot be added or run, or soon
-  warning   it costs time, space or waiting jobs
-  info      to know of
+const doctorHelp = `Reports the current problems of the queue, most severe first, with their effect and a remedy:
+  critical  jobs cannot be added or run, or soon cannot
+  warning   it costs time or space, or jobs wait
+  info      for information
 
-The exit code is 1 if one is as severe as --fail-on says, or more. It changes nothing, and costs little however large the
-queue is. Ask as the owner of the queue; with the role pg_read_all_stats more of other roles' sessions is seen.`
+The exit code is 1 if there is a finding of the severity of --fail-on or above. The command changes nothing, and its
+cost is low however large the queue is. Run it as the owner of the queue; with the role pg_read_all_stats it sees more
+of other roles' sessions.`
 
 const doctorExamples = `  gw-run doctor
   gw-run doctor --fail-on critical

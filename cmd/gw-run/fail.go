@@ -6,8 +6,8 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const failHelp = `Makes jobs fail for good: they stay in the queue as failed, with the --reason as their last error, until somebody acts. Left
-alone are jobs that run, unless their worker has held them for more than four hours.`
+const failHelp = `Fails jobs permanently: they stay in the queue as failed, with the --reason as their last error, until they are
+retried or deleted. Running jobs are skipped, unless their worker has held them for more than four hours.`
 
 const failExamples = `  gw-run fail 17 --reason 'customer has left'
   gw-run fail --queue imports --state ready`
@@ -15,7 +15,7 @@ const failExamples = `  gw-run fail 17 --reason 'customer has left'
 func newFailCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var reason string
 	c := &change{
-		cobra: cobra.Command{Use: "fail [ID...]", Short: "Make jobs fail for good", Long: failHelp, Example: failExamples},
+		cobra: cobra.Command{Use: "fail [ID...]", Short: "Fail jobs permanently", Long: failHelp, Example: failExamples},
 		verb:  "fail",
 		did:   "Failed",
 		prepare: func() (string, []any, error) {

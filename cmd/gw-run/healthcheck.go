@@ -15,16 +15,16 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const healthcheckHelp = `Says whether the queue can be worked, for a monitor. The exit code is 0 if all is healthy, 1 if not, and 2 for a mistake
-in the command line. It looks at the queue, not at one worker: for a probe that restarts a worker there is /livez, see
-gw-run --http. Checked are:
+const healthcheckHelp = `Reports for monitoring whether the queue is healthy. The exit code is 0 if it is, 1 if not, and 2 for an error in the
+command line. It checks the queue, not a single worker: a probe that restarts a worker should use /livez, see gw-run
+--http. The checks are:
   database  it answers
-  schema    the queue is installed, and at least as new as this program
-  doctor    gw-run doctor has no critical finding, such as jobs that have been due for minutes while no worker is there
+  schema    the queue is installed, and its schema is at least as new as this program
+  doctor    gw-run doctor has no critical finding, such as jobs that have been due for minutes without any worker
   age       the oldest ready job has been due for no longer than --max-age, if that is given: are there enough workers?
-  workers   at least --workers registered ones were seen in the last five minutes, if that is given
+  workers   at least --workers registered workers were seen in the last five minutes, if that is given
 
-All of it takes no longer than --timeout.`
+All checks together take no longer than --timeout.`
 
 const healthcheckExamples = `  gw-run healthcheck
   gw-run healthcheck --max-age 5m --workers 1
@@ -68,9 +68,9 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&h.maxAge, "max-age", 0, "longest `time` that a ready job may have been due (default: any)")
+	flags.DurationVar(&h.maxAge, "max-age", 0, "maximum `time` that a ready job may have been due (default: any)")
 	flags.Int64Var(&h.workers, "workers", 0, "least `number` of registered workers")
-	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "longest `time` that all of it may take")
+	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "maximum `time` for all checks together")
 	flags.BoolVar(&h.json, "json", false, "print one JSON object a line")
 	h.database.addFlags(flags, getenv)
 	flags.SortFlags = false

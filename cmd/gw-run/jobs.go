@@ -10,18 +10,18 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const jobsHelp = `Prints the jobs that wait, run or have failed for good, lowest id first. A job that is done is not there any more.
+const jobsHelp = `Prints the jobs that are waiting, running or permanently failed, lowest id first. Completed jobs no longer exist.
 
-A job is in one of four states, told by the same words in SQL, in metrics and in JSON:
-  ready      due, and nobody runs it (its named queue may be busy)
-  scheduled  due later, be it for the first time or after a failure
+A job has one of four states, with the same names in SQL, in metrics and in JSON:
+  ready      due and not claimed (its named queue may be locked)
+  scheduled  due later, for the first time or for a retry
   running    claimed by a worker
-  failed     out of attempts, kept until somebody acts: see gw-run retry and gw-run remove
+  failed     out of attempts, kept until it is retried or deleted: see gw-run retry and gw-run remove
 
-Conditions are combined: each must be true. Without --state or the like, that is without conditions, or by --key, the
-answer comes at once; other conditions may have to pass a million jobs a second to find the first that fits.
+A job has to match all conditions. Without conditions, or by --key, the command answers at once; other conditions may
+have to read a million jobs per second to find the first match.
 
-With --json a job is one object a line, with the names of the columns of list_jobs(). Payloads are shown by gw-run show.`
+With --json a job is one object per line, with the column names of list_jobs(). gw-run show prints payloads.`
 
 const jobsExamples = `  gw-run jobs --state failed --newer-than 1d
   gw-run jobs --task send_email --state ready --watch

@@ -23,7 +23,7 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	l.database.addFlags(flags, getenv)
 	flags.BoolVar(&l.json, "json", false, "print one JSON object a line")
-	flags.DurationVar(&l.watch, "watch", 0, "show it again after each `time` until interrupted; --watch alone is --watch=2s")
+	flags.DurationVar(&l.watch, "watch", 0, "refresh after each `time` until interrupted; --watch alone is --watch=2s")
 	flags.Lookup("watch").NoOptDefVal = "2s"
 	flags.SortFlags = false
 }
@@ -121,7 +121,7 @@ func count(jobs int64, isEstimate bool) string {
 type page struct{ limit int }
 
 func (p *page) addFlags(cmd *cobra.Command) {
-	cmd.Flags().IntVarP(&p.limit, "limit", "n", 100, "most rows to show (`number`)")
+	cmd.Flags().IntVarP(&p.limit, "limit", "n", 100, "maximum `number` of rows to show")
 }
 
 func (p page) check() error {

@@ -49,7 +49,7 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 		})
 	}
 	p.addFlags(cmd)
-	cmd.Flags().StringVar(&after, "after", "", fmt.Sprintf("only what comes after this `%s` in the order of names", n.after))
+	cmd.Flags().StringVar(&after, "after", "", fmt.Sprintf("only names after this `%s`", n.after))
 	l.addFlags(cmd, getenv)
 	return cmd
 }

@@ -48,24 +48,24 @@ func newCommandFlags(o *options, getenv func(string) string) *pflag.FlagSet {
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.configPath, "config", "", "`file` of settings and tasks (default: gw.yaml beside the folder of tasks, if it is there)")
-	flags.BoolVarP(&o.worker.Watch, "watch", "w", false, "take over changed tasks, config and crontab without a restart")
+	flags.BoolVarP(&o.worker.Watch, "watch", "w", false, "reload changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
 	flags.BoolVar(&o.worker.Once, "once", false, "work until no job is runnable, then exit")
 	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
 	flags.IntVarP(&o.worker.Jobs, "jobs", "j", 1, "`number` of jobs to run at once")
-	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "most database connections to open (`number`), not counting the listening one")
-	flags.Var((*pollInterval)(&o.worker.PollInterval), "poll-interval", "longest wait between two looks at the queue, as milliseconds or as a `time` like 2s")
+	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "maximum `number` of database connections, not counting the listening one")
+	flags.Var((*pollInterval)(&o.worker.PollInterval), "poll-interval", "maximum interval between two searches for jobs, in milliseconds or as a `time` like 2s")
 	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
-	flags.StringVar(&o.listen, "listen-url", "", "`database`: the same one, past the pooler that --connection goes through")
-	flags.BoolVar(&o.worker.NoListen, "no-listen", false, "do not listen for new jobs, only look at each poll interval")
+	flags.StringVar(&o.listen, "listen-url", "", "`database`: the server's own address, if --connection goes through a pooler")
+	flags.BoolVar(&o.worker.NoListen, "no-listen", false, "do not listen for new jobs, only poll")
 	flags.StringVar(&o.worker.Tasks.Path, "tasks", "./tasks", "`folder` of the executables and modules that serve the tasks")
 	flags.StringVar(&o.crontab, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
 	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
-	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not touch the schema")
+	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not install or upgrade the schema")
 	flags.StringVar(&o.worker.HTTP, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.BoolVar(&o.worker.Quiet, "quiet", false, "do not log jobs that went well")
+	flags.BoolVar(&o.worker.Quiet, "quiet", false, "do not log completed jobs")
 	flags.SortFlags = false
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const queuesHelp = `Prints the named queues with how many of their jobs are in which state (see gw-run jobs), and which worker holds the queue
-for how long: one job of a queue runs at a time, the others wait. Jobs in no queue are not counted here.
+const queuesHelp = `Prints the named queues with the number of their jobs in each state (see gw-run jobs), and which worker has held the
+queue for how long: one job of a queue runs at a time, the others wait. Jobs without a queue are not counted.
 
-Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
 
 const queuesExamples = `  gw-run queues
   gw-run queues --json | jq -r 'select(.locked_by != null) | .queue_name'`

@@ -31,8 +31,8 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 	flags.StringVar(&runAt, "run-at", "", "`time` to run at, not before")
 	flags.StringVar(&in, "in", "", "`time` from now to run at, such as 90s or 2h")
 	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
-	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts that are over; 0 starts anew")
-	flags.IntVar(&maxAttempts, "max-attempts", 0, "`number` of attempts after which a job has failed for good")
+	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts used; 0 restores all attempts")
+	flags.IntVar(&maxAttempts, "max-attempts", 0, "`number` of attempts after which a job has failed permanently")
 	given := func(name string, value int) any {
 		if !flags.Changed(name) {
 			return nil

@@ -167,7 +167,7 @@ func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
 	want := [][]string{
 		{"IDENTIFIER", "SOURCE", "TASK", "PATTERN", "ZONE", "NEXT RUN", "LAST RUN", "LAST OUTCOME"},
 		{"both", "crontab of 2 workers", "-", "-", "-", "-", "-", "-"},
-		{"gone", "crontab of none", "-", "-", "-", "-", "2026-06-16 08:10", "-"},
+		{"gone", "crontab of no worker", "-", "-", "-", "-", "2026-06-16 08:10", "-"},
 		{"nightly", "schedule", "clean", "30 2 1 1 *", "Asia/Tokyo", next, "-", "unknown"},
 		{"off", "schedule", "clean", "0 0 * * *", "UTC", "paused", "-", "-"},
 		{"one", "crontab of 1 worker", "-", "-", "-", "-", "-", "-"},

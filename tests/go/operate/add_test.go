@@ -64,7 +64,7 @@ func TestAPayloadMayComeFromAFileOrStdin(t *testing.T) {
 		t.Errorf("the payloads are from %s", got)
 	}
 	b.wantPart(b.run("add", "t", "@"+path+"x"), 1, "", "read payload: open "+path+"x")
-	b.wantPart(b.pipe(`{"a"`, "add", "t", "-"), 2, "", "stdin is no JSON: unexpected end of JSON input")
+	b.wantPart(b.pipe(`{"a"`, "add", "t", "-"), 2, "", "stdin is not JSON: unexpected end of JSON input")
 }
 
 func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAnAddPrintsTheJobAsListJobsHasIt(t *testing.T) {
 func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
 	b := newBench(t)
 	for want, args := range map[string][]string{
-		"the payload is no JSON":                         {"t", "{to: you}"},
+		"the payload is not JSON":                         {"t", "{to: you}"},
 		"takes a task and a payload, not 0 arguments":    {},
 		"takes a task and a payload, not 3 arguments":    {"t", "{}", "{}"},
 		"exclude each other":                             {"t", "--in", "1h", "--run-at", "tomorrow"},

@@ -103,7 +103,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 	b.exec(`select .add_jobs(array(select row('t', null, null, null, null, null, null, null)::.job_spec from generate_series(1, 2500)))`,
 		`select .add_job('other')`,
 		`update ._private_jobs set locked_at = now(), locked_by = 'w' where id in (1, 1500)`)
-	b.want(b.run("fail", "--task", "t"), result{1, "", "gw-run: Fail 2500 jobs? Nothing is done without a terminal to ask on; --yes does not ask\n"})
+	b.want(b.run("fail", "--task", "t"), result{1, "", "gw-run: Fail 2500 jobs? Without a terminal, --yes is required to confirm\n"})
 	if !b.is("select count(*) = 0 from .list_jobs('failed')") {
 		t.Error("it was done all the same")
 	}
@@ -166,8 +166,8 @@ func TestAChangeHasToSayWhatOfWhat(t *testing.T) {
 		"which jobs to retry?":                     "retry",
 		"which jobs to remove?":                    "remove --yes",
 		"ids and conditions exclude each other":    "complete 1 --task t",
-		`"x" is no id of a job`:                    "fail x",
-		`"-1" is no id of a job`:                   "fail -- -1",
+		`"x" is not the id of a job`:                    "fail x",
+		`"-1" is not the id of a job`:                   "fail -- -1",
 		"what to change?":                          "reschedule 1",
 		"--run-at and --in exclude each other":     "reschedule 1 --in 1h --run-at now",
 		"invalid input syntax for type interval":   "reschedule 1 --in soon",
