@@ -89,7 +89,7 @@ func TestAnAddPrintsTheJobAsListJobsHasIt(t *testing.T) {
 func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
 	b := newBench(t)
 	for want, args := range map[string][]string{
-		"the payload is not JSON":                         {"t", "{to: you}"},
+		"the payload is not JSON":                        {"t", "{to: you}"},
 		"takes a task and a payload, not 0 arguments":    {},
 		"takes a task and a payload, not 3 arguments":    {"t", "{}", "{}"},
 		"exclude each other":                             {"t", "--in", "1h", "--run-at", "tomorrow"},
