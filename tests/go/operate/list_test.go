@@ -166,7 +166,7 @@ func TestAJobIsShownWhole(t *testing.T) {
 	b.wantPart(b.run("show", "--key", "gone"), 1, "", `there is no job with the key "gone"`)
 	b.wantPart(b.run("show"), 2, "", "which job?")
 	b.wantPart(b.run("show", "1", "--key", "k"), 2, "", "which job?")
-	b.wantPart(b.run("show", "first"), 2, "", `"first" is no id of a job`)
+	b.wantPart(b.run("show", "first"), 2, "", `"first" is not the id of a job`)
 }
 
 func TestTimesAreReadAndToldInUTC(t *testing.T) {
