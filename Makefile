@@ -32,7 +32,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
 	$(testserver) go test -count=1 -timeout 0 -run Checksums ./tests/go/gwrun -checksums.of= -v
 	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v
-	$(testserver) go test -count=1 -run LargeCrontab ./tests/go/baddays -baddays.crontab=10 -v
+	go test -count=1 -run LargeCrontab ./pkg/crontab -crontab.megabytes=10 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'LargePayloads|OfAnySize' ./tests/go/baddays -baddays.payloads=3000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
 	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v

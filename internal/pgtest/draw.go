@@ -14,10 +14,20 @@ func Mutants[T any](all []T) []T { return Draw(all, 1) }
 // Draw returns which of a list of like cases a run tries: all of them in CI (the environment variable CI is set) and where
 // -run names one; elsewhere as many as it is told, drawn anew each time.
 func Draw[T any](all []T, count int) []T {
-	if os.Getenv("CI") != "" || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+	if inCI() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		return all
 	}
 	drawn := slices.Clone(all)
 	rand.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	return drawn[:min(count, len(drawn))]
 }
+
+// Scale returns how large a random run is unless a flag says it: in CI, or elsewhere.
+func Scale(ci, elsewhere int) int {
+	if inCI() {
+		return ci
+	}
+	return elsewhere
+}
+
+func inCI() bool { return os.Getenv("CI") != "" }

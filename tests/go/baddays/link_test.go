@@ -76,7 +76,7 @@ func TestPayloadsOfAnySizeArriveOverALinkOfAnySpeed(t *testing.T) {
 	}{
 		{mB, []sized{{1000, kB}, {5, 100 * kB}, {1, 2 * mB}, {1, mB}}},
 		{15 * mB, []sized{{2000, kB}, {100, 100 * kB}, {20, mB}, {2, 10 * mB}, {100, kB}}},
-		{100 * mB, []sized{{2000, kB}, {300, 100 * kB}, {50, mB}, {4, 10 * mB}, {100, kB}}},
+		{100 * mB, []sized{{2000, kB}, {200, 100 * kB}, {20, mB}, {2, 10 * mB}, {100, kB}}},
 	} {
 		t.Run(fmt.Sprintf("%d MB a second", c.rate>>20), func(t *testing.T) {
 			pgtest.OnOneVersion(t)
