@@ -119,7 +119,7 @@ var addJobsScenarios = []scenario{
 			0
 			notify ""`,
 		ours:       `0`,
-		difference: "add_jobs with an empty array",
+		difference: "add_jobs with an empty array or null",
 	},
 	{
 		name:  "one bad spec refuses the whole call",

@@ -27,12 +27,12 @@ var differences = []difference{
 		what: "Error codes",
 		node: "`23502`, `23514`, `22003` and `22023`",
 		ours: "[codes of our own](errors.md), which begin with `GW`",
-		why:  "each mistake has its own; a CHECK constraint's name is still in the error",
+		why:  "each mistake has its own; the names of schema, table, column and CHECK constraint are still in the error, the failing row is not",
 	},
 	{
 		what: "Attempts of a running job that must not run again",
 		node: "`attempts = max_attempts`",
-		ours: "`attempts = max_attempts + 1` until its worker lets go",
+		ours: "`attempts = max_attempts + 1` until its worker lets go; after a Node worker's failure until the next sweep, a minute at most while a gw worker runs",
 		why:  "a worker that returns the job takes one attempt off, and the job must stay dead",
 	},
 	{
@@ -60,7 +60,7 @@ var differences = []difference{
 		why:  "callers match them by position, as `addJobs` in JavaScript does",
 	},
 	{
-		what: "add_jobs with an empty array",
+		what: "add_jobs with an empty array or null",
 		node: "sends an empty notification",
 		ours: "does nothing",
 		why:  "there is nothing to announce",

@@ -49,7 +49,7 @@ var schemaScenarios = []scenario{
 			`select c.relname, c.relrowsecurity, c.relforcerowsecurity
 			   from pg_class as c
 			  where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname not like '\_gw\_%' order by 1`,
-			`select count(*) from pg_policies where schemaname = 'graphile_worker'`,
+			`select count(*) from pg_policies where schemaname = 'graphile_worker' and tablename not like '\_gw\_%'`,
 		},
 		node: `
 			_private_job_queues|t|f
