@@ -1,6 +1,7 @@
 -- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
--- unchanged. Skipped are running jobs, and failed jobs that were replaced or removed while they ran, because another
--- job may exist in their place. (reschedule_jobs revives these all the same.)
+-- unchanged. Skipped are running jobs, and jobs that were replaced or removed while they ran, because another job may exist
+-- in their place. (reschedule_jobs revives these all the same.) Once their worker has reported a failure, or a sweep has
+-- passed, these are failed jobs like others, and are not skipped.
 -- Locks: job rows by id.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
@@ -36,4 +37,4 @@ end;
 $$;
 
 comment on function {{.schema}}.retry_jobs(bigint[]) is
-  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, as are failed jobs that were replaced or removed while they ran.';
+  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: from then on they are failed jobs like others.';
