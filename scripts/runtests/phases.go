@@ -20,7 +20,7 @@ var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|pgtemp|pgtest|serv
 
 // noServer matches the packages whose tests hardly talk to a server, or only by way of packages that have tests of their own.
 var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|pgtemp|seconds|terminal|webhook)|packaging|` +
-	`pkg/(crontab|gwotel)|scripts/.*|tests/go/(languages|testserver))$`)
+	`pkg/(crontab|gwotel|gwprom|shimtest)|scripts/.*|tests/go/(languages|nodegw|testserver))$`)
 
 // longest matches the packages that take longest, which begin first, lest one of them is all that runs at the end.
 var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history))?)$`)

@@ -74,6 +74,7 @@ func TestRandomPatternsMatchOnRandomDays(t *testing.T) {
 
 // TestSparsePatternsMatchOverTwentyYears follows a pattern from run to run, and lists them all at once.
 func TestSparsePatternsMatchOverTwentyYears(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	pool := pgtest.Pool(t, pgtest.Database(t))

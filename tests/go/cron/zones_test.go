@@ -56,6 +56,7 @@ func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
 
 // TestOddChangesOfZones takes the ones that are like no other.
 func TestOddChangesOfZones(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	for _, odd := range []struct{ zone, since, until, what string }{

@@ -32,8 +32,16 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	for _, p := range []profile{crowd, spread} {
-		t.Run(p.name, func(t *testing.T) { judge(t, newRun(t, p, seed, *callsFlag)) })
+		t.Run(p.name, func(t *testing.T) { judge(t, newRun(t, p, seed, calls())) })
 	}
+}
+
+// calls returns how many calls a run makes.
+func calls() int {
+	if testing.Short() {
+		return min(*callsFlag, 3000)
+	}
+	return *callsFlag
 }
 
 // judge makes a run and says what is wrong with its history, and what it was like.
