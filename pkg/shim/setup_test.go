@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -36,6 +38,25 @@ func newQueue(t *testing.T) *queue {
 	t.Helper()
 	t.Parallel()
 	url := pgtest.Database(t)
+	return &queue{t: t, url: url, pool: pgtest.Pool(t, url)}
+}
+
+// newQueueAlone returns a queue on a server that has no other databases.
+func newQueueAlone(t *testing.T) *queue {
+	t.Helper()
+	t.Parallel()
+	url := pgtest.Server(t, nil).URL("postgres")
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrator, err := migrate.New(config, migrate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrator.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return &queue{t: t, url: url, pool: pgtest.Pool(t, url)}
 }
 
