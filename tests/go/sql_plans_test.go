@@ -207,7 +207,12 @@ func (b backlog) inspect(d *database, paths []hotPath) (faults []string) {
 			if small[i] == 0 {
 				small[i] = blocks
 			}
-			if most := min(p.most(b), small[i]*3/2+50); blocks > most {
+			most := min(p.most(b), small[i]*3/2+50)
+			for again := 0; blocks > most && again < 3; again++ { // what a busy machine makes due, such as a sweep
+				fewer, _ := p.look(e, b)
+				blocks = min(blocks, fewer)
+			}
+			if blocks > most {
 				found = append(found, fmt.Sprintf("%s: %d blocks, want %d at most; %d after the first 2000 jobs", p.name, blocks, most, small[i]))
 			}
 			e.t.Logf("%s: %s: %d blocks", state.name, p.name, blocks)
