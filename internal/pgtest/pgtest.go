@@ -107,15 +107,27 @@ func Database(t testing.TB) string {
 		if err := ensureTemplate(ctx, admin, template); err != nil {
 			return err
 		}
-		return exec(ctx, admin, "create database %s template %s", name, template)
+		return exec(ctx, admin, "create database %s template %s"+copying(admin), name, template)
 	})
 }
+
+// copying returns the option of create database that takes least: to copy files, which is all that servers before
+// PostgreSQL 15 do. Later ones write each page to their log instead unless told.
+func copying(admin *pgx.Conn) string {
+	version, err := strconv.Atoi(strings.FieldsFunc(admin.PgConn().ParameterStatus("server_version"), isNoDigit)[0])
+	if err != nil || version < 15 {
+		return ""
+	}
+	return " strategy file_copy"
+}
+
+func isNoDigit(r rune) bool { return r < '0' || r > '9' }
 
 // EmptyDatabase returns the URL of a fresh database with nothing in it. It is dropped after the test as by [Database].
 func EmptyDatabase(t testing.TB) string {
 	t.Helper()
 	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
-		return exec(ctx, admin, "create database %s template %s", name, "template0")
+		return exec(ctx, admin, "create database %s template %s"+copying(admin), name, "template0")
 	})
 }
 

@@ -19,7 +19,7 @@ var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|pgtemp|pgtest|serv
 	`tests/go/(adversary|baddays|beside|encodings|history|neighbours|recovery|testserver))$`)
 
 // noServer matches the packages whose tests hardly talk to a server, or only by way of packages that have tests of their own.
-var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|pgtemp|seconds|terminal|webhook)|packaging|` +
+var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|hint|pgtemp|release|seconds|terminal|usage|webhook)|packaging|` +
 	`pkg/(crontab|gwotel|gwprom|shimtest)|scripts/.*|tests/go/(languages|nodegw|testserver))$`)
 
 // longest matches the packages that take longest, which begin first, lest one of them is all that runs at the end.
