@@ -72,7 +72,7 @@ func TestAWorkerWithoutItsDatabaseIsAliveAndNotReady(t *testing.T) {
 
 			setConnections(t, databaseURL, false)
 			answer := p.awaitReadiness(http.StatusServiceUnavailable)
-			if answer.Status != "failed" || !strings.Contains(strings.Join(answer.Reasons, " "), "cannot ") {
+			if answer.Status != "failed" || !strings.Contains(strings.Join(answer.Reasons, " "), " fail") {
 				t.Errorf("not ready, with %+v", answer)
 			}
 			if code, body := p.get("/livez"); code != http.StatusOK {
