@@ -70,6 +70,8 @@ begin
       from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
   end if;
 
+  -- Without suspects, the statements that lock jobs check again that there are none: the jobs of a dead worker become
+  -- available and suspects in one transaction, which may commit during the search.
   loop
     plain_first := false;
     beyond := null;
@@ -115,6 +117,7 @@ begin
          where j.is_available and j.job_queue_id is null
            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
            and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+           and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
          order by j.priority, j.run_at, j.id
          limit 1
            for update skip locked);
@@ -150,9 +153,11 @@ begin
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
                                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                                 and (not suspects
-                                      or not exists (select from {{.schema}}._gw_suspects as s
-                                                      where s.job_id = j.id and s.revision = j.revision offset 0)) -- 0: no hash of all suspects
+                                 and case when suspects then
+                                       not exists (select from {{.schema}}._gw_suspects as s
+                                                    where s.job_id = j.id and s.revision = j.revision offset 0) -- 0: no hash of all suspects
+                                     else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                                     end
                                order by j.run_at, j.id
                                limit room
                                  for update skip locked) as l
@@ -164,9 +169,11 @@ begin
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null and j.priority > beyond
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-             and (not suspects
-                  or not exists (select from {{.schema}}._gw_suspects as s
-                                  where s.job_id = j.id and s.revision = j.revision offset 0))
+             and case when suspects then
+                    not exists (select from {{.schema}}._gw_suspects as s
+                                 where s.job_id = j.id and s.revision = j.revision offset 0)
+                  else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                  end
            order by j.priority, j.run_at, j.id
            limit room - cardinality(places)
              for update skip locked);
@@ -183,9 +190,11 @@ begin
                (select j.ctid
                   from {{.schema}}._private_jobs as j
                  where j.ctid = head.ctid and j.xmin = head.xmin
-                   and (not suspects
-                        or not exists (select from {{.schema}}._gw_suspects as s
-                                        where s.job_id = j.id and s.revision = j.revision offset 0))
+                   and case when suspects then
+                          not exists (select from {{.schema}}._gw_suspects as s
+                                       where s.job_id = j.id and s.revision = j.revision offset 0)
+                        else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                        end
                    for update skip locked) as place
           from unnest(queue_ids) as q (id)
          cross join lateral (
@@ -229,6 +238,8 @@ begin
       -- Other workers may be claiming the jobs without a queue that had their places in this batch. The heads of queues
       -- must not wait for the next call.
       queues_only := true;
+    elsif not suspects and exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
+      suspects := true; -- a worker's jobs were recovered during the search
     elsif not looked_again and (queued or suspects or hint <> '' or task_forbidden_flags is not null) then
       -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken. In all
       -- other cases get_job_batch has searched before.

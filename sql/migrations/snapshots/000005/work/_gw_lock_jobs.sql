@@ -1,0 +1,266 @@
+-- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, suspects, forbidden
+-- flags of single tasks, or many index entries to skip. Returns the ctids of the jobs; their queues are already locked
+-- by the worker.
+-- The function takes priorities one by one, so it does not read past future jobs of a more urgent priority. The claim
+-- cursor skips the other entries that every claim would have to read.
+create or replace function {{.schema}}._gw_lock_jobs(
+  worker_id            text,
+  task_identifiers     text[],
+  batch_size           integer,
+  forbidden_flags      text[],
+  task_forbidden_flags json,
+  due                  timestamptz,
+  claimed_at           timestamptz,
+  max_bytes            integer
+)
+  returns tid[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+declare
+  task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
+  queued        boolean;
+  suspects      boolean;
+  hint          text        := coalesce(current_setting('gw.claim_cursor', true), '');
+  look          text        := hint;
+  cursor        bigint[];
+  from_cursor   boolean     := false;
+  from_priority integer     := -32768;
+  from_run_at   timestamptz := timestamptz '-infinity';
+  from_id       bigint      := 0;
+  queues_only   boolean     := false;
+  looked_again  boolean     := false;
+  first_queue   integer;
+  plain_first   boolean;
+  front         record;
+  queue_ids     integer[];
+  places        tid[];
+  most_steps    constant integer := 500; -- from priority to priority; after these the search reads each job
+  room          integer;
+  beyond        smallint; -- the last of these priorities
+  looked_at     timestamptz := claimed_at;
+  reads         bigint;
+  front_reads   bigint;
+begin
+  if hint like '{%' then
+    look := '';
+    cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+    if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
+      from_cursor := true;
+      from_priority := cursor[4]::integer;
+      from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
+      from_id := cursor[6];
+    end if;
+  end if;
+  select case when task_identifiers is not null then
+           array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+         end,
+         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
+         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
+    into task_ids, queued, suspects;
+  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
+    return null;
+  end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
+  end if;
+
+  -- Without suspects, the statements that lock jobs check again that there are none: the jobs of a dead worker become
+  -- available and suspects in one transaction, which may commit during the search.
+  loop
+    plain_first := false;
+    beyond := null;
+    reads := {{.schema}}._gw_index_reads();
+    if queued then
+      queue_ids := null;
+      first_queue := null;
+      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) then
+        first_queue := {{.schema}}._gw_lock_first_queue(
+          task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
+        look := case when first_queue is not null then 'first queues' else 'few queues' end;
+        plain_first := first_queue = 0;
+        if first_queue > 0 then
+          queue_ids := array[first_queue];
+        end if;
+      end if;
+      if first_queue is null then
+        front := {{.schema}}._gw_front_queues(
+          task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
+          queues_only, suspects, look);
+        look := front.look;
+        plain_first := front.plain_first;
+        if front.wanted > 0 then
+          queue_ids := array(
+            select l.id
+              from (select f.id from unnest(front.queue_ids) with ordinality as f (id, place) order by f.place) as f
+             cross join lateral (
+                    select q.id
+                      from {{.schema}}._private_job_queues as q
+                     where q.id = f.id and q.locked_at is null
+                       for no key update skip locked) as l
+             limit front.wanted);
+        end if;
+      end if;
+      front_reads := {{.schema}}._gw_index_reads() - reads;
+      reads := reads + front_reads;
+    end if;
+
+    if plain_first then
+      places := array(
+        select j.ctid
+          from {{.schema}}._private_jobs as j
+         where j.is_available and j.job_queue_id is null
+           and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+           and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+         order by j.priority, j.run_at, j.id
+         limit 1
+           for update skip locked);
+    elsif (cardinality(queue_ids) = batch_size) is not true then
+      room := batch_size - coalesce(cardinality(queue_ids), 0);
+      with recursive priorities (priority, run_at, id, number) as (
+        (select j.priority, j.run_at, j.id, 1
+           from {{.schema}}._private_jobs as j
+          where j.is_available and j.job_queue_id is null
+            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+          order by j.priority, j.run_at, j.id
+          limit 1)
+        union all
+        select n.priority, n.run_at, n.id, p.number + 1
+          from priorities as p
+         cross join lateral (
+                select j.priority, j.run_at, j.id
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id is null and j.priority > p.priority
+                 order by j.priority, j.run_at, j.id
+                 limit 1) as n
+         where p.number < most_steps
+      )
+      select l.places,
+             case when cardinality(l.places) < room then (select p.priority from priorities as p where p.number = most_steps) end
+        into places, beyond
+        from (select array(
+                       select l.ctid
+                         from priorities as p
+                        cross join lateral (
+                              select j.ctid
+                                from {{.schema}}._private_jobs as j
+                               where j.is_available and j.job_queue_id is null
+                                 and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
+                                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                                 and case when suspects then
+                                       not exists (select from {{.schema}}._gw_suspects as s
+                                                    where s.job_id = j.id and s.revision = j.revision offset 0) -- 0: no hash of all suspects
+                                     else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                                     end
+                               order by j.run_at, j.id
+                               limit room
+                                 for update skip locked) as l
+                        limit room) as places
+              offset 0) as l;
+      if beyond is not null then
+        places := places || array(
+          select j.ctid
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id is null and j.priority > beyond
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+             and case when suspects then
+                    not exists (select from {{.schema}}._gw_suspects as s
+                                 where s.job_id = j.id and s.revision = j.revision offset 0)
+                  else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                  end
+           order by j.priority, j.run_at, j.id
+           limit room - cardinality(places)
+             for update skip locked);
+      end if;
+    end if;
+
+    -- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If
+    -- a transaction changes or has just changed a head (xmin; not all versions check the ctid again), the claim skips
+    -- this head and its queue: the next job must not overtake it, and the head may now be due later or be in another
+    -- queue. The claim skips a suspect in the same way.
+    if queue_ids is not null then
+      with heads as materialized (
+        select head.job_queue_id,
+               (select j.ctid
+                  from {{.schema}}._private_jobs as j
+                 where j.ctid = head.ctid and j.xmin = head.xmin
+                   and case when suspects then
+                          not exists (select from {{.schema}}._gw_suspects as s
+                                       where s.job_id = j.id and s.revision = j.revision offset 0)
+                        else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                        end
+                   for update skip locked) as place
+          from unnest(queue_ids) as q (id)
+         cross join lateral (
+                select j.job_queue_id, j.ctid, j.xmin
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id = q.id
+                   and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                 order by j.priority, j.run_at, j.id
+                 limit 1) as head
+      ), fitting as materialized (
+        select case when batch_size = 1 then p.places else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
+          from (select places || array(select h.place from heads as h where h.place is not null) as places) as p
+      ), taken as (
+        update {{.schema}}._private_job_queues as q
+           set locked_by = worker_id, locked_at = claimed_at
+         where q.id = any (array(select h.job_queue_id from heads as h
+                                  where h.place = any ((select f.places from fitting as f)::tid[])))
+      )
+      select f.places into places from fitting as f;
+    elsif batch_size > 1 then
+      places := {{.schema}}._gw_within_bytes(places, max_bytes);
+    end if;
+
+    -- Both statements skip the same entries, the second one only if the batch has places left.
+    reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
+    if not from_cursor and cursor is not null or reads - 1000 > batch_size then
+      perform {{.schema}}._gw_put_claim_cursor(
+        task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
+        case when not from_cursor then looked_at end, places, beyond is not null);
+    end if;
+
+    exit when cardinality(places) > 0;
+    if from_cursor and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
+      looked_at := clock_timestamp();
+      from_cursor := false;
+      from_priority := -32768;
+      from_run_at := '-infinity';
+      from_id := 0;
+    elsif queued and not queues_only
+          and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
+      -- Other workers may be claiming the jobs without a queue that had their places in this batch. The heads of queues
+      -- must not wait for the next call.
+      queues_only := true;
+    elsif not suspects and exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
+      suspects := true; -- a worker's jobs were recovered during the search
+    elsif not looked_again and (queued or suspects or hint <> '' or task_forbidden_flags is not null) then
+      -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken. In all
+      -- other cases get_job_batch has searched before.
+      looked_again := true;
+      look := 'all queues'; -- the short searches return few spare queues
+    else
+      exit;
+    end if;
+  end loop;
+
+  -- Stores which search the next claim of this session starts with; see _gw_front_queues.
+  if queued then
+    if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
+      perform set_config('gw.claim_cursor', look, false);
+    end if;
+  elsif hint like '% queues' and current_setting('gw.claim_cursor', true) = hint then
+    perform set_config('gw.claim_cursor', '', false);
+  end if;
+  return places;
+end;
+$$;
+
+comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
+  'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';
