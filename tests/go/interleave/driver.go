@@ -1,0 +1,213 @@
+package interleave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// driver runs the sessions of worlds in one database, one step at a time.
+type driver struct {
+	control  *pgx.Conn
+	holder   *pgx.Conn // holds rows that claims pass over
+	stops    map[string]stop
+	prints   *footprints
+	pool     []*session // by number from 1
+	url      string
+	sessions []*session // those of the world
+	world    world
+	trace    []string // the steps of this run
+	steps    int      // of all runs
+	runs     int
+}
+
+// patience bounds how long a step may take.
+const patience = 20 * time.Second
+
+func newDriver(ctx context.Context, url string) (*driver, error) {
+	control, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	holder, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	d := &driver{control: control, holder: holder, url: url}
+	if d.prints, err = newFootprints(ctx, control); err != nil {
+		return nil, err
+	}
+	if d.stops, err = addStops(ctx, control, d.prints); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *driver) close(ctx context.Context) {
+	for _, s := range d.pool {
+		_ = s.conn.Close(ctx)
+	}
+	_ = d.control.Close(ctx)
+	_ = d.holder.Close(ctx)
+}
+
+// exec runs a statement of the driver's own.
+func (d *driver) exec(ctx context.Context, sql string) error {
+	if _, err := d.control.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(strings.Fields(sql), " "), err)
+	}
+	return nil
+}
+
+// warm makes a session one that has claimed before, and has no claim cursor.
+const warm = "reset all; select set_config('gw.claim_cursor', '', false)"
+
+// begin makes the world, and its sessions as they are before their first statement.
+func (d *driver) begin(ctx context.Context, w world) error {
+	d.world = w
+	d.runs++
+	d.trace = nil
+	if err := d.exec(ctx, w.setup); err != nil {
+		return fmt.Errorf("make world %s: %w", w.name, err)
+	}
+	for len(d.pool) < len(w.sessions) {
+		n := len(d.pool) + 1
+		if err := d.exec(ctx, fmt.Sprintf("create sequence interleave.turns%d", n)); err != nil {
+			return err
+		}
+		s, err := newSession(ctx, d.url, n)
+		if err != nil {
+			return err
+		}
+		d.pool = append(d.pool, s)
+		if err := d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%s, %s)", stopClass, s.turnKey(1))); err != nil {
+			return err
+		}
+	}
+	d.sessions = d.pool[:len(w.sessions)]
+	for _, s := range d.sessions {
+		if _, err := run(ctx, s.conn, warm); err != nil {
+			return fmt.Errorf("reset session %d: %w", s.number, err)
+		}
+		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()
+	}
+	return nil
+}
+
+// turnKey returns the second half of the lock of a turn.
+func (s *session) turnKey(turn int) string {
+	return fmt.Sprintf("(%d * %s + %d)", s.number, turnsOfASession, turn)
+}
+
+// enabled returns the sessions that can do a step.
+func (d *driver) enabled() (can []int) {
+	for i, s := range d.sessions {
+		if !s.done && !s.blocked {
+			can = append(can, i)
+		}
+	}
+	return can
+}
+
+// nextFootprint returns the footprint of the next step of session i. The function that the session is in goes on, and with
+// it the statements that have called it.
+func (d *driver) nextFootprint(i int) footprint {
+	s := d.sessions[i]
+	f := newFootprint()
+	statements, at := d.world.sessions[i].statements(), s.next
+	if s.at != "" {
+		at--
+	}
+	f.add(d.prints.of(statements[at]))
+	d.addStack(f, s)
+	if statements[at] == "commit" {
+		f.add(footprint{writes: s.written.writes, shown: s.written.writes})
+	}
+	for _, other := range d.sessions { // may go on when this one lets a lock go
+		if other.blocked {
+			d.addStack(f, other)
+		}
+	}
+	return f
+}
+
+func (d *driver) addStack(f footprint, s *session) {
+	for _, frame := range s.stack {
+		f.add(d.prints.of(frame.at.statement))
+	}
+}
+
+// step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock.
+func (d *driver) step(ctx context.Context, i int) error {
+	whole := ctx
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
+	defer cancel()
+	d.steps++
+	s := d.sessions[i]
+	s.written.add(footprint{writes: d.nextFootprint(i).writes})
+	if s.at != "" {
+		err := d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
+			stopClass, s.turnKey(s.turn+1), s.turnKey(s.turn)))
+		if err != nil {
+			return err
+		}
+	} else {
+		sql := d.world.sessions[i].statements()[s.next]
+		if s.next == 0 {
+			sql = d.world.sessions[i].begin() + sql
+		}
+		s.next++
+		s.start(whole, sql)
+	}
+	if err := d.settle(ctx, s); err != nil {
+		return err
+	}
+	if err := d.settleBlocked(ctx); err != nil {
+		return err
+	}
+	where := s.at
+	switch {
+	case s.done:
+		where = "done"
+	case s.blocked:
+		where += " waits for a lock"
+	}
+	d.trace = append(d.trace, fmt.Sprintf("  %d -> %s", s.number, where))
+	return nil
+}
+
+// reset throws the sessions away after a run that could not be finished.
+func (d *driver) reset(ctx context.Context) error {
+	for _, s := range d.pool {
+		_ = s.conn.PgConn().Conn().Close()
+		if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d); drop sequence interleave.turns%d", s.pid, s.number)); err != nil {
+			return err
+		}
+	}
+	d.pool = nil
+	if _, err := run(ctx, d.holder, "rollback"); err != nil {
+		return fmt.Errorf("let rows go: %w", err)
+	}
+	return d.exec(ctx, "select pg_advisory_unlock_all()")
+}
+
+// finish lets all sessions run to their ends, in this order.
+func (d *driver) finish(ctx context.Context) error {
+	for !d.over() {
+		can := d.enabled()
+		if len(can) == 0 {
+			if err := d.awaitDeadlock(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.step(ctx, can[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package interleave
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A footprint says which tables a step reads, and in which it changes or locks rows. The pseudo table "advisory" stands for
+// all advisory locks.
+type footprint struct {
+	reads, writes map[string]bool
+	shown         map[string]bool // tables whose changes a commit shows to others
+}
+
+func newFootprint() footprint {
+	return footprint{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+}
+
+func (f footprint) add(others ...footprint) footprint {
+	for _, o := range others {
+		maps.Copy(f.reads, o.reads)
+		maps.Copy(f.writes, o.writes)
+		maps.Copy(f.shown, o.shown)
+	}
+	return f
+}
+
+func (f footprint) isEmpty() bool { return len(f.reads)+len(f.writes) == 0 }
+
+// footprints finds footprints in the text of statements: of the tables they name, and of those that the views they read
+// and the SQL functions they call name. PL/pgSQL functions, and so triggers, have stops of their own.
+type footprints struct {
+	tables    map[string]bool
+	sequences map[string]bool
+	calls     map[string]string // text that runs when something of this name is called or read
+	known     map[string]footprint
+}
+
+var (
+	named   = regexp.MustCompile(`"?graphile_worker"?\."?([a-z_0-9]+)`)
+	changed = regexp.MustCompile(`(?:insert\s+into|update|delete\s+from)\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
+	locks   = regexp.MustCompile(`for\s+(?:no\s+key\s+)?(?:update|share)|for\s+key\s+share`)
+	dynamic = regexp.MustCompile(`\bexecute\b`)
+)
+
+func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
+	f := &footprints{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]footprint{}}
+	rows, err := conn.Query(ctx, `
+		select c.relname, case c.relkind when 'S' then 'sequence' else 'table' end, ''
+		  from pg_class as c
+		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p', 'S')
+		union all
+		select c.relname, 'view', pg_get_viewdef(c.oid)
+		  from pg_class as c
+		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'v'
+		union all
+		select p.proname, l.lanname, p.prosrc
+		  from pg_proc as p
+		  join pg_language as l on l.oid = p.prolang
+		 where p.pronamespace = 'graphile_worker'::regnamespace`)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	var name, kind, text string
+	_, err = pgx.ForEachRow(rows, []any{&name, &kind, &text}, func() error {
+		switch kind {
+		case "table":
+			f.tables[name] = true
+		case "sequence":
+			f.sequences[name] = true
+		case "plpgsql":
+		default:
+			f.calls[name] += text
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	return f, nil
+}
+
+// of returns the footprint of a statement. Dynamic SQL counts for all tables.
+func (f *footprints) of(statement string) footprint {
+	if known, ok := f.known[statement]; ok {
+		return known
+	}
+	found := newFootprint()
+	f.known[statement] = found // for functions that call each other
+	text := withoutComments(statement)
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		switch {
+		case f.tables[m[1]]:
+			found.reads[m[1]] = true
+		case f.sequences[m[1]]: // whose numbers stay drawn, and are seen at once
+			found.writes[m[1]] = true
+		default:
+			found.add(f.of(f.calls[m[1]]))
+		}
+	}
+	for _, m := range changed.FindAllStringSubmatch(text, -1) {
+		found.writes[m[1]] = true
+	}
+	if locks.MatchString(text) {
+		maps.Copy(found.writes, found.reads)
+	}
+	if strings.Contains(text, "_advisory_") {
+		found.writes["advisory"] = true
+	}
+	if dynamic.MatchString(text) {
+		maps.Copy(found.reads, f.tables)
+		maps.Copy(found.writes, f.tables)
+	}
+	f.known[statement] = found
+	return found
+}
+
+// withoutComments returns a statement in lower case with single spaces between its tokens.
+func withoutComments(statement string) string {
+	from := 0
+	var b strings.Builder
+	for i, t := range scan(statement) {
+		if i > 0 && t.start > from {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.text)
+		from = t.end
+	}
+	return b.String()
+}

@@ -1,0 +1,23 @@
+package interleave
+
+import "testing"
+
+// pairs returns a world for each place and each two calls.
+func pairs() (all []world) {
+	for _, at := range places {
+		for i, a := range calls {
+			for _, b := range calls[i:] {
+				all = append(all, world{
+					name:     at.name + ": " + a.name + ", " + b.name,
+					setup:    at.setup,
+					sessions: []transaction{{calls: []call{a}}, {calls: []call{b}}},
+				})
+			}
+		}
+	}
+	return all
+}
+
+func TestTwoCallsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	checkAll(t, pairs(), func() []judge { return []judge{&serialJudge{}} })
+}

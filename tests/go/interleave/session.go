@@ -1,0 +1,124 @@
+package interleave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// session is one of the sessions that are stepped. Its statements run in the background; what comes of them arrives as
+// events.
+type session struct {
+	number  int
+	conn    *pgx.Conn
+	pid     uint32
+	events  chan event
+	turn    int    // the number of the last stop that it has reached
+	at      string // the place where it waits for its turn; "" between statements
+	stack   []frame
+	blocked bool // it waits for a lock
+	next    int  // the statement to start next
+	done    bool // it has committed, or failed and rolled back
+	written footprint
+	answers []string
+}
+
+// frame is a function that a session is in, and the stop that it has passed there.
+type frame struct {
+	function string
+	at       stop
+}
+
+// event is that a session has reached a stop, or that its statement has ended.
+type event struct {
+	place  string
+	answer string
+	err    error
+}
+
+func newSession(ctx context.Context, url string, number int) (*session, error) {
+	s := &session{number: number, events: make(chan event, 1)}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams["interleave.session"] = fmt.Sprint(number)
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Code == stopCode {
+			s.events <- event{place: n.Message}
+		}
+	}
+	if s.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("open session %d: %w", number, err)
+	}
+	s.pid = s.conn.PgConn().PID()
+	return s, nil
+}
+
+// start runs a statement in the background.
+func (s *session) start(ctx context.Context, sql string) {
+	go func() {
+		answer, err := run(ctx, s.conn, sql)
+		s.events <- event{answer: answer, err: err}
+	}()
+}
+
+// run returns the rows that statements return, as text.
+func run(ctx context.Context, conn *pgx.Conn, sql string) (string, error) {
+	results, err := conn.PgConn().Exec(ctx, sql).ReadAll()
+	var b strings.Builder
+	for _, result := range results {
+		for _, row := range result.Rows {
+			for i, value := range row {
+				if i > 0 {
+					b.WriteByte('|')
+				}
+				b.Write(value)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return "", refused
+	}
+	return b.String(), err
+}
+
+// arrive notes what an event tells.
+func (s *session) arrive(e event, stops map[string]stop) {
+	s.blocked = false
+	if e.place != "" {
+		s.turn++
+		s.at = e.place
+		at := stops[e.place]
+		for i, f := range s.stack {
+			if f.function == at.function {
+				s.stack = s.stack[:i]
+				break
+			}
+		}
+		s.stack = append(s.stack, frame{at.function, at})
+		return
+	}
+	s.at, s.stack = "", nil
+	if e.err != nil {
+		s.answers = append(s.answers, "error "+sqlstate(e.err))
+		s.done = true
+		return
+	}
+	s.answers = append(s.answers, strings.TrimSuffix(e.answer, "\n"))
+}
+
+func sqlstate(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return err.Error()
+}

@@ -1,0 +1,95 @@
+package interleave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// settleBlocked looks at the sessions that wait for locks until nothing changes.
+func (d *driver) settleBlocked(ctx context.Context) error {
+	for changed := true; changed; {
+		changed = false
+		for _, s := range d.sessions {
+			if !s.blocked {
+				continue
+			}
+			if err := d.settle(ctx, s); err != nil {
+				return err
+			}
+			changed = changed || !s.blocked
+		}
+	}
+	return nil
+}
+
+// awaitDeadlock waits until the server ends one of the sessions, all of which wait for locks.
+func (d *driver) awaitDeadlock(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("all sessions wait, and the server does not end one"))
+	defer cancel()
+	for len(d.enabled()) == 0 && !d.over() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := d.settleBlocked(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over tells whether all sessions are done.
+func (d *driver) over() bool {
+	return !slices.ContainsFunc(d.sessions, func(s *session) bool { return !s.done })
+}
+
+// settle waits until a session that runs has arrived somewhere, or waits for a lock.
+func (d *driver) settle(ctx context.Context, s *session) error {
+	wait := time.Millisecond
+	if s.blocked {
+		wait = 0
+	}
+	for {
+		if wait > 0 {
+			select {
+			case e := <-s.events:
+				return d.arrive(ctx, s, e)
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return fmt.Errorf("step session %d: %w", s.number, context.Cause(ctx))
+			}
+		}
+		var waits bool
+		// At a stop it waits for the driver itself.
+		err := d.control.QueryRow(ctx, "select not (pg_blocking_pids($1) <@ array[pg_backend_pid()])", int32(s.pid)).Scan(&waits)
+		if err != nil {
+			return fmt.Errorf("look whether session %d waits: %w", s.number, err)
+		}
+		select {
+		case e := <-s.events:
+			return d.arrive(ctx, s, e)
+		default:
+		}
+		if waits {
+			s.blocked = true
+			return nil
+		}
+		wait = min(wait*2+time.Millisecond/2, 10*time.Millisecond)
+	}
+}
+
+// arrive notes an event. A session whose statement failed rolls back, and one that has committed is done.
+func (d *driver) arrive(ctx context.Context, s *session, e event) error {
+	s.arrive(e, d.stops)
+	if s.done {
+		if _, err := run(ctx, s.conn, "rollback"); err != nil {
+			return fmt.Errorf("roll back session %d: %w", s.number, err)
+		}
+	}
+	if s.at == "" && s.next == len(d.world.sessions[s.number-1].statements()) {
+		s.done = true
+	}
+	return nil
+}

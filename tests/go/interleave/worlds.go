@@ -1,0 +1,50 @@
+package interleave
+
+// empty removes all that a world may have left.
+const empty = `
+	delete from graphile_worker._private_jobs;
+	delete from graphile_worker._private_job_queues;
+	delete from graphile_worker._private_tasks;
+	delete from graphile_worker._gw_workers;
+	delete from graphile_worker._gw_suspects;
+	delete from graphile_worker._gw_cancels;
+	delete from graphile_worker._gw_sleepers;
+	delete from graphile_worker._gw_job_context;
+	delete from graphile_worker._gw_schedules;
+	delete from graphile_worker._private_known_crontabs;
+	delete from graphile_worker._gw_recovery;
+	update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
+	update graphile_worker._gw_turns set last_at = clock_timestamp();
+	select setval('graphile_worker.jobs_id_seq1', 1, false), setval('graphile_worker.tasks_id_seq', 1, false),
+	       setval('graphile_worker.job_queues_id_seq', 1, false);
+`
+
+// What worlds are made of.
+const (
+	jobK    = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01');`
+	jobKQ   = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01', queue_name => 'q');`
+	jobQ2   = `select graphile_worker.add_job('a', '{"n": 11}', run_at => '2020-01-02', queue_name => 'q');`
+	jobR2   = `select graphile_worker.add_job('a', '{"n": 12}', run_at => '2020-01-02');`
+	claimed = `select from graphile_worker.get_job('w0', now => '2020-01-01 12:00Z');`
+	worker  = `select from graphile_worker.register_worker('w0', array['a'], 1);`
+	dead    = `update graphile_worker._gw_workers set last_seen_at = now() - interval '1 hour'; update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._gw_turns set last_at = '2020-01-01';`
+)
+
+// A place is what there is before the calls.
+type place struct {
+	name  string
+	setup string
+}
+
+// places are those of all pairs.
+var places = []place{
+	{"empty", empty},
+	{"ready", empty + jobK + jobR2},
+	{"queue", empty + jobKQ + jobQ2},
+	{"running", empty + worker + jobK + jobR2 + claimed},
+	{"running queue", empty + worker + jobKQ + jobQ2 + claimed},
+	{"failed", empty + worker + jobK + jobR2 + `update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
+	{"scheduled", empty + worker + jobKQ + jobR2 + `select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
+	{"suspect", empty + worker + jobKQ + jobR2 + `insert into graphile_worker._gw_suspects (job_id, revision, crashes) values (1, 0, 1);`},
+	{"dead queue", empty + worker + jobKQ + jobQ2 + claimed + dead},
+}
