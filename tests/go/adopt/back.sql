@@ -1,9 +1,9 @@
 -- What takes gw out of a schema that it has adopted. Run it in one transaction, after another with Graphile Worker's own
 -- functions, which take the place of those we share. docs/adopt.md shows all of it.
 
--- A call of add_job that began before Graphile Worker's functions were back still runs in ours, which need the functions
--- that are dropped below. So wait for every transaction that is open now; then lock the tables, by tries, so that nobody
--- else is caught in a deadlock.
+-- A call of add_job that began before functions.sql still runs gw's function, which needs the functions that are dropped
+-- below. Therefore wait for every transaction that is open now, then lock the tables, in several attempts with a timeout,
+-- so that no other session ends in a deadlock.
 do $$
 declare
   open_before text[];
@@ -50,7 +50,8 @@ begin
 end
 $$;
 
--- The schema for roles, if gw-migrate grants has made one; and what gw-migrate has given roles beside the owner.
+-- Drop the schema for roles, if gw-migrate grants has created it, and revoke what gw-migrate has granted to other roles
+-- than the owner.
 delete from graphile_worker._gw_grants;
 select graphile_worker._gw_apply_grants();
 do $$
@@ -68,7 +69,7 @@ begin
 end
 $$;
 
--- The views and the functions that Graphile Worker does not have.
+-- Drop the views and functions that Graphile Worker does not have.
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop function
   graphile_worker.backoff,
@@ -120,7 +121,7 @@ drop function
   graphile_worker.still_in_flight,
   graphile_worker.wake_up;
 
--- All that is named _gw_: triggers, functions, tables, an index.
+-- Drop the triggers, functions, tables and indexes whose names begin with _gw_.
 do $$
 declare
   command text;
@@ -153,12 +154,13 @@ begin
 end
 $$;
 
--- Jobs that were replaced while they ran, and must not run again, have one attempt too many for Graphile Worker's clean-up.
+-- gw gives a job that was replaced while it ran one attempt more than its maximum; Graphile Worker's clean-up expects the
+-- maximum.
 update graphile_worker._private_jobs
    set attempts = max_attempts
  where attempts > max_attempts and locked_at is null;
 
--- Room in the pages of two tables, and the comments on the functions that we share.
+-- Reset the fillfactor of two tables, and remove the comments on the functions that remain.
 alter table graphile_worker._private_jobs reset (fillfactor);
 alter table graphile_worker._private_job_queues reset (fillfactor);
 do $$
@@ -175,7 +177,8 @@ begin
 end
 $$;
 
--- The one index that was changed. Ours serves Graphile Worker, too; leave this out to spare the table the lock.
+-- Restore the index that was changed. Graphile Worker also works with gw's index: to avoid the lock on the table, leave
+-- these two statements out.
 drop index graphile_worker.jobs_no_queue_index;
 create index jobs_no_queue_index
   on graphile_worker._private_jobs (priority, run_at) include (id, task_id)
