@@ -151,7 +151,7 @@ var addJobScenarios = []scenario{
 			notify 1
 			2
 			notify 1`,
-		difference: "Arrays that meet under a key",
+		difference: "Arrays added under one key",
 	},
 	{
 		name:       "a flag must not be null",
@@ -359,6 +359,6 @@ var keyScenarios = []scenario{
 			1
 			2
 			notify 1`,
-		difference: "Ids that are used up",
+		difference: "Ids drawn from the sequence",
 	},
 }

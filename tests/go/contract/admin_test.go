@@ -60,7 +60,7 @@ var adminScenarios = []scenario{
 			1|t|7|0|3|null|f
 			2|f|0|1|3|living|t
 			3|t|7|1|3|dead|f`,
-		difference: "A time or a lock that changes is announced",
+		difference: "Notifications of changed times and locks",
 	},
 	{
 		name: "reschedule_jobs gives a job that failed for good its attempts again",
@@ -77,7 +77,7 @@ var adminScenarios = []scenario{
 			notify 1
 			1|0|5|no|t
 			notify 1`,
-		difference: "A time or a lock that changes is announced",
+		difference: "Notifications of changed times and locks",
 	},
 	{
 		name: "reschedule_jobs refuses numbers out of bounds",
@@ -181,7 +181,7 @@ var adminScenarios = []scenario{
 			3|1|dead|f|t
 			q2|null
 			q3|dead`,
-		difference: "A time or a lock that changes is announced",
+		difference: "Notifications of changed times and locks",
 	},
 	{
 		name: "a queue that a worker frees is announced if a job waits in it",
@@ -200,6 +200,6 @@ var adminScenarios = []scenario{
 			2
 			notify 1
 			notify 1`,
-		difference: "A time or a lock that changes is announced",
+		difference: "Notifications of changed times and locks",
 	},
 }
