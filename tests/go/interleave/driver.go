@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,10 @@ type driver struct {
 	holder   *pgx.Conn // holds rows that claims pass over
 	stops    map[string]stop
 	prints   *footprints
+	watch    *watch
 	pool     []*session // by number from 1
 	url      string
+	pids     []int32    // of those whom a session may have to wait for
 	sessions []*session // those of the world
 	world    world
 	trace    []string // the steps of this run
@@ -41,6 +44,7 @@ func newDriver(ctx context.Context, url string) (*driver, error) {
 	if d.prints, err = newFootprints(ctx, control); err != nil {
 		return nil, err
 	}
+	d.watch = newWatch(control, d.prints.tables)
 	if d.stops, err = addStops(ctx, control, d.prints); err != nil {
 		return nil, err
 	}
@@ -89,13 +93,16 @@ func (d *driver) begin(ctx context.Context, w world) error {
 		}
 	}
 	d.sessions = d.pool[:len(w.sessions)]
+	d.pids = []int32{int32(d.holder.PgConn().PID())}
 	for _, s := range d.sessions {
+		d.pids = append(d.pids, int32(s.pid))
 		if _, err := run(ctx, s.conn, warm); err != nil {
 			return fmt.Errorf("reset session %d: %w", s.number, err)
 		}
 		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()
 	}
-	return nil
+	_, err := d.watch.changes(ctx)
+	return err
 }
 
 // turnKey returns the second half of the lock of a turn.
@@ -125,7 +132,7 @@ func (d *driver) nextFootprint(i int) footprint {
 	f.add(d.prints.of(statements[at]))
 	d.addStack(f, s)
 	if statements[at] == "commit" {
-		f.add(footprint{writes: s.written.writes, shown: s.written.writes})
+		f.add(s.written, footprint{shown: s.written.locked()}, footprint{shown: s.written.creates})
 	}
 	for _, other := range d.sessions { // may go on when this one lets a lock go
 		if other.blocked {
@@ -141,19 +148,24 @@ func (d *driver) addStack(f footprint, s *session) {
 	}
 }
 
-// step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock.
-func (d *driver) step(ctx context.Context, i int) error {
+// step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It returns
+// what the step has done.
+func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 	whole := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()
 	d.steps++
 	s := d.sessions[i]
-	s.written.add(footprint{writes: d.nextFootprint(i).writes})
+	did = d.nextFootprint(i)
+	waited := append(d.waiting(), s)
+	if slices.ContainsFunc(s.stack, func(f frame) bool { return f.at.guarded }) {
+		did.add(s.written) // which it may let go
+	}
 	if s.at != "" {
-		err := d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
+		err = d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
 			stopClass, s.turnKey(s.turn+1), s.turnKey(s.turn)))
 		if err != nil {
-			return err
+			return did, err
 		}
 	} else {
 		sql := d.world.sessions[i].statements()[s.next]
@@ -164,20 +176,50 @@ func (d *driver) step(ctx context.Context, i int) error {
 		s.start(whole, sql)
 	}
 	if err := d.settle(ctx, s); err != nil {
-		return err
+		return did, err
 	}
 	if err := d.settleBlocked(ctx); err != nil {
-		return err
+		return did, err
 	}
-	where := s.at
-	switch {
-	case s.done:
-		where = "done"
-	case s.blocked:
-		where += " waits for a lock"
+	rows, err := d.watch.changes(ctx)
+	if err != nil {
+		return did, err
 	}
-	d.trace = append(d.trace, fmt.Sprintf("  %d -> %s", s.number, where))
-	return nil
+	did = d.did(did, rows, s, waited)
+	d.trace = append(d.trace, fmt.Sprintf("  %d -> %s", s.number, s.where()))
+	return did, nil
+}
+
+// did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.
+func (d *driver) did(may footprint, rows set, s *session, acted []*session) footprint {
+	held := newFootprint()
+	for _, a := range acted {
+		held.add(a.written)
+	}
+	did := may.refined(rows, held, d.prints.tables)
+	for _, a := range acted {
+		a.written.add(did.changes())
+	}
+	if s.done {
+		did.add(s.written)
+	}
+	for _, waiting := range d.waiting() {
+		for _, other := range d.sessions {
+			if other != waiting && !other.done {
+				did.add(other.written) // for some of which it waits
+			}
+		}
+	}
+	return did
+}
+
+func (d *driver) waiting() (sessions []*session) {
+	for _, s := range d.sessions {
+		if s.blocked {
+			sessions = append(sessions, s)
+		}
+	}
+	return sessions
 }
 
 // reset throws the sessions away after a run that could not be finished.
@@ -205,7 +247,7 @@ func (d *driver) finish(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := d.step(ctx, can[0]); err != nil {
+		if _, err := d.step(ctx, can[0]); err != nil {
 			return err
 		}
 	}

@@ -9,25 +9,10 @@ import (
 
 // node is a state of a world from which one session or another can do the next step.
 type node struct {
-	can    []int
-	prints map[int]footprint // of the next step of each session that can do one
-	sleep  map[int]bool      // sessions whose step from here leads to orders that are equivalent to ones already seen
-	tried  []int
-}
-
-// dependent tells whether the order of two steps of different sessions can matter. A row that is changed but not committed
-// is invisible to readers: what a reader depends on is the commit, which counts as a write of all that was written.
-func dependent(a, b footprint) bool {
-	return overlap(a.writes, b.writes) || overlap(a.shown, b.reads) || overlap(b.shown, a.reads)
-}
-
-func overlap(a, b map[string]bool) bool {
-	for name := range a {
-		if b[name] {
-			return true
-		}
-	}
-	return false
+	can   []int
+	sleep map[int]footprint // steps from here that lead to orders that are equivalent to ones already seen, by session
+	tried []int             // the sessions whose step was taken from here; the last is that of the run
+	did   []footprint       // what these steps have done
 }
 
 // explore runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
@@ -48,7 +33,6 @@ func (d *driver) explore(ctx context.Context, w world, visit func(order []int) e
 				}
 				continue
 			}
-			path = append(path, n)
 			i, ok := n.choose()
 			if !ok {
 				complete = false
@@ -57,8 +41,9 @@ func (d *driver) explore(ctx context.Context, w world, visit func(order []int) e
 				}
 				break
 			}
+			path = append(path, n)
 			order = append(order, i)
-			if err := d.step(ctx, i); err != nil {
+			if err := d.take(ctx, n, i); err != nil {
 				return fmt.Errorf("order %v: %w", order, err)
 			}
 		}
@@ -93,30 +78,38 @@ func (d *driver) replay(ctx context.Context, w world, path []*node) (order []int
 		}
 		i := n.tried[len(n.tried)-1]
 		order = append(order, i)
-		if err := d.step(ctx, i); err != nil {
+		if err := d.take(ctx, n, i); err != nil {
 			return nil, fmt.Errorf("order %v: %w", order, err)
 		}
 	}
 	return order, nil
 }
 
-func (d *driver) newNode(path []*node) *node {
-	n := &node{can: d.enabled(), prints: make(map[int]footprint), sleep: make(map[int]bool)}
-	for _, i := range n.can {
-		n.prints[i] = d.nextFootprint(i)
+// take does the step that a node has chosen.
+func (d *driver) take(ctx context.Context, n *node, i int) error {
+	did, err := d.step(ctx, i)
+	if len(n.did) < len(n.tried) {
+		n.did = append(n.did, did)
 	}
+	return err
+}
+
+// newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and does
+// not depend on it, sleeps on: to take it now leads where it led to when it was taken first.
+func (d *driver) newNode(path []*node) *node {
+	n := &node{can: d.enabled(), sleep: make(map[int]footprint)}
 	if len(path) == 0 {
 		return n
 	}
 	parent := path[len(path)-1]
-	chosen := parent.tried[len(parent.tried)-1]
+	last := len(parent.tried) - 1
 	asleep := maps.Clone(parent.sleep)
-	for _, i := range parent.tried[:len(parent.tried)-1] {
-		asleep[i] = true
+	for k, i := range parent.tried[:last] {
+		asleep[i] = parent.did[k]
 	}
-	for i := range asleep {
-		if i != chosen && !dependent(parent.prints[i], parent.prints[chosen]) {
-			n.sleep[i] = true
+	for i, print := range asleep {
+		if !dependent(print, parent.did[last]) {
+			n.sleep[i] = print
 		}
 	}
 	return n
@@ -125,7 +118,7 @@ func (d *driver) newNode(path []*node) *node {
 // choose takes the next session to try.
 func (n *node) choose() (int, bool) {
 	for _, i := range n.can {
-		if !n.sleep[i] && !slices.Contains(n.tried, i) {
+		if n.isOpen(i) {
 			n.tried = append(n.tried, i)
 			return i, true
 		}
@@ -134,5 +127,10 @@ func (n *node) choose() (int, bool) {
 }
 
 func (n *node) more() bool {
-	return slices.ContainsFunc(n.can, func(i int) bool { return !n.sleep[i] && !slices.Contains(n.tried, i) })
+	return slices.ContainsFunc(n.can, n.isOpen)
+}
+
+func (n *node) isOpen(i int) bool {
+	_, sleeps := n.sleep[i]
+	return !sleeps && !slices.Contains(n.tried, i)
 }

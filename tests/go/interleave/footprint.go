@@ -10,46 +10,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A footprint says which tables a step reads, and in which it changes or locks rows. The pseudo table "advisory" stands for
-// all advisory locks.
-type footprint struct {
-	reads, writes map[string]bool
-	shown         map[string]bool // tables whose changes a commit shows to others
-}
-
-func newFootprint() footprint {
-	return footprint{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-}
-
-func (f footprint) add(others ...footprint) footprint {
-	for _, o := range others {
-		maps.Copy(f.reads, o.reads)
-		maps.Copy(f.writes, o.writes)
-		maps.Copy(f.shown, o.shown)
-	}
-	return f
-}
-
-func (f footprint) isEmpty() bool { return len(f.reads)+len(f.writes) == 0 }
-
 // footprints finds footprints in the text of statements: of the tables they name, and of those that the views they read
 // and the SQL functions they call name. PL/pgSQL functions, and so triggers, have stops of their own.
 type footprints struct {
-	tables    map[string]bool
-	sequences map[string]bool
+	tables    set
+	sequences set
 	calls     map[string]string // text that runs when something of this name is called or read
 	known     map[string]footprint
 }
 
 var (
-	named   = regexp.MustCompile(`"?graphile_worker"?\."?([a-z_0-9]+)`)
-	changed = regexp.MustCompile(`(?:insert\s+into|update|delete\s+from)\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
-	locks   = regexp.MustCompile(`for\s+(?:no\s+key\s+)?(?:update|share)|for\s+key\s+share`)
-	dynamic = regexp.MustCompile(`\bexecute\b`)
+	named    = regexp.MustCompile(`"?graphile_worker"?\."?([a-z_0-9]+)`)
+	changed  = regexp.MustCompile(`(?:insert\s+into|update|delete\s+from)\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
+	created  = regexp.MustCompile(`insert\s+into\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
+	skips    = regexp.MustCompile(`skip\s+locked|nowait`)
+	locks    = regexp.MustCompile(`for\s+(?:no\s+key\s+)?update|for\s+share`)
+	shares   = regexp.MustCompile(`for\s+key\s+share`)
+	advisory = regexp.MustCompile(`_advisory_\w*lock(_shared)?`)
+	dynamic  = regexp.MustCompile(`\bexecute\b`)
 )
 
 func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
-	f := &footprints{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]footprint{}}
+	f := &footprints{set{}, set{}, map[string]string{}, map[string]footprint{}}
 	rows, err := conn.Query(ctx, `
 		select c.relname, case c.relkind when 'S' then 'sequence' else 'table' end, ''
 		  from pg_class as c
@@ -106,15 +88,29 @@ func (f *footprints) of(statement string) footprint {
 	for _, m := range changed.FindAllStringSubmatch(text, -1) {
 		found.writes[m[1]] = true
 	}
+	for _, m := range created.FindAllStringSubmatch(text, -1) {
+		found.creates[m[1]] = true
+	}
 	if locks.MatchString(text) {
 		maps.Copy(found.writes, found.reads)
 	}
-	if strings.Contains(text, "_advisory_") {
-		found.writes["advisory"] = true
+	if shares.MatchString(text) {
+		maps.Copy(found.shares, found.reads)
+	}
+	if skips.MatchString(text) {
+		maps.Copy(found.skips, found.reads)
+	}
+	for _, m := range advisory.FindAllStringSubmatch(text, -1) {
+		if m[1] != "" {
+			found.shares["advisory"] = true
+		} else {
+			found.writes["advisory"] = true
+		}
 	}
 	if dynamic.MatchString(text) {
 		maps.Copy(found.reads, f.tables)
 		maps.Copy(found.writes, f.tables)
+		maps.Copy(found.creates, f.tables)
 	}
 	f.known[statement] = found
 	return found

@@ -122,3 +122,14 @@ func sqlstate(err error) string {
 	}
 	return err.Error()
 }
+
+// where says where a session is.
+func (s *session) where() string {
+	switch {
+	case s.done:
+		return "done"
+	case s.blocked:
+		return s.at + " waits for a lock"
+	}
+	return s.at
+}

@@ -62,8 +62,7 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 			}
 		}
 		var waits bool
-		// At a stop it waits for the driver itself.
-		err := d.control.QueryRow(ctx, "select not (pg_blocking_pids($1) <@ array[pg_backend_pid()])", int32(s.pid)).Scan(&waits)
+		err := d.control.QueryRow(ctx, "select pg_blocking_pids($1) && $2::int[]", int32(s.pid), d.pids).Scan(&waits)
 		if err != nil {
 			return fmt.Errorf("look whether session %d waits: %w", s.number, err)
 		}

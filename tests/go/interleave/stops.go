@@ -12,6 +12,7 @@ type stop struct {
 	function  string
 	line      int    // of the function's body
 	statement string // what comes after the stop
+	guarded   bool   // stands in a block with exception handlers: what it has done there may be rolled back
 }
 
 func (s stop) place() string { return fmt.Sprintf("%s:%d", s.function, s.line) }
@@ -131,8 +132,12 @@ func (p *parser) block() {
 		p.variables()
 	}
 	p.take("begin")
+	from := len(p.spots)
 	p.statements()
 	if p.peek() == "exception" {
+		for i := range p.spots[from:] {
+			p.spots[from+i].stop.guarded = true
+		}
 		p.next++
 		for p.peek() == "when" {
 			p.until("then")
@@ -224,7 +229,7 @@ func (p *parser) end(kind string) {
 func (p *parser) stop(first int, form string) {
 	if text := p.text(first); p.touches(text) {
 		at := p.tokens[first].start
-		p.spots = append(p.spots, spot{at, form, stop{p.function, p.line(at), text}})
+		p.spots = append(p.spots, spot{at, form, stop{function: p.function, line: p.line(at), statement: text}})
 	}
 }
 

@@ -1,0 +1,124 @@
+package interleave
+
+import (
+	"maps"
+	"strings"
+)
+
+// A footprint says what a step depends on, and what depends on it.
+type footprint struct {
+	reads   set // tables
+	skips   set // tables of which it passes over locked rows
+	writes  set // tables of which it may change or lock any row; sequences; "advisory" is any advisory lock
+	shares  set // tables of which it may lock any row for key share, which lets others do the same
+	rows    set // rows that it has changed or locked, as "table ctid"
+	shared  set // rows that it has locked for key share
+	creates set // tables that it adds rows to
+	shown   set // tables whose changes it shows to others, for it is a commit
+}
+
+type set map[string]bool
+
+func newFootprint() footprint {
+	return footprint{set{}, set{}, set{}, set{}, set{}, set{}, set{}, set{}}
+}
+
+func (f footprint) add(others ...footprint) footprint {
+	for _, o := range others {
+		maps.Copy(f.reads, o.reads)
+		maps.Copy(f.skips, o.skips)
+		maps.Copy(f.writes, o.writes)
+		maps.Copy(f.shares, o.shares)
+		maps.Copy(f.rows, o.rows)
+		maps.Copy(f.shared, o.shared)
+		maps.Copy(f.creates, o.creates)
+		maps.Copy(f.shown, o.shown)
+	}
+	return f
+}
+
+func (f footprint) isEmpty() bool {
+	return len(f.reads)+len(f.writes)+len(f.shares)+len(f.creates) == 0
+}
+
+// refined returns the footprint of a step that has changed and locked these rows, and no others. held is what its
+// transaction has locked before: a lock that gets stronger is not always seen.
+func (f footprint) refined(rows set, held footprint, tables set) footprint {
+	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates, shown: f.shown})
+	for name := range f.writes {
+		if !tables[name] {
+			exact.writes[name] = true
+		}
+	}
+	for name := range f.shares {
+		if !tables[name] {
+			exact.shares[name] = true
+		}
+	}
+	for row := range rows {
+		if f.writes[tableOf(row)] {
+			exact.rows[row] = true
+		} else {
+			exact.shared[row] = true
+		}
+	}
+	for _, before := range []set{held.rows, held.shared} {
+		for row := range before {
+			if f.writes[tableOf(row)] {
+				exact.rows[row] = true
+			}
+		}
+	}
+	return exact
+}
+
+// changes returns the part of a footprint that lasts until the transaction ends.
+func (f footprint) changes() footprint {
+	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared, creates: f.creates})
+}
+
+// dependent tells whether the order of two steps of different sessions can matter. A row that is changed but not committed
+// is as it was for readers: what they depend on is the commit.
+func dependent(a, b footprint) bool { return affects(a, b) || affects(b, a) }
+
+func affects(a, b footprint) bool {
+	return overlap(a.shown, b.reads) || overlap(a.creates, b.creates) || overlap(a.rows, b.rows) || overlap(a.rows, b.shared) ||
+		overlap(a.writes, b.creates) || overlap(a.writes, b.locked()) || overlap(a.writes, b.sharing()) ||
+		overlap(a.shares, tablesOf(b.rows)) || overlap(a.skips, b.locked()) || overlap(a.skips, b.sharing())
+}
+
+// locked returns the tables in which a footprint changes or locks rows that others can see.
+func (f footprint) locked() set {
+	tables := tablesOf(f.rows)
+	maps.Copy(tables, f.writes)
+	return tables
+}
+
+// sharing returns the tables in which it locks rows for key share.
+func (f footprint) sharing() set {
+	tables := tablesOf(f.shared)
+	maps.Copy(tables, f.shares)
+	return tables
+}
+
+func tablesOf(rows set) set {
+	tables := set{}
+	for row := range rows {
+		tables[tableOf(row)] = true
+	}
+	return tables
+}
+
+func tableOf(row string) string {
+	table, _, _ := strings.Cut(row, " ")
+	return table
+}
+
+func overlap(a, b set) bool {
+	for name := range a {
+		if b[name] {
+			return true
+		}
+	}
+	return false
+}
