@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,29 +19,35 @@ type definition struct {
 	sql       string // creates it, or replaces an existing one
 }
 
-// definitions returns all functions and triggers that migrations create, in order. A function that several migrations
-// create is listed several times, and _gw_installed records which one a schema has. In sql/ a comment follows each, and
-// a trigger is written as PostgreSQL prints it, except for case, quotes, parentheses and white space.
+// definitions returns all functions and triggers that the first migrations create, in order. A function that several
+// migrations create is listed several times, and _gw_installed records which one a schema has.
 func (m *Migrator) definitions(migrations []Migration) []definition {
+	return slices.Concat(m.defined()[:len(migrations)]...)
+}
+
+// findDefinitions returns the functions and triggers that each migration creates. It takes tens of milliseconds. In sql/
+// a comment follows each, and a trigger is written as PostgreSQL prints it, except for case, quotes, parentheses and
+// white space.
+func (m *Migrator) findDefinitions() [][]definition {
 	schema := regexp.QuoteMeta(m.quoted() + ".")
 	quote := regexp.QuoteMeta(dollarQuote(m.schema))
 	const comment = ` is\s+'(?:[^']|'')*';`
-	patterns := regexp.MustCompile(`(?sm)^create or replace function ` + schema + `\w+\(.*?^as ` + quote + `(?P<body>.*?)` + quote + `;` +
+	pattern := regexp.MustCompile(`(?sm)^create or replace function ` + schema + `\w+\(.*?^as ` + quote + `(?P<body>.*?)` + quote + `;` +
 		`\s+comment on function (?P<signature>` + schema + `\w+\(.*?\))` + comment +
 		`|(?P<create>^create (?:constraint )?trigger (?P<trigger>\w+)\s.*?\son (?P<table>` + schema + `\w+)\s.*?;)` +
 		`\s+comment on trigger \w+ on ` + schema + `\w+` + comment)
 
-	var found []definition
-	for _, migration := range migrations {
-		for _, match := range patterns.FindAllStringSubmatch(migration.SQL, -1) {
-			group := func(name string) string { return match[patterns.SubexpIndex(name)] }
+	found := make([][]definition, len(m.migrations))
+	for i, migration := range m.migrations {
+		for _, match := range pattern.FindAllStringSubmatch(migration.SQL, -1) {
+			group := func(name string) string { return match[pattern.SubexpIndex(name)] }
 			if group("trigger") != "" {
-				found = append(found, m.triggerDefinition(group("trigger"), group("table"), group("create"), match[0]))
+				found[i] = append(found[i], m.triggerDefinition(group("trigger"), group("table"), group("create"), match[0]))
 				continue
 			}
 			name, _, _ := strings.Cut(m.unqualified(group("signature")), "(")
 			for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
-				found = append(found, definition{
+				found[i] = append(found[i], definition{
 					kind: Function, name: name, signature: group("signature"),
 					digest: digest(spelled(group("body"))), body: spelled(group("body")), sql: spelled(match[0]),
 				})

@@ -12,6 +12,8 @@ import (
 const (
 	drainTime = 15 * time.Second
 	quietTime = 4 * time.Second
+	// settleTime is how long workers may take to end their jobs and to fall asleep.
+	settleTime = time.Second
 	// A worker looks at least each poll, beats and ticks.
 	pollEvery = 2 * time.Second
 	beatEvery = 5 * time.Second
@@ -51,7 +53,6 @@ func (tr *trial) beQuiet() error {
 	if err := tr.peel(); err != nil {
 		return err
 	}
-	sleep(tr.ctx, time.Second) // what ends a job and falls asleep
 	return tr.countStatements()
 }
 
@@ -70,7 +71,7 @@ func (tr *trial) peel() error {
 	return nil
 }
 
-// countStatements samples which statement each session of the workers has made last. It may miss some, and makes none up.
+// countStatements waits until the workers have fallen asleep, then samples which statement each session of the workers has made last. It may miss some, and makes none up.
 // A worker that falls asleep also asks for the end of each transaction that is in flight then, in any database of the server,
 // for as long as that transaction lasts: these questions depend on others, and are left out.
 func (tr *trial) countStatements() error {
@@ -79,6 +80,7 @@ func (tr *trial) countStatements() error {
 	if err != nil {
 		return err
 	}
+	sleep(tr.ctx, settleTime)
 	began := time.Now()
 	for time.Since(began) < quietTime && tr.ctx.Err() == nil {
 		rows, _ := tr.server.Query(tr.ctx, `
@@ -122,7 +124,7 @@ func (tr *trial) countStatements() error {
 func (tr *trial) comingJobs() (ids int64, due int, err error) {
 	err = tr.owner.QueryRow(tr.ctx, `
 		select pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), (select count(*)`+served+`
-		   and j.run_at < now() + $1::float8 * interval '1 second')`, (quietTime+time.Second).Seconds()).Scan(&ids, &due)
+		   and j.run_at < now() + $1::float8 * interval '1 second')`, (settleTime+quietTime+time.Second).Seconds()).Scan(&ids, &due)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count the jobs that come: %w", err)
 	}
