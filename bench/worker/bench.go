@@ -19,8 +19,8 @@ import (
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
 	{Name: "async", Title: "Burn-down with synchronous_commit off", Run: asyncScenario},
-	{Name: "sleep", Title: "Jobs that wait", Run: sleepScenario},
-	{Name: "latency", Title: "Pick-up of single jobs by an idle worker", Run: latencyScenario},
+	{Name: "sleep", Title: "Jobs that sleep", Run: sleepScenario},
+	{Name: "latency", Title: "Latency of single jobs on an idle worker", Run: latencyScenario},
 	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},
 	{Name: "chain", Title: "One named queue", Run: chainScenario},
 	{Name: "queues", Title: "Many named queues", Run: queuesScenario},

@@ -75,13 +75,13 @@ func (b *bench) burnAll(ctx context.Context, all []contender, l load) (results, 
 }
 
 func (b *bench) reportBurndown(all []contender, found results, l load, title string) {
-	t := report.Table{{"contender", "jobs", "jobs/s", "client CPU, µs a job", "gw / it"}}
+	t := report.Table{{"contender", "jobs", "jobs/s", "client CPU, µs a job", "gw / contender"}}
 	speed := found[ours.name].speed
 	for _, c := range all {
 		f := found[c.name]
 		t.Add(c.name, fmt.Sprint(c.jobs(l.jobs)), f.speed.Number(), f.cpu.Number(), speed.Over(f.speed).Ratio())
 	}
-	b.Note("Ready jobs that do nothing, from the first start of a handler until no row is left.")
+	b.Note("Ready jobs that do nothing; from the first start of a handler until no row is left.")
 	b.Table(t)
 	for _, other := range burndownRatios {
 		name, its := found.best(other.family, all)
@@ -106,7 +106,7 @@ func sleepScenario(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.Note("%d jobs that sleep for %d ms, a hundred at once, from the first start until no row is left; %.2f s at least.",
+	b.Note("%d jobs that sleep for %d ms, a hundred at once; from the first start until no row is left. The minimum is %.2f s.",
 		l.jobs, millis, float64(l.jobs*millis)/100/1000)
 	t := report.Table{{"contender", "seconds"}}
 	for _, c := range all {

@@ -18,8 +18,8 @@ var enqueueCases = []struct{ jobs, call int }{{10_000, 1}, {200_000, 1000}}
 func enqueueScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, nodeDefaults, riverDefaults)
 	names := map[*family]string{&oursFamily: "gw", &nodeFamily: "graphile-worker", &riverFamily: "River"}
-	b.Note("By the contender's own client in a process of its own, one call after the other, into an empty table.")
-	t := report.Table{{"jobs a call", "contender", "jobs/s", "gw / it"}}
+	b.Note("Jobs are added by the contender's own client in another process, one call after the other, to an empty table.")
+	t := report.Table{{"jobs a call", "contender", "jobs/s", "gw / contender"}}
 	for _, e := range enqueueCases {
 		speed := map[string]stats.Series{}
 		for round := range b.Rounds {

@@ -28,10 +28,10 @@ func failuresScenario(ctx context.Context, b *bench) error {
 			whole[c.name] = append(whole[c.name], one.seconds)
 		}
 	}
-	b.Note("%d ready jobs whose first attempts fail. Failures a second until each job has failed; and the seconds until each "+
-		"has succeeded, with the pause before the second attempt: 2.7 s for gw and graphile-worker, 1 s for River.",
+	b.Note("%d ready jobs whose first attempts fail: failures a second until each job has failed, and the time until each has "+
+		"succeeded, including the delay of the second attempt, which is 2.7 s for gw and graphile-worker, and 1 s for River.",
 		b.Scale(failuresJobs))
-	t := report.Table{{"contender", "failures/s", "gw / it", "all done after, s"}}
+	t := report.Table{{"contender", "failures/s", "gw / contender", "all done after, s"}}
 	for _, c := range all {
 		t.Add(c.name, failed[c.name].Number(), failed[ours.name].Over(failed[c.name]).Ratio(), whole[c.name].Number())
 	}

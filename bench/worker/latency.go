@@ -48,15 +48,15 @@ func latencyScenario(ctx context.Context, b *bench) error {
 			pooled[c.name] = append(pooled[c.name], times...)
 		}
 	}
-	t := report.Table{{"contender", "min, ms", "p50, ms", "p95, ms", "p99, ms", "max, ms", "p50, it / gw"}}
+	t := report.Table{{"contender", "min, ms", "p50, ms", "p95, ms", "p99, ms", "max, ms", "p50, contender / gw"}}
 	for _, c := range all {
 		p := pooled[c.name]
 		t.Add(c.name, stats.Number(p.Quantile(0)), medians[c.name].Number(), stats.Number(p.Quantile(0.95)),
 			stats.Number(p.Quantile(0.99)), stats.Number(p.Quantile(1)), medians[c.name].Over(medians[ours.name]).Ratio())
 	}
-	b.Note("From before the call that adds a job, by the contender's own client in a process of its own, to the begin of its "+
-		"handler; one job at a time, %d in all, for River a fifth of that, each %v to %v after the one before is gone. p50 is the median of the rounds' "+
-		"medians, the others are of all jobs.", samples*b.Rounds, latencyPause, 3*latencyPause)
+	b.Note("Time from the call that adds a job, by the contender's own client in another process, to the start of its handler. "+
+		"One job at a time, %d in total, for River a fifth of that; each is added %v to %v after the previous one has completed. "+
+		"p50 is the median of the rounds' medians, the other figures are of all jobs.", samples*b.Rounds, latencyPause, 3*latencyPause)
 	b.Table(t)
 	toLeast := medians[ours.name].Over(medians[byHandAlone.name])
 	b.result("pick-up of a single job, p50: gw / (NOTIFY and one update)", toLeast.Ratio(),

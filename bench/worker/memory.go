@@ -49,7 +49,7 @@ func memoryScenario(ctx context.Context, b *bench) error {
 		growth = append(growth, most/tenth)
 		t.Add(fmt.Sprint(round+1), stats.Number(tenth), stats.Number(most), stats.Number(last), fmt.Sprintf("%.2f", most/tenth))
 	}
-	b.Note("Resident memory of the process of gw over %d no-op jobs.", n)
+	b.Note("Resident memory of gw's process during %d no-op jobs.", n)
 	b.Table(t)
 	b.result(fmt.Sprintf("resident memory over %d jobs, most / after a tenth", n), growth.Ratio(),
 		fmt.Sprintf("at most %v", memoryBudget), growth.AtMost(memoryBudget))

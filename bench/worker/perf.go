@@ -52,8 +52,8 @@ func perfScenario(ctx context.Context, b *bench) error {
 			r.most = append(r.most, times.Quantile(1))
 		}
 	}
-	b.Note("Start and stop with nothing queued; %d trivial jobs by %d processes of concurrency %d, jobs/s without the time of a "+
-		"start and stop; from add_job to the begin of the handler, one job at a time.",
+	b.Note("Start and stop with an empty queue; %d trivial jobs with %d processes of concurrency %d, jobs/s without the time of a "+
+		"start and stop; latency from add_job to the start of the handler, one job at a time.",
 		b.Scale(perfJobs), perfProcesses, perfConcurrency)
 	t := report.Table{{"contender", "start and stop, ms", "jobs/s", "latency min, ms", "avg, ms", "max, ms"}}
 	for _, c := range all {

@@ -56,8 +56,8 @@ func (b *bench) queueScenario(ctx context.Context, queues int) (stats.Series, er
 			speed[c.name] = append(speed[c.name], one)
 		}
 	}
-	b.Note("%d ready jobs of %d named queues in turn, worked for %v or until none is left.", b.Scale(queueJobs), queues, queueTime)
-	t := report.Table{{"contender", "jobs/s", "gw / it"}}
+	b.Note("%d ready jobs, distributed over %d named queues; run for %v or until none is left.", b.Scale(queueJobs), queues, queueTime)
+	t := report.Table{{"contender", "jobs/s", "gw / contender"}}
 	for _, c := range all {
 		t.Add(c.name, speed[c.name].Number(), speed[ours.name].Over(speed[c.name]).Ratio())
 	}

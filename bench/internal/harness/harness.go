@@ -85,8 +85,8 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	r.Heading(1, p.Title)
 	r.Note("%s, %d processors (%s), %s. %d rounds%s. Cells are medians of the rounds, with their range; a ratio is the median of "+
 		"the ratios within each round.", time.Now().Format("2006-01-02 15:04"), runtime.NumCPU(), processor(),
-		runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures mean nothing"}[o.Quick])
-	r.Note("To repeat it, in the folder bench: `go run ./%s%s`", p.Name, repeatable(args))
+		runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures are not meaningful"}[o.Quick])
+	r.Note("To repeat, run in the folder bench: `go run ./%s%s`", p.Name, repeatable(args))
 	doc.part = inBody
 	for _, dir := range o.binDirs {
 		err = errors.Join(err, p.runServer(ctx, o, r, dir, stderr))
@@ -113,7 +113,7 @@ func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, 
 	if err != nil {
 		return err
 	}
-	r.Note("PostgreSQL %s, private, reached by a socket: %s; else as it comes.", s.Version, settings)
+	r.Note("PostgreSQL %s, a private server on a Unix socket: %s; other settings are the defaults.", s.Version, settings)
 	b, err := p.Open(ctx, &Bench{Options: o, Server: s, Report: r, Progress: progress})
 	if err != nil {
 		return err
