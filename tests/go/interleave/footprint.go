@@ -17,6 +17,7 @@ type footprints struct {
 	sequences set
 	calls     map[string]string // text that runs when something of this name is called or read
 	known     map[string]footprint
+	callees   *callees
 }
 
 var (
@@ -31,7 +32,8 @@ var (
 )
 
 func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
-	f := &footprints{set{}, set{}, map[string]string{}, map[string]footprint{}}
+	f := &footprints{set{}, set{}, map[string]string{}, map[string]footprint{},
+		&callees{map[string]string{}, set{}, map[string]set{}}}
 	rows, err := conn.Query(ctx, `
 		select c.relname, case c.relkind when 'S' then 'sequence' else 'table' end, ''
 		  from pg_class as c
@@ -41,7 +43,7 @@ func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
 		  from pg_class as c
 		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'v'
 		union all
-		select p.proname, l.lanname, p.prosrc
+		select p.proname, case when p.prorettype = 'trigger'::regtype then 'trigger' else l.lanname end, p.prosrc
 		  from pg_proc as p
 		  join pg_language as l on l.oid = p.prolang
 		 where p.pronamespace = 'graphile_worker'::regnamespace`)
@@ -55,9 +57,13 @@ func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
 			f.tables[name] = true
 		case "sequence":
 			f.sequences[name] = true
+		case "trigger":
+			f.callees.triggers[name] = true
 		case "plpgsql":
+			f.callees.bodies[name] += text
 		default:
 			f.calls[name] += text
+			f.callees.bodies[name] += text
 		}
 		return nil
 	})

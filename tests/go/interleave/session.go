@@ -90,8 +90,9 @@ func run(ctx context.Context, conn *pgx.Conn, sql string) (string, error) {
 	return b.String(), err
 }
 
-// arrive notes what an event tells.
-func (s *session) arrive(e event, stops map[string]stop) {
+// arrive notes what an event tells. A function that the session is in still runs the statement after its last stop if that
+// calls the function of the new one, else one that touches nothing itself.
+func (s *session) arrive(e event, stops map[string]stop, calls *callees) {
 	s.blocked = false
 	if e.place != "" {
 		s.turn++
@@ -101,6 +102,11 @@ func (s *session) arrive(e event, stops map[string]stop) {
 			if f.function == at.function {
 				s.stack = s.stack[:i]
 				break
+			}
+		}
+		for i, f := range s.stack {
+			if !calls.mayCall(f.at.statement, at.function) {
+				s.stack[i].at.statement = ""
 			}
 		}
 		s.stack = append(s.stack, frame{at.function, at})

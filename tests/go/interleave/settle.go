@@ -81,7 +81,7 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 
 // arrive notes an event. A session whose statement failed rolls back, and one that has committed is done.
 func (d *driver) arrive(ctx context.Context, s *session, e event) error {
-	s.arrive(e, d.stops)
+	s.arrive(e, d.stops, d.prints.callees)
 	if s.done {
 		if _, err := run(ctx, s.conn, "rollback"); err != nil {
 			return fmt.Errorf("roll back session %d: %w", s.number, err)
