@@ -11,7 +11,7 @@ import (
 )
 
 // footprints finds footprints in the text of statements: of the tables they name, and of those that the views they read
-// and the SQL functions they call name. PL/pgSQL functions, and so triggers, have stops of their own.
+// and the functions without stops that they call name.
 type footprints struct {
 	tables    set
 	sequences set
@@ -43,7 +43,7 @@ func newFootprints(ctx context.Context, conn *pgx.Conn) (*footprints, error) {
 		  from pg_class as c
 		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'v'
 		union all
-		select p.proname, case when p.prorettype = 'trigger'::regtype then 'trigger' else l.lanname end, p.prosrc
+		select p.proname, case when p.prorettype = 'trigger'::regtype then 'trigger' when p.provolatile = 'v' then l.lanname else 'sql' end, p.prosrc
 		  from pg_proc as p
 		  join pg_language as l on l.oid = p.prolang
 		 where p.pronamespace = 'graphile_worker'::regnamespace`)

@@ -39,7 +39,8 @@ const (
 	stopCode        = "GWXST" // of the notices of stops
 )
 
-// addStops puts stops into every PL/pgSQL function of the schema graphile_worker, and returns them by their places.
+// addStops puts stops into every PL/pgSQL function of the schema graphile_worker, and returns them by their places. A
+// function that is stable sees what the statement that calls it sees, and needs none.
 func addStops(ctx context.Context, conn *pgx.Conn, prints *footprints) (map[string]stop, error) {
 	if _, err := conn.Exec(ctx, stopFunction); err != nil {
 		return nil, fmt.Errorf("make the stop: %w", err)
@@ -48,7 +49,7 @@ func addStops(ctx context.Context, conn *pgx.Conn, prints *footprints) (map[stri
 		select p.oid::regprocedure::text, p.proname, p.prosrc, pg_get_functiondef(p.oid)
 		  from pg_proc as p
 		  join pg_language as l on l.oid = p.prolang
-		 where p.pronamespace = 'graphile_worker'::regnamespace and l.lanname = 'plpgsql' and p.proname <> '_gw_stop'
+		 where p.pronamespace = 'graphile_worker'::regnamespace and l.lanname = 'plpgsql' and p.provolatile = 'v' and p.proname <> '_gw_stop'
 		 order by 1`)
 	if err != nil {
 		return nil, fmt.Errorf("read the functions: %w", err)
