@@ -23,8 +23,9 @@ type driver struct {
 	pids     []int32    // of those whom a session may have to wait for
 	sessions []*session // those of the world
 	world    world
-	trace    []string // the steps of this run
-	steps    int      // of all runs
+	pass     map[int]string // tells each session of the world which stops to pass
+	trace    []string       // the steps of this run
+	steps    int            // of all runs
 	runs     int
 }
 
@@ -68,10 +69,13 @@ func (d *driver) exec(ctx context.Context, sql string) error {
 }
 
 // warm makes a session one that has claimed before, and has no claim cursor.
-const warm = "reset all; select set_config('gw.claim_cursor', '', false)"
+const warm = "select set_config('gw.claim_cursor', '', false)"
 
 // begin makes the world, and its sessions as they are before their first statement.
 func (d *driver) begin(ctx context.Context, w world) error {
+	if d.world.name != w.name {
+		d.pass = make(map[int]string)
+	}
 	d.world = w
 	d.runs++
 	d.trace = nil
@@ -96,7 +100,10 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	d.pids = []int32{int32(d.holder.PgConn().PID())}
 	for _, s := range d.sessions {
 		d.pids = append(d.pids, int32(s.pid))
-		if _, err := run(ctx, s.conn, warm); err != nil {
+		if d.pass[s.number] == "" {
+			d.pass[s.number] = fmt.Sprintf("set interleave.pass = '%s'; ", d.passed(w, s.number-1))
+		}
+		if _, err := run(ctx, s.conn, d.pass[s.number]+warm); err != nil {
 			return fmt.Errorf("reset session %d: %w", s.number, err)
 		}
 		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()

@@ -10,7 +10,8 @@ import (
 
 // stopFunction is where a session waits. It reports the place by a notice, and waits for an advisory lock that the driver
 // holds: the turn, which is the next number of the session's sequence, for numbers of a sequence stay drawn when a
-// subtransaction is rolled back. A session without a number does not wait.
+// subtransaction is rolled back. A session without a number does not wait,
+// nor does one at a place that it is told to pass.
 const stopFunction = `
 	create schema interleave;
 	create function graphile_worker._gw_stop(place text)
@@ -23,7 +24,7 @@ const stopFunction = `
 	  session integer := nullif(current_setting('interleave.session', true), '');
 	  turn    integer;
 	begin
-	  if session is not null then
+	  if session is not null and place <> all (string_to_array(current_setting('interleave.pass'), ',')) then
 	    turn := session * ` + turnsOfASession + ` + nextval('interleave.turns' || session);
 	    raise notice '%', place using errcode = '` + stopCode + `';
 	    perform pg_advisory_lock(` + stopClass + `, turn);

@@ -1,0 +1,44 @@
+package interleave
+
+import (
+	"slices"
+	"strings"
+)
+
+// reach returns the footprint of all that a session may do, and of its commit.
+func (d *driver) reach(t transaction) footprint {
+	all := newFootprint()
+	called := set{}
+	for _, sql := range t.statements() {
+		all.add(d.prints.of(sql))
+		for function := range d.prints.callees.of(sql) {
+			called[function] = true
+		}
+	}
+	for _, s := range d.stops {
+		if called[s.function] || d.prints.callees.triggers[s.function] {
+			all.add(d.prints.of(s.statement))
+		}
+	}
+	return all.add(footprint{shown: all.writes}, footprint{shown: all.creates})
+}
+
+// passed returns the stops at which session i of a world need not wait: what comes after them depends on nothing that the
+// other sessions may do.
+func (d *driver) passed(w world, i int) string {
+	var others []footprint
+	for k, t := range w.sessions {
+		if k != i {
+			others = append(others, d.reach(t))
+		}
+	}
+	var places []string
+	for place, s := range d.stops {
+		print := d.prints.of(s.statement)
+		if !slices.ContainsFunc(others, func(o footprint) bool { return dependent(print, o) }) {
+			places = append(places, place)
+		}
+	}
+	slices.Sort(places)
+	return strings.Join(places, ",")
+}
