@@ -1,10 +1,10 @@
-# Images with gw-run and gw-migrate, for users that are nobody in particular. The last one is what is built by default;
+# Images with gw-run and gw-migrate, which run as an unprivileged user. The default image contains only the two programs;
 # --target shell adds a shell and its tools, for tasks that are scripts.
 #
 #   docker build --tag gw .
 #   docker build --tag gw:shell --target shell .
 #
-# Tasks go into /worker/tasks, a crontab is /worker/crontab.
+# Tasks are in /worker/tasks, the crontab is /worker/crontab.
 
 FROM golang:1.26 AS build
 WORKDIR /src

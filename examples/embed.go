@@ -1,10 +1,10 @@
-// Package examples holds what a reader can try: task programs, and a whole small application in checksums.
+// Package examples contains examples: task programs, and a small application in the folder checksums.
 package examples
 
 import "embed"
 
-// Tasks holds the directory tasks, the programs that `gw-run demo` serves jobs with. Embedding loses the permission to
-// execute: who unpacks them has to give it back.
+// Tasks contains the directory tasks, whose programs `gw-run demo` serves. Embedded files have no execute permission: set
+// it after unpacking them.
 //
 //go:embed tasks
 var Tasks embed.FS

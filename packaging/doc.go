@@ -1,2 +1,2 @@
-// Package packaging has nothing but tests: of the files in this folder, and of the programs that they are about.
+// Package packaging contains only tests: of the files in this folder, and of the programs that they install.
 package packaging

@@ -1,4 +1,4 @@
--- A table of files whose checksums are computed in the background: each new row enqueues one job.
+-- A table of files whose checksums are computed in the background. Each new row adds a job.
 create schema checksums;
 
 create table checksums.files (

@@ -1,4 +1,4 @@
-// Hello adds a job and works it, until Ctrl-C.
+// Hello adds a job and runs jobs until Ctrl-C.
 package main
 
 import (

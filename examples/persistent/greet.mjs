@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Serves a task to gw-run as a persistent program: a line of JSON for each job comes in, one for its result goes out.
+// Serves a task as a persistent program of gw-run: reads one line of JSON for each job, writes one for its result.
 import { createInterface } from "node:readline";
 
 async function work(job) {
   if (!("name" in job.payload)) throw new TypeError("the payload has no 'name'");
-  console.error(`hello, ${job.payload.name}`); // stderr is logged, stdout is for answers alone
+  console.error(`hello, ${job.payload.name}`); // stderr is logged; stdout is for answers only
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -15,7 +15,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     answer.ok = true;
   } catch (error) {
     answer.error = error.message;
-    answer.permanent = error instanceof TypeError; // to try again would not help
+    answer.permanent = error instanceof TypeError; // another attempt would fail as well
   }
   console.log(JSON.stringify(answer));
 }

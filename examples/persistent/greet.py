@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Serves a task to gw-run as a persistent program: a line of JSON for each job comes in, one for its result goes out."""
+"""Serves a task as a persistent program of gw-run: reads one line of JSON for each job, writes one for its result."""
 import json
 import sys
 
 
 def work(job):
-    print("hello,", job["payload"]["name"], file=sys.stderr)  # stderr is logged, stdout is for answers alone
+    print("hello,", job["payload"]["name"], file=sys.stderr)  # stderr is logged; stdout is for answers only
 
 
 for line in sys.stdin:
@@ -14,7 +14,7 @@ for line in sys.stdin:
     try:
         work(job)
         answer["ok"] = True
-    except KeyError as error:  # to try again would not help
+    except KeyError as error:  # another attempt would fail as well
         answer |= {"error": f"the payload has no {error}", "permanent": True}
     except Exception as error:
         answer["error"] = repr(error)

@@ -1,4 +1,4 @@
-// Command work sends the invoices that are due.
+// Command work runs the due jobs send_invoice.
 package main
 
 import (
