@@ -15,21 +15,21 @@ import (
 )
 
 const help = `gw-migrate installs the queue's schema into a PostgreSQL database, or brings it up to date.
-It also takes over a schema that Graphile Worker has made, at revision 19 or later, while its workers run. Any other
-schema it refuses, and says what to do.
+It also takes over a schema that Graphile Worker has created, at revision 19 or later, while its workers run. It refuses
+any other schema and prints what to do.
 
 Environment:
   DATABASE_URL             the database, unless --connection is given
-  PGHOST, PGDATABASE, ...  PostgreSQL's own variables, for what is not said otherwise
+  PGHOST, PGDATABASE, ...  PostgreSQL's own variables, for values that the connection does not contain
   GRAPHILE_WORKER_SCHEMA   the schema, unless --schema is given
 
 Exit codes:
-  0  done, or nothing to do
-  1  it failed or was refused
-  2  wrong usage
-  3  status --check: the schema is missing or behind this program
-  4  the schema is newer than this program, and breaks it or is to be changed by it
-  5  status --check: functions or triggers are not ours (repair puts ours back)`
+  0  success, or nothing to do
+  1  failure, or refusal
+  2  error in the command line
+  3  status --check: the schema is missing or older than this program
+  4  the schema is newer than this program, and this program is incompatible with it or was asked to change it
+  5  status --check: functions or triggers differ from the queue's own (gw-migrate repair restores them)`
 
 const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate --dry-run -c app
@@ -37,7 +37,7 @@ const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate grants --producer app --worker jobs
   gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app`
 
-// command is one call of gw-migrate: its surroundings and its flags.
+// command is a run of gw-migrate: its environment, its outputs and its flags.
 type command struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
@@ -69,11 +69,11 @@ func (c *command) root() *cobra.Command {
 	c.addUpFlags(root)
 	root.Flags().BoolVar(&c.tellVersion, "version", false, "print the version of this program and of its schema, then exit")
 	flags := root.PersistentFlags()
-	flags.StringVarP(&c.connection, "connection", "c", "", "the database: a URL, key=value pairs, or a bare name")
-	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "the schema")
+	flags.StringVarP(&c.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
+	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "`schema` of the queue")
 
 	up := &cobra.Command{
-		Use: "up", Short: "Install or upgrade (what gw-migrate does without a command)",
+		Use: "up", Short: "Install or upgrade the schema, as gw-migrate does without a command",
 		Long: upHelp, Example: upExamples, Args: cobra.NoArgs, RunE: c.up,
 	}
 	c.addUpFlags(up)
@@ -81,11 +81,11 @@ func (c *command) root() *cobra.Command {
 		Use: "status", Short: "Show the installed and the available version",
 		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
 	}
-	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or behind, with 4 if it is newer and breaks "+
-		"this program, with 5 if it was changed")
+	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or older, with 4 if it is newer and "+
+		"incompatible, with 5 if functions or triggers were changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	repair := &cobra.Command{
-		Use: "repair", Short: "Put our functions and triggers back where others took their place",
+		Use: "repair", Short: "Restore functions and triggers that were changed, replaced or dropped",
 		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
@@ -104,29 +104,29 @@ func (c *command) root() *cobra.Command {
 }
 
 func (c *command) addUpFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "make all checks, list what would be done, change nothing")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only check, and print what would be done")
 	cmd.Flags().BoolVar(&c.from18, "from-18", false,
-		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and refuse to start")
-	cmd.Flags().StringVar(&c.paths, "function-paths", "", "what to do when a schema is taken over whose triggers and the like call "+
-		"functions\nwithout a search_path of their own, which is refused else: `set` gives them one, `keep` leaves them")
+		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and cannot start again")
+	cmd.Flags().StringVar(&c.paths, "function-paths", "", "how to take over a schema in which triggers, for example, call functions "+
+		"without\na search_path of their own, which is refused by default: `set` gives the functions one, keep leaves them unchanged")
 	c.addLockTimeout(cmd)
 }
 
 func (c *command) addLockTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&c.lockTimeout, "lock-timeout", 5*time.Second,
-		"how long one try waits for a lock, and others behind it; a migration is tried ten times")
+		"maximum `time` that one try waits for a lock, and makes others wait behind it; a migration is tried ten times")
 }
 
-// migrator returns what the flags describe. Its errors are those of usage.
+// migrator returns a Migrator with the settings of the flags. Its errors are errors in the command line.
 func (c *command) migrator() (*migrate.Migrator, error) {
 	if err := c.checkSchema(); err != nil {
 		return nil, err
 	}
 	if c.lockTimeout <= 0 {
-		return nil, fmt.Errorf("--lock-timeout %s: it has to be above zero", c.lockTimeout)
+		return nil, fmt.Errorf("--lock-timeout is %s, must be positive", c.lockTimeout)
 	}
 	if c.paths != "" && c.paths != string(migrate.SetPaths) && c.paths != string(migrate.KeepPaths) {
-		return nil, fmt.Errorf("--function-paths %q: it is set or keep", c.paths)
+		return nil, fmt.Errorf("--function-paths is %q, must be set or keep", c.paths)
 	}
 	text, err := connection.FromFlag(c.connection, c.getenv)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *command) migrator() (*migrate.Migrator, error) {
 
 func (c *command) checkSchema() error {
 	if c.schema == "" {
-		return errors.New("--schema: the name is empty")
+		return errors.New("--schema is empty")
 	}
 	for _, warning := range migrate.Warnings(c.schema) {
 		fmt.Fprintln(c.stderr, "warning:", warning)

@@ -10,13 +10,14 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const extensionHelp = `Write the control file and the scripts of a PostgreSQL extension that is the same queue as gw-migrate installs. Who runs
-the server copies them to the folder that pg_config names:
+const extensionHelp = `Writes the control file and the scripts of a PostgreSQL extension with the same queue as gw-migrate installs. An
+administrator of the server copies them to the folder that pg_config prints:
 
   cp build/extension/* "$(pg_config --sharedir)/extension/"
 
-Then whoever may create schemas in a database installs the queue there by 'create extension graphile_worker', and
-upgrades it by 'alter extension graphile_worker update'. gw-migrate leaves such a schema alone. Nothing is connected to.`
+Then any role that may create schemas in a database can install the queue there with 'create extension graphile_worker',
+and upgrade it with 'alter extension graphile_worker update'. gw-migrate does not change such a schema. This command does
+not connect to a database.`
 
 const extensionExamples = `  gw-migrate extension build/extension
   gw-migrate extension --schema jobs --postgres 12 build/extension`

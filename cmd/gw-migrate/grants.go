@@ -9,24 +9,25 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const grantsHelp = `Lets roles other than the owner use the queue, each as far as its kind goes:
-  producer   enqueue jobs, nothing else; with --tasks, jobs of these tasks only
-  worker     claim and report jobs, and whatever else gw-run does (gw-run --no-migrate --schema <schema>_api)
-  scheduler  set up, pause and remove recurring jobs
-  monitor    see how the queue is; no payloads, job keys or errors
-  admin      see everything, and retry, reschedule, fail and remove jobs
-The roles have to exist. They call functions in the schema <schema>_api, and have no rights in the queue's own; what they
-had been granted there is taken from them, and from everybody at large. Roles named before keep what they have. The
-database remembers them: migrations and repair give them their rights again, and so does this command without a role.
+const grantsHelp = `Grants roles other than the owner the rights that they need to use the queue, according to their kind:
+  producer   adds jobs, nothing else; with --tasks, jobs of these tasks only
+  worker     claims and reports jobs, and does everything else that gw-run does
+             (gw-run --no-migrate --schema <schema>_api)
+  scheduler  creates, pauses and removes recurring jobs
+  monitor    reads the state of the queue, but no payloads, job keys or errors
+  admin      reads everything, and retries, reschedules, fails and removes jobs
+The roles must exist. They call functions in the schema <schema>_api and have no rights in the queue's own schema: rights
+that they, or PUBLIC, had there are revoked. Roles of earlier calls keep their rights. The database stores the grants:
+migrations and repair restore them, and so does this command without a role.
 
-With --revoke the roles in the arguments lose what they were given; without arguments, all do.`
+With --revoke the command revokes the grants of the roles in the arguments, or of all roles if there are no arguments.`
 
 const grantsExamples = `  gw-migrate grants --producer app --worker jobs --monitor grafana
   gw-migrate grants --producer shop --tasks send_mail,resize
   gw-migrate grants --worker jobs --print
   gw-migrate grants --revoke shop`
 
-// grants is a call of gw-migrate grants.
+// grants is a run of gw-migrate grants.
 type grants struct {
 	*command
 	wanted migrate.Grants
@@ -38,7 +39,7 @@ func (c *command) grantsCommand() *cobra.Command {
 	g := &grants{command: c}
 	cmd := &cobra.Command{
 		Use:     "grants",
-		Short:   "Give roles the rights to enqueue, work, schedule, monitor or administer, and no others",
+		Short:   "Grant roles the rights to add, run, schedule, monitor or administer jobs",
 		Long:    grantsHelp,
 		Example: grantsExamples,
 		RunE:    g.run,
@@ -62,11 +63,11 @@ func (g *grants) run(cmd *cobra.Command, roles []string) error {
 	named := len(w.Producers) + len(w.Workers) + len(w.Schedulers) + len(w.Monitors) + len(w.Admins)
 	switch {
 	case g.revoke && (named > 0 || len(w.Tasks) > 0):
-		return errors.New("--revoke takes roles as arguments, not by their kinds")
+		return errors.New("--revoke takes roles as arguments, not with --producer, --worker and so on")
 	case !g.revoke && len(roles) > 0:
-		return fmt.Errorf("%q: name roles by --producer, --worker, --scheduler, --monitor or --admin", roles[0])
+		return fmt.Errorf("%q: give roles with --producer, --worker, --scheduler, --monitor or --admin", roles[0])
 	case len(w.Tasks) > 0 && len(w.Producers) == 0:
-		return errors.New("--tasks goes with --producer")
+		return errors.New("--tasks requires --producer")
 	}
 	migrator, err := g.migrator()
 	if err != nil {
@@ -90,12 +91,12 @@ func (g *grants) run(cmd *cobra.Command, roles []string) error {
 		}
 	}
 	for _, role := range done.Others {
-		fmt.Fprintf(g.stderr, "warning: role %q has other rights in schema %q, which are left as they are\n", role, g.schema)
+		fmt.Fprintf(g.stderr, "warning: role %q has other rights in schema %q, which are not changed\n", role, g.schema)
 	}
 	if len(done.Granted) == 0 {
 		fmt.Fprintf(g.stderr, "only the owner may use schema %q\n", g.schema)
 	} else {
-		fmt.Fprintf(g.stderr, "they use the queue in schema %q by schema %q\n", g.schema, g.schema+"_api")
+		fmt.Fprintf(g.stderr, "these roles use the queue in schema %q through schema %q\n", g.schema, g.schema+"_api")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestGrantsAreGivenListedPrintedAndRevoked(t *testing.T) {
 	printed.expect(t, exitOK, `grant execute on function graphile_worker_api.get_job_batch(`, "")
 	gwMigrate(t, vars, "grants").expect(t, exitOK, "", "only the owner")
 	gwMigrate(t, vars, "grants", "--producer", app, "--tasks", "mail,resize", "--worker", jobs+","+app).expect(t, exitOK,
-		app+": producer of mail, resize\n", `use the queue in schema "graphile_worker" by schema "graphile_worker_api"`)
+		app+": producer of mail, resize\n", `use the queue in schema "graphile_worker" through schema "graphile_worker_api"`)
 	gwMigrate(t, vars, "grants").expect(t, exitOK, jobs+": worker\n", "")
 	gwMigrate(t, vars, "grants", "--revoke", app, "--print").expect(t, exitOK, "drop function graphile_worker_api.enqueue_mail(", "")
 	left := gwMigrate(t, vars, "grants", "--revoke", app)
@@ -40,8 +40,8 @@ func TestMistakesInGrantsAreTold(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{[]string{"app"}, exitUsage, `"app": name roles by --producer`},
-		{[]string{"--tasks", "mail"}, exitUsage, "--tasks goes with --producer"},
+		{[]string{"app"}, exitUsage, `"app": give roles with --producer`},
+		{[]string{"--tasks", "mail"}, exitUsage, "--tasks requires --producer"},
 		{[]string{"--revoke", "--worker", "jobs"}, exitUsage, "--revoke takes roles as arguments"},
 		{[]string{"--worker", "no such role"}, exitFailed, "There is no role 'no such role'"},
 		{[]string{"--worker", "no such role", "--print"}, exitFailed, "There is no role 'no such role'"},

@@ -1,4 +1,4 @@
-// Command gw-migrate brings the queue's schema into a PostgreSQL database and keeps it up to date.
+// Command gw-migrate installs the queue's schema in a PostgreSQL database and upgrades it.
 package main
 
 import (

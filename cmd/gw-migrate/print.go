@@ -8,8 +8,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const printHelp = `Print all that a fresh install runs: it creates the schema and what is in it, and records its version, so that gw-migrate
-can carry on from there. It begins and ends no transaction. Nothing is connected to.`
+const printHelp = `Prints the SQL of a fresh install: it creates the schema with its content and records the version, so that gw-migrate can
+upgrade it later. The SQL does not begin or commit a transaction. This command does not connect to a database.`
 
 const printExamples = `  gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app
   gw-migrate print --schema jobs > migrations/0042_queue.sql`

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const repairHelp = `Put functions and triggers of the queue back as the schema's version has them, where a later Graphile Worker has replaced
-them or somebody has changed or dropped them. It is one transaction. gw-migrate status lists what is not ours.`
+const repairHelp = `Restores functions and triggers of the queue, in the schema's version, that a later Graphile Worker has replaced or that
+were changed or dropped, in one transaction. gw-migrate status lists them.`
 
 const repairExamples = `  gw-migrate repair --connection postgres:///app`
 
@@ -21,12 +21,12 @@ func (c *command) repair(cmd *cobra.Command, _ []string) error {
 		return failed(err)
 	}
 	for _, object := range repaired.Left {
-		fmt.Fprintf(c.stderr, "warning: left alone: %s (%s); this program has nothing to put in its place\n", object, object.Origin)
+		fmt.Fprintf(c.stderr, "warning: not restored: %s (%s); this program has no definition of it\n", object, object.Origin)
 	}
 	if len(repaired.Replaced) == 0 {
 		fmt.Fprintf(c.stderr, "nothing to repair in schema %q\n", c.schema)
 	} else {
-		fmt.Fprintf(c.stderr, "schema %q is repaired\n", c.schema)
+		fmt.Fprintf(c.stderr, "schema %q was repaired\n", c.schema)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 	exitChanged = 5
 )
 
-// exitError is an error with the exit code it leads to.
+// exitError is an error with its exit code.
 type exitError struct {
 	code int
 	err  error
@@ -30,7 +30,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// run is the whole command: it runs what args say and returns the exit code. Data goes to stdout, all else to stderr.
+// run runs the command with args and returns its exit code. Data goes to stdout, everything else to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	c := &command{getenv: getenv, stdout: stdout, stderr: stderr}
 	root := c.root()
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return code
 }
 
-// exitCode takes for wrong usage what no subcommand has marked as something else: those are the errors of the flags.
+// exitCode returns the exit code for err. Errors without an exit code come from parsing the command line.
 func exitCode(err error) int {
 	var exit *exitError
 	if errors.As(err, &exit) {
@@ -59,7 +59,7 @@ func exitCode(err error) int {
 	return exitUsage
 }
 
-// failed marks an error of the work itself.
+// failed returns err with the exit code of a failure, or of a schema that is too new.
 func failed(err error) error {
 	var refusal *migrate.Refusal
 	if errors.As(err, &refusal) && refusal.Reason == migrate.ReasonNewer {
@@ -68,7 +68,8 @@ func failed(err error) error {
 	return &exitError{exitFailed, err}
 }
 
-// refused is failed for what the database was asked to do: it may say that the arguments are wrong.
+// refused returns err with the exit code of wrong usage if the database reports that the arguments are wrong, and otherwise
+// like [failed].
 func refused(err error) error {
 	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.Usage {
 		return &exitError{exitUsage, err}

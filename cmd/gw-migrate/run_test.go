@@ -144,8 +144,8 @@ func TestWrongUsageExitsWithTwoAndSaysWhatIsWrong(t *testing.T) {
 		{[]string{"down"}, `unknown command "down"`},
 		{[]string{"up", "extra"}, `unknown command "extra"`},
 		{[]string{"--lock-timeout", "soon"}, "invalid argument"},
-		{[]string{"--lock-timeout", "0"}, "it has to be above zero"},
-		{[]string{"-s", ""}, "--schema: the name is empty"},
+		{[]string{"--lock-timeout", "0"}, "--lock-timeout is 0s, must be positive"},
+		{[]string{"-s", ""}, "--schema is empty"},
 		{[]string{"-s", "pg_jobs"}, "start with pg_"},
 		{[]string{"print", "-s", "pg_jobs"}, "start with pg_"},
 		{[]string{"-c", "postgres://u:s3cret%zz@h/db"}, "neither a URL"},
@@ -168,12 +168,12 @@ func TestAChangedFunctionIsReportedAndRepaired(t *testing.T) {
 		create function graphile_worker.add_job(identifier text, priority smallint) returns void language sql as ''`)
 	gwMigrate(t, vars, "status").expect(t, exitOK, "missing    function backoff(integer)\nunknown    function add_job(text, smallint)\n", "")
 	gwMigrate(t, vars, "status", "--check", "--json").expect(t, exitChanged,
-		`{"kind":"function","name":"backoff(integer)","origin":"missing"}`, "2 functions or triggers are not ours")
+		`{"kind":"function","name":"backoff(integer)","origin":"missing"}`, "2 functions or triggers differ from the queue's own")
 	gwMigrate(t, vars).expect(t, exitOK, "", "warning: 2 of the functions and triggers")
 
 	repaired := gwMigrate(t, vars, "repair")
 	repaired.expect(t, exitOK, "", "restore function backoff(integer) (missing)\n")
-	repaired.expect(t, exitOK, "", "left alone: function add_job(text, smallint)")
+	repaired.expect(t, exitOK, "", "not restored: function add_job(text, smallint)")
 	execute(t, vars["DATABASE_URL"], "drop function graphile_worker.add_job(text, smallint)")
 	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "current", "")
 	gwMigrate(t, vars, "repair", "-s", "none").expect(t, exitFailed, "", `no queue of this program in schema "none"`)
@@ -222,7 +222,7 @@ func TestVersionNamesProgramAndSchema(t *testing.T) {
 	database, empty := pgtest.Database(t), pgtest.EmptyDatabase(t)
 	gwMigrate(t, nil, "version", "-c", database).
 		expect(t, exitOK, fmt.Sprintf("schema \"graphile_worker\" is at version %d\n", latestVersion(t)), "")
-	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK, "schema \"jobs\" has no queue of gw\n", "")
+	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK, "schema \"jobs\" contains no queue of gw\n", "")
 	gwMigrate(t, map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}, "version").expect(t, exitOK, "", "")
 	gwMigrate(t, nil, "version", "-c", "host=/nowhere dbname=x").expect(t, exitFailed, "gw-migrate ", "connect: ")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const statusHelp = `Show what is in the schema, what would be applied to it, and which functions and triggers are not ours. Nothing is changed,
-and the exit code is 0 unless the database cannot be asked; with --check it tells the state.`
+const statusHelp = `Prints the version of the schema, the pending migrations, and the functions and triggers that differ from the queue's own,
+without changing anything. The exit code is 0 unless the database cannot be read; with --check it depends on the state.`
 
 const statusExamples = `  gw-migrate status --connection postgres:///app
   gw-migrate status --check --json`
@@ -74,9 +74,9 @@ func judge(status migrate.Status) error {
 	case status.Refusal != nil:
 		return failed(status.Refusal)
 	case status.State == migrate.Graphile:
-		return &exitError{exitBehind, fmt.Errorf("schema %q is Graphile Worker's; gw-migrate takes it over", status.Schema)}
+		return &exitError{exitBehind, fmt.Errorf("schema %q belongs to Graphile Worker; gw-migrate takes it over", status.Schema)}
 	case len(status.Changed()) > 0:
-		return &exitError{exitChanged, fmt.Errorf("schema %q: %d functions or triggers are not ours; gw-migrate repair puts ours back",
+		return &exitError{exitChanged, fmt.Errorf("schema %q: %d functions or triggers differ from the queue's own; gw-migrate repair restores them",
 			status.Schema, len(status.Changed()))}
 	}
 	return nil

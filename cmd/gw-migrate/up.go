@@ -8,11 +8,12 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-const upHelp = `Install the queue, bring it up to date, or take over a schema of Graphile Worker. Each step is one transaction; one that
-waits for a lock of the application gives way and is tried again. Any number of programs may do this at the same time;
-one that waits for another says for which session, and gives up after ten minutes.
-When there is nothing to do, nothing is written, and no right is needed but to read. A schema that a later release has
-migrated is left as it is, and the exit code is 0, unless a version since is marked as breaking.`
+const upHelp = `Installs or upgrades the queue, or takes over a schema of Graphile Worker. Each step is one transaction. A step that waits
+for a lock longer than --lock-timeout is rolled back and tried again. Several programs may run this command at the same
+time: they wait for each other for up to ten minutes, and print the session for which they wait.
+
+If there is nothing to do, nothing is written, and only the right to read is needed. A schema that a later release has
+migrated is not changed, and the exit code is 0 unless one of the newer versions is marked as breaking.`
 
 const upExamples = `  gw-migrate up --connection postgres:///app
   gw-migrate up --dry-run
@@ -61,7 +62,7 @@ func (c *command) plan(status migrate.Status) error {
 		fmt.Fprintln(c.stderr, "warning:", warning)
 	}
 	for _, role := range status.Shared() {
-		fmt.Fprintf(c.stdout, "would give role %s what the functions that take the place of Graphile Worker's need of it\n", role.Name)
+		fmt.Fprintf(c.stdout, "would grant role %s the rights that the replaced functions of Graphile Worker need\n", role.Name)
 	}
 	for _, migration := range status.Pending {
 		if migration.Adopted {

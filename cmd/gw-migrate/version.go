@@ -7,8 +7,8 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-const versionHelp = `Print what this program was built from and the version that it brings a schema to; with --connection, also the
-version that the schema there has.`
+const versionHelp = `Prints the version of this program and the schema version that it installs; with --connection, also the version of the
+schema in that database.`
 
 const versionExamples = `  gw-migrate version
   gw-migrate version --connection postgres:///app`

@@ -42,7 +42,7 @@ type add struct {
 	isGiven                        func(flag string) bool
 }
 
-// bareNumber matches what PostgreSQL takes for seconds, and --poll-interval for milliseconds.
+// bareNumber matches a number without a unit, which PostgreSQL reads as seconds and --poll-interval as milliseconds.
 var bareNumber = regexp.MustCompile(`^[0-9.]+$`)
 
 func newAddCommand(getenv func(string) string) *cobra.Command {
@@ -58,7 +58,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 				return usageError{fmt.Errorf("add takes a task and a payload, not %d arguments", len(args))}
 			}
 			if args[0] == "" {
-				return usageError{errors.New("the task has no name, so that no worker can have it")}
+				return usageError{errors.New("the task name is empty")}
 			}
 			if a.runAt != "" && a.in != "" {
 				return usageError{errors.New("--run-at and --in exclude each other")}
@@ -67,7 +67,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 				return usageError{fmt.Errorf("--in %s has no unit; write %[1]ss, %[1]sm or %[1]sh", a.in)}
 			}
 			if a.keyMode != "" && a.key == "" {
-				return usageError{errors.New("--key-mode wants a --key")}
+				return usageError{errors.New("--key-mode requires --key")}
 			}
 			if err := a.complete(getenv); err != nil {
 				return usageError{err}
@@ -77,14 +77,14 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`, whose jobs run one after the other")
+	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`; its jobs run one at a time")
 	flags.StringVar(&a.runAt, "run-at", "", "`time` to run at, not before (default now)")
 	flags.StringVar(&a.in, "in", "", "`time` from now to run at, such as 90s or 2h")
-	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "`number` of attempts after which it has failed permanently (default 25)")
-	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job: replaces the job waiting under it")
+	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "maximum `number` of attempts before the job fails permanently (default 25)")
+	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job; a waiting job with this key is replaced")
 	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")
 	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
-	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` by which workers may refuse it; may be repeated")
+	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` of the job, by which workers can skip it; may be repeated")
 	flags.BoolVar(&a.json, "json", false, "print the job as a JSON object")
 	a.database.addFlags(flags, getenv)
 	flags.SortFlags = false
@@ -128,8 +128,8 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// call adds the job. The row of add_job() has numbers for its task and queue: they are those of the call, but for a job
-// that was there before and stays as it is.
+// call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
+// except for an existing job that unsafe_dedupe leaves unchanged.
 func (a *add) call(ctx context.Context, db *session, task string, payload any) (answer, error) {
 	var flags, maxAttempts any
 	if len(a.flags) > 0 {
@@ -152,12 +152,12 @@ func (a *add) call(ctx context.Context, db *session, task string, payload any) (
 		int64(a.priority), flags, orNull(a.keyMode))
 }
 
-// describe tells what became of the request.
+// describe returns what add_job() did, in one line.
 func (a *add) describe(j job, now time.Time) string {
 	what := "added"
 	switch {
 	case j.Revision > 0 && a.keyMode == "unsafe_dedupe":
-		what = "stays as it is"
+		what = "unchanged"
 	case j.Revision > 0:
 		what = "replaced"
 	}
@@ -168,7 +168,7 @@ func (a *add) describe(j job, now time.Time) string {
 	return terminal.Printable(text)
 }
 
-// readPayload returns the payload that an argument stands for.
+// readPayload returns the payload: the argument itself, the content of a @file, or stdin for -.
 func readPayload(arg string, stdin io.Reader) (string, error) {
 	text, source := []byte(arg), "the payload"
 	var err error

@@ -13,14 +13,14 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-// recently is how long ago a worker was seen that counts, as for doctor().
+// recently is the age of the last heartbeat up to which a worker counts, as in doctor().
 const recently = 5 * time.Minute
 
-// fileTask matches what an executable in the folder of tasks can be named after.
+// fileTask matches the task names that an executable in the folder of tasks can serve.
 var fileTask = regexp.MustCompile(`^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$`)
 
-// warnOfTask says on errOut when no worker has the task of a job that was just added. Whoever may not ask for the workers
-// is not told.
+// warnOfTask prints a warning on errOut if no registered worker has the task of a job that was just added, or if no
+// executable can serve it. Without the right to list the workers there is no warning about them.
 func warnOfTask(ctx context.Context, db *session, task string, errOut io.Writer) {
 	served, known := servedTasks(ctx, db)
 	if known && slices.Contains(served, task) {
@@ -32,23 +32,24 @@ func warnOfTask(ctx context.Context, db *session, task string, errOut io.Writer)
 		if meant := hint.Nearest(task, served, max(len(task)/3, 1)); meant != "" {
 			text += "; is " + terminal.Printable(strconv.Quote(meant)) + " meant?"
 		}
-		fmt.Fprintf(errOut, "gw-run: warning: %s The job waits until one does.\n", ended(text))
+		fmt.Fprintf(errOut, "gw-run: warning: %s The job waits until one does.\n", withStop(text))
 	}
 	if !fileTask.MatchString(task) {
-		fmt.Fprintf(errOut, "gw-run: warning: no executable can serve the task %s: their names have letters, digits, _ and -, "+
-			"with / for folders. A config file and Go programs can.\n", shown)
+		fmt.Fprintf(errOut, "gw-run: warning: no executable can serve the task %s: its name may only contain letters, digits, _ "+
+			"and -, with / for folders. A config file or a Go program can serve it.\n", shown)
 	}
 }
 
-func ended(sentence string) string {
+// withStop returns the sentence with a full stop, unless it is a question.
+func withStop(sentence string) string {
 	if sentence[len(sentence)-1] == '?' {
 		return sentence
 	}
 	return sentence + "."
 }
 
-// servedTasks returns the tasks of the registered workers that were seen of late. They are not known if there is none, as
-// workers of Node do not register, or if one of them has no list of its tasks.
+// servedTasks returns the tasks of the registered workers that were seen recently. They are not known if there is no such
+// worker, because workers of Graphile Worker do not register, or if one of them has no list of its tasks.
 func servedTasks(ctx context.Context, db *session) (tasks []string, known bool) {
 	found, err := db.ask(ctx, `select w.* from S.list_workers(max_rows => 1000, pages => 0) as w where w.is_registered`)
 	if err != nil {

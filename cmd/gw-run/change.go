@@ -25,24 +25,24 @@ how many were changed. Jobs that match only after the count are not changed.
 The exit code is 1 if a job had to be skipped; the reason is printed on stderr. With --json each job is one object per
 line: {"id": 17, "is_done": true}, or false with a "reason".`
 
-// change is a command that changes jobs, or removes them.
+// change is a command that changes or removes jobs.
 type change struct {
 	database
 	selection
 	json, yes bool
 	cobra     cobra.Command
 	verb      string // what it does to jobs, such as "retry"
-	did       string // what it has done, such as "Retried"
-	failed    string // why it leaves jobs alone that have failed, if it does
-	// prepare returns the call of a function that returns the jobs that it has changed, with IDS for an array of ids and $2
-	// and so on for arguments of its own; and these.
+	did       string // what it did, such as "Retried"
+	failed    string // the reason why it skips failed jobs; empty if it does not skip them
+	// prepare returns the call of an SQL function that returns the changed jobs, and the arguments of the call. In the call
+	// IDS stands for an array of ids, and the arguments are $2 and so on.
 	prepare func() (call string, args []any, err error)
 }
 
 const (
 	countStep  = 100_000 // ids that are read at once
 	changeStep = 1000    // jobs that are changed at once
-	mostTold   = 10      // jobs of which is said why they were left alone
+	mostTold   = 10      // skipped jobs whose reason is printed
 )
 
 func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -68,8 +68,8 @@ func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra
 		return stop.Explain(ctx, c.run(ctx, cmd, ids))
 	}
 	c.selection.addFlags(cmd)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object a line")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object per line")
 	c.database.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
@@ -97,7 +97,7 @@ func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error
 	return work.do(ctx, ids)
 }
 
-// find returns the ids of the jobs that fit now.
+// find returns the ids of the jobs that match the conditions.
 func (c *change) find(ctx context.Context, db *session) ([]int64, error) {
 	var ids []int64
 	for {
@@ -123,14 +123,14 @@ func (c *change) find(ctx context.Context, db *session) ([]int64, error) {
 	}
 }
 
-// confirm asks whether to go on with so many jobs. One job that was named by its key is no question.
+// confirm asks whether to go on with this number of jobs. It does not ask about one job that is given by its key.
 func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	errOut := cmd.ErrOrStderr()
 	switch {
 	case jobs == 0 && c.isOne():
-		return false, fmt.Errorf("no job fits; is there one with the key %q?", c.key)
+		return false, fmt.Errorf("no job matches; is there a job with the key %q?", c.key)
 	case jobs == 0:
-		_, err := fmt.Fprintln(errOut, "No job fits.")
+		_, err := fmt.Fprintln(errOut, "No job matches.")
 		return false, err
 	case c.yes || c.isOne():
 		return true, nil
@@ -141,12 +141,12 @@ func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	}
 	goOn, err = terminal.Ask(cmd.InOrStdin(), errOut, question)
 	if err == nil && !goOn {
-		err = errors.New("nothing was done")
+		err = errors.New("nothing was changed")
 	}
 	return goOn, err
 }
 
-// plural returns how many there are of something.
+// plural returns a number with its noun, such as "1 job" or "2 jobs".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -154,7 +154,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// changing is a change under way.
+// changing is the run of a change.
 type changing struct {
 	*change
 	db          *session
@@ -164,7 +164,7 @@ type changing struct {
 	done, left  int
 }
 
-// do changes the jobs step by step, and tells what became of them.
+// do changes the jobs step by step and prints the outcomes.
 func (c *changing) do(ctx context.Context, ids []int64) error {
 	bar := terminal.NewProgress(c.errOut, len(ids))
 	defer bar.Clear()
@@ -173,7 +173,7 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 		rest = rest[len(step):]
 		if err := c.step(ctx, bar, step); err != nil {
 			bar.Clear()
-			return fmt.Errorf("%s jobs, of which %d of %d are done: %w", c.verb, c.done, len(ids), err)
+			return fmt.Errorf("%s jobs, %d of %d done: %w", c.verb, c.done, len(ids), err)
 		}
 	}
 	bar.Clear()
@@ -191,14 +191,15 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// outcome is what became of a job.
+// outcome is whether a job was changed, and otherwise the reason.
 type outcome struct {
 	ID     int64  `json:"id"`
 	IsDone bool   `json:"is_done"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// step changes some jobs. Those that were chosen by conditions must still fit; what does not has gone its way.
+// step changes some jobs in one statement. Jobs that were selected by conditions must still match them: those that no longer
+// do are neither changed nor reported as skipped.
 func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64) error {
 	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.args...)
 	if !c.selection.isEmpty() {
@@ -242,7 +243,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 	return nil
 }
 
-// tell prints what became of a job: for people, why it was left alone.
+// tell prints the outcome of a job: with --json always, otherwise only the reason why it was skipped.
 func (c *changing) tell(bar terminal.Progress, o outcome) error {
 	if !o.IsDone {
 		c.left++
@@ -258,7 +259,7 @@ func (c *changing) tell(bar terminal.Progress, o outcome) error {
 	return err
 }
 
-// reasons returns why these jobs were left alone.
+// reasons returns why these jobs were skipped.
 func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -285,11 +286,11 @@ type skippedJob struct {
 	LockedBy string `json:"locked_by"`
 }
 
-// explainSkip returns the reason of a job in words.
+// explainSkip returns the reason in words.
 func (c *change) explainSkip(s skippedJob) string {
 	switch s.Reason {
 	case "gone":
-		return "is not there (any more)"
+		return "does not exist (any more)"
 	case "running":
 		return "is being run by " + terminal.Printable(s.LockedBy)
 	case "failed", "replaced":
@@ -298,7 +299,7 @@ func (c *change) explainSkip(s skippedJob) string {
 		}
 	}
 	if s.Reason == "replaced" {
-		return "was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same"
+		return "was replaced or removed while it ran; gw-run reschedule --attempts 0 makes it run again anyway"
 	}
-	return "was locked by another transaction just now"
+	return "was locked by another transaction"
 }

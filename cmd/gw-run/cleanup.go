@@ -38,7 +38,7 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 	c := &cleanup{}
 	cmd := &cobra.Command{
 		Use:       "cleanup [TASK...]",
-		Short:     "Remove what piles up",
+		Short:     "Delete rows that accumulate",
 		Long:      cleanupHelp,
 		Example:   cleanupExamples,
 		Args:      cobra.ArbitraryArgs,
@@ -54,9 +54,9 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.keep, "keep", nil, "name of a `task` to keep though no job uses it; may be repeated")
-	flags.BoolVar(&c.force, "force", false, "remove names of tasks although workers that are not registered hold jobs")
-	flags.BoolVar(&c.json, "json", false, "print one JSON object a line")
+	flags.StringArrayVar(&c.keep, "keep", nil, "name of a `task` to keep even if no job uses it; may be repeated")
+	flags.BoolVar(&c.force, "force", false, "delete names of tasks even if workers that are not registered hold jobs")
+	flags.BoolVar(&c.json, "json", false, "print one JSON object per line")
 	c.database.addFlags(flags, getenv)
 	flags.SortFlags = false
 	return cmd
@@ -96,10 +96,10 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 	return nil
 }
 
-// cleanUp is gw-run --cleanup, which keeps the names of the tasks that this worker has.
+// cleanUp runs gw-run --cleanup, which keeps the names of the tasks that this worker has.
 func cleanUp(ctx context.Context, o *options, out io.Writer) error {
 	c := cleanup{database: o.database, keep: slices.Collect(maps.Keys(o.worker.File.Tasks))}
-	if found, err := task.Discover(o.worker.Tasks.Path); err == nil { // there need not be any
+	if found, err := task.Discover(o.worker.Tasks.Path); err == nil { // the folder need not exist
 		c.keep = slices.AppendSeq(c.keep, maps.Keys(found.Tasks))
 	}
 	return c.run(ctx, o.cleanup, out)

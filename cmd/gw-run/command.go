@@ -86,7 +86,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	var version bool
 	cmd := &cobra.Command{
 		Use:           "gw-run",
-		Short:         "Work the jobs of a queue in PostgreSQL with executable files",
+		Short:         "Run the jobs of a queue in PostgreSQL with executable files",
 		Long:          help,
 		Example:       usageExamples,
 		Args:          noArguments,
@@ -110,11 +110,11 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
-	addGroup(cmd, "Look at jobs, and change them:",
+	addGroup(cmd, "Show and change jobs:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
 		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
-	addGroup(cmd, "Look after the queue:",
+	addGroup(cmd, "Show and maintain the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
 		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
@@ -122,7 +122,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	return cmd
 }
 
-// addGroup adds commands that stand together in the help.
+// addGroup adds commands under a title of their own in the help.
 func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, c := range commands {
@@ -139,7 +139,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if like := usage.Commands(cmd, args[0]); len(like) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	} else if !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]) {
-		err = fmt.Errorf("%w; gw-run without a command works jobs", err)
+		err = fmt.Errorf("%w; gw-run without a command runs jobs", err)
 	}
 	return usageError{err}
 }

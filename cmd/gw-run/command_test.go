@@ -34,7 +34,7 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		"unknown flag":           {[]string{"--job", "2"}, database, "unknown flag: --job; is --jobs meant?"},
 		"flag of others":         {[]string{"--concurrency", "2"}, database, "unknown flag: --concurrency; is --jobs meant?"},
 		"port alone":             {[]string{"--http", "9464"}, database, `--http is "9464", which has no port; write :9464`},
-		"no command":             {[]string{"run"}, database, "gw-run without a command works jobs"},
+		"no command":             {[]string{"run"}, database, "gw-run without a command runs jobs"},
 		"unknown command":        {[]string{"work"}, database, `unknown command "work"`},
 		"argument of demo":       {[]string{"demo", "twice"}, database, `unknown command "twice"`},
 		"not a number":           {[]string{"--jobs", "many"}, database, `invalid argument "many" for "-j, --jobs"`},

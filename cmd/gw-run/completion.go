@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// addCompletions tells shells what the flags of a worker take. The command that prints the scripts for shells is cobra's.
+// addCompletions registers the shell completions of flags and arguments. The completion command itself is cobra's.
 func addCompletions(cmd *cobra.Command) {
 	words := map[string][]string{
 		"log-format": {"text", "json"},
@@ -33,8 +33,8 @@ func addCompletions(cmd *cobra.Command) {
 	}
 }
 
-// completeTask offers the tasks of the folder where a worker looks for them by default; what comes after a task, such as
-// a payload in a file, is the shell's business. The database is not asked: a shell should not wait for one.
+// completeTask completes a task name with the tasks in the default folder. The argument after the task, such as a payload in
+// a file, is left to the shell. The database is not asked, because completion should not wait for a connection.
 func completeTask(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 && cmd.Name() == "add" {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -46,7 +46,7 @@ func completeTask(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 	return slices.Sorted(maps.Keys(found.Tasks)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// must panics when a flag is not there: a mistake in this file.
+// must panics if a flag does not exist, which is a bug in this program.
 func must(err error) {
 	if err != nil {
 		panic(err)

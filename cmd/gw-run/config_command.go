@@ -20,9 +20,9 @@ import (
 func newConfigCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Look at the config file",
-		Long: "The config file has settings, and tells how tasks are served. It is the one that --config names, or gw.yaml " +
-			"beside\nthe folder of tasks. docs/run.md has all its keys.",
+		Short: "Check the config file",
+		Long: "The config file contains settings and how tasks are served. It is the file given by --config, by default gw.yaml " +
+			"beside\nthe folder of tasks. docs/run.md describes all its keys.",
 		Example: "  gw-run config check",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -100,7 +100,7 @@ func (o *options) checkConfig(out io.Writer) error {
 	return err
 }
 
-// served tells people how a task is served, without the values of variables.
+// served describes how a task is served, without the values of variables, which may be secrets.
 func served(t config.Task) (kind, by string) {
 	switch t.Kind {
 	case config.HTTP:

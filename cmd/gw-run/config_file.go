@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/internal/serve"
 )
 
-// findConfig returns where the config is: in the file that was given, or else in one beside the folder of tasks.
+// findConfig returns the config file: the one that was given, otherwise gw.yaml beside the folder of tasks.
 func (o *options) findConfig(getenv func(string) string) serve.ConfigFile {
 	if o.configPath != "" {
 		return serve.ConfigFile{Path: o.configPath, Getenv: getenv}
@@ -19,7 +19,7 @@ func (o *options) findConfig(getenv func(string) string) serve.ConfigFile {
 	return serve.ConfigFile{Path: o.besideTasks("gw.yaml"), Optional: true, Getenv: getenv}
 }
 
-// findCrontab returns where the recurring jobs are: in the file that was given, or else in one beside the folder of tasks.
+// findCrontab returns the crontab file: the one that was given, otherwise the file crontab beside the folder of tasks.
 func (o *options) findCrontab() serve.CrontabFile {
 	if o.crontab != "" {
 		return serve.CrontabFile{Path: o.crontab}
@@ -32,7 +32,7 @@ func (o *options) besideTasks(name string) string {
 	return filepath.Join(filepath.Dir(filepath.Clean(o.worker.Tasks.Path)), name)
 }
 
-// takeFile takes the settings of the config file that are not given otherwise.
+// takeFile applies the settings of the config file that neither flags nor the environment set.
 func (o *options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) error {
 	o.fromFile = make(map[string]config.Setting)
 	o.worker.Tasks.Optional = !flags.Changed("tasks")
@@ -53,7 +53,7 @@ func (o *options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) e
 	return errors.Join(problems...)
 }
 
-// name returns what a setting is called where it comes from.
+// name returns the name of a setting in its source: the position and key in the config file, otherwise the flag.
 func (o *options) name(flag string) string {
 	if setting, ok := o.fromFile[flag]; ok {
 		return setting.Position.String() + ": " + setting.Key.Name
@@ -61,7 +61,7 @@ func (o *options) name(flag string) string {
 	return "--" + flag
 }
 
-// connectionFrom finds a connection that a setting gives, or the environment.
+// connectionFrom finds the connection that a setting or the environment gives.
 func (o *options) connectionFrom(flag, given string, getenv func(string) string) (string, error) {
 	setting, ok := o.fromFile[flag]
 	if !ok {
@@ -79,7 +79,8 @@ func (o *options) connectionFrom(flag, given string, getenv func(string) string)
 	return found, config.Problem{Position: setting.Position, Message: message}
 }
 
-// shown returns the value of a setting as it may be shown: as the config file has it if it is from there.
+// shown returns the value of a setting for a message: as written in the config file, before variables are expanded, if it
+// comes from there.
 func (o *options) shown(flag, value string) string {
 	if setting, ok := o.fromFile[flag]; ok {
 		return setting.Text.Written
@@ -87,7 +88,7 @@ func (o *options) shown(flag, value string) string {
 	return value
 }
 
-// wrong returns an error that tells what is wrong with a setting, where it comes from.
+// wrong returns an error about a setting, with the setting's name in its source.
 func (o *options) wrong(flag, message string) error {
 	if setting, ok := o.fromFile[flag]; ok {
 		return config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + message}

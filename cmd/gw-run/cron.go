@@ -9,8 +9,8 @@ import (
 func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cron",
-		Short: "Look at recurring jobs",
-		Long:  "Looks at recurring jobs: those of a crontab, before a worker has it, and those that the database knows.",
+		Short: "Check a crontab, and list recurring jobs",
+		Long:  "Checks the recurring jobs of a crontab before a worker uses it, and lists the recurring jobs in the database.",
 		Example: `  gw-run cron check ./crontab
   gw-run cron list --connection postgres:///app`,
 		Args: noArguments,

@@ -38,7 +38,7 @@ type cronCheck struct {
 	out, errOut io.Writer
 	problems    int
 	forNode     bool
-	tasks       map[string]config.Task // that are served, nil if that is not known
+	tasks       map[string]config.Task // the served tasks; nil if they are not known
 }
 
 func newCronCheckCommand(getenv func(string) string) *cobra.Command {
@@ -57,7 +57,7 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
 		},
 	}
 	to.addFlags(cmd.Flags(), getenv)
-	cmd.Flags().BoolVar(&forNode, "node", false, "warn of what Graphile Worker for Node.js does not read")
+	cmd.Flags().BoolVar(&forNode, "node", false, "warn about items that Graphile Worker for Node.js cannot read")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// run checks the file, on the database if one is given.
+// run checks the file, with the database if one is given.
 func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) string) error {
 	text, err := os.ReadFile(c.path)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 	return c.check(ctx, string(text))
 }
 
-// seesForeignWorkers reports whether workers hold jobs that are not registered, as those of Node are not.
+// seesForeignWorkers reports whether workers that are not registered hold jobs. Workers of Graphile Worker do not register.
 func (c *cronCheck) seesForeignWorkers(ctx context.Context) bool {
 	if c.db == nil {
 		return false
@@ -100,8 +100,8 @@ func (c *cronCheck) seesForeignWorkers(ctx context.Context) bool {
 	return err == nil && len(found.rows) > 0
 }
 
-// servedBeside returns what a worker would serve that has its folder of tasks and its config file beside a crontab, nil if
-// neither is there or they cannot be read.
+// servedBeside returns the tasks that a worker would serve whose folder of tasks and config file are beside the crontab. It
+// returns nil if neither exists or they cannot be read.
 func servedBeside(crontab string, getenv func(string) string) map[string]config.Task {
 	o := newOptions()
 	o.offline = true
@@ -123,7 +123,7 @@ func servedBeside(crontab string, getenv func(string) string) map[string]config.
 	return found.Tasks
 }
 
-// check prints what it finds in the text of a crontab. It returns an error if a worker would refuse it.
+// check prints the items and problems of a crontab. It returns an error if a worker would refuse the crontab.
 func (c *cronCheck) check(ctx context.Context, text string) error {
 	report := crontab.Check(text)
 	for _, item := range report.Items {
@@ -142,7 +142,7 @@ func (c *cronCheck) check(ctx context.Context, text string) error {
 	return err
 }
 
-// warn tells what a worker takes all the same.
+// warn prints the warnings: about items that a worker accepts nevertheless.
 func (c *cronCheck) warn(report crontab.Report) {
 	warnings := report.Warnings
 	if !c.forNode {
@@ -164,7 +164,7 @@ func (c *cronCheck) complain(problem crontab.Problem) {
 	fmt.Fprintf(c.errOut, "%s:%s\n", c.path, problem)
 }
 
-// show prints an item and when it runs.
+// show prints an item and its next runs.
 func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 	if _, err := io.WriteString(c.out, describe(item)); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, 
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// describe returns what is known about an item without a database, one line or more.
+// describe returns the item's line and values as text, without its runs.
 func describe(item crontab.Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d: %s %s", item.Line, item.Pattern, item.Task)

@@ -25,7 +25,7 @@ cron_schedules.`
 const cronListExamples = `  gw-run cron list
   gw-run cron list --json | jq -r 'select(.last_outcome == "failed") | .identifier'`
 
-// recurringJob is a row of the view recurring_jobs with what the view cron_schedules knows of it.
+// recurringJob is a row of the view recurring_jobs, joined with its row of cron_schedules.
 type recurringJob struct {
 	Identifier  string   `json:"identifier"`
 	IsSchedule  bool     `json:"is_schedule"`
@@ -58,7 +58,7 @@ func (j recurringJob) nextRun() string {
 	return minute(j.NextRun)
 }
 
-// minute tells a time by the clock.
+// minute formats a time in UTC, to the minute.
 func minute(m moment) string {
 	if m.isNull() || m.text != "" {
 		return m.text
@@ -77,7 +77,7 @@ var cronColumns = []column[recurringJob]{
 	{title: "LAST OUTCOME", cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
 }
 
-// noteCrontabs says where the rest of the items of crontabs is, if there are any.
+// noteCrontabs prints which command shows the rest of a crontab's items, if the list has items of crontabs.
 func noteCrontabs(found answer, notes io.Writer) error {
 	jobs, err := decode[recurringJob](found.rows)
 	if err == nil && slices.ContainsFunc(jobs, func(j recurringJob) bool { return !j.IsSchedule }) {
@@ -90,7 +90,7 @@ func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	var l listing
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "Show the recurring jobs that the database knows",
+		Short:   "List the recurring jobs in the database",
 		Long:    cronListHelp,
 		Example: cronListExamples,
 		Args:    noArguments,

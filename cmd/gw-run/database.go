@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-// database says where the queue is.
+// database is the connection string and the schema of the queue.
 type database struct {
 	connection string
 	schema     string
@@ -21,7 +21,7 @@ func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
 }
 
-// complete finds the connection and checks what was given.
+// complete finds the connection and checks the flags.
 func (d *database) complete(getenv func(string) string) (err error) {
 	if d.schema == "" {
 		return errors.New("--schema is empty")

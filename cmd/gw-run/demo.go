@@ -18,28 +18,28 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-const demoHelp = `Shows the queue at work. It uses the database that is given, or else starts a private PostgreSQL that is gone with the
-demo: from local server binaries, with Docker, or from binaries that it downloads once, in this order.
+const demoHelp = `Shows the queue at work. Without a database the demo starts a private PostgreSQL, which is deleted when the demo
+ends: from server binaries on this machine, with Docker, or from binaries that it downloads once, in this order.
 
-It installs the queue, starts a worker, enqueues jobs through SQL and through a trigger, and prints a line for each job
-that has run: its task, its id, and the time from being added, or due, to its start. Then it waits for jobs of yours,
-until Ctrl-C or, with --once, not at all.
+The demo installs the queue, starts a worker, adds jobs with SQL and with a trigger, and prints a line for each job that
+has run: its task, its id, and the time from when it was added, or due, to its start. Then it runs the jobs that you add,
+until Ctrl-C. With --once it ends after its own jobs.
 
-In a database that was given, everything but the queue's schema is removed in the end. If the schema holds a queue
-already, the demo changes nothing and fails. With --existing it uses that queue: its jobs are among the others then, and
-its worker runs every job of the task "hello".
+In a given database the demo removes everything at its end except the schema of the queue. If the schema already contains
+a queue, the demo fails without changing anything. With --existing it uses that queue: it adds its jobs there, and its
+worker runs every job of the task "hello".
 
-Downloads come from Maven Central, or from the Maven repository that --mirror or GW_POSTGRES_MIRROR names. HTTPS_PROXY
-and NO_PROXY are respected.`
+PostgreSQL is downloaded from Maven Central, or from the Maven repository that --mirror or GW_POSTGRES_MIRROR gives.
+HTTPS_PROXY and NO_PROXY apply.`
 
-// mirrorVariable names the default of --mirror.
+// mirrorVariable is the environment variable with the default of --mirror.
 const mirrorVariable = "GW_POSTGRES_MIRROR"
 
 // demo is a run of `gw-run demo`.
 type demo struct {
 	database database
 	once     bool
-	existing bool // a queue that is there already may be used
+	existing bool // use a queue that exists already
 	mirror   string
 	out      io.Writer
 	log      *slog.Logger
@@ -64,13 +64,13 @@ func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		},
 	}
 	d.database.addFlags(cmd.Flags(), getenv)
-	cmd.Flags().BoolVar(&d.once, "once", false, "end when the demo's own jobs have run")
+	cmd.Flags().BoolVar(&d.once, "once", false, "exit when the demo's own jobs have run")
 	cmd.Flags().BoolVar(&d.existing, "existing", false, "use a queue that exists already")
 	cmd.Flags().StringVar(&d.mirror, "mirror", "", "`URL` of the Maven repository to download PostgreSQL from (default "+mirrorVariable+", or Maven Central)")
 	return cmd
 }
 
-// newDemoLogger makes a logger for people who watch it: when and by whom is clear to them.
+// newDemoLogger returns a logger for a terminal, without the time, the worker's id and the stream.
 func newDemoLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
 		ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
@@ -82,7 +82,7 @@ func newDemoLogger(w io.Writer) *slog.Logger {
 	}))
 }
 
-// play plays the demo in the database, which has the queue; psqlURL is how psql gets there.
+// play runs the demo in the database, in which the queue is installed. psqlURL is the URL for psql.
 func (d *demo) play(ctx, hard context.Context, psqlURL string) (err error) {
 	config, err := d.database.pool()
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *demo) play(ctx, hard context.Context, psqlURL string) (err error) {
 	return d.perform(ctx, hard, worker, stage, audience, psqlURL)
 }
 
-// perform enqueues jobs while the worker works, and returns when the worker has left.
+// perform starts the worker, adds jobs, and returns when the worker has stopped.
 func (d *demo) perform(
 	ctx, hard context.Context, worker *shim.Worker, stage *demoStage, audience *demoAudience, psqlURL string,
 ) error {
@@ -134,26 +134,26 @@ func (d *demo) perform(
 		<-ctx.Done()
 	}
 	if ctx.Err() != nil {
-		err = nil // the reason is known, or comes from the worker
+		err = nil // the caller knows why ctx ended, or the worker returns the reason
 	}
 	leave(nil)
 	return errors.Join(err, <-left)
 }
 
-// invite tells how to enqueue a job.
+// invite prints a command that adds a job.
 func (d *demo) invite(psqlURL string) {
 	call := fmt.Sprintf(`select %s.add_job('hello', '{"name":"you"}')`, d.quotedSchema())
-	fmt.Fprintf(d.out, "\nThe queue is open until Ctrl-C. Add a job of yours:\n\n  psql %s -c %s\n\n",
+	fmt.Fprintf(d.out, "\nThe demo runs until Ctrl-C. Add a job of your own:\n\n  psql %s -c %s\n\n",
 		shellQuote(psqlURL), shellDoubleQuote(call))
 }
 
-// plainName is a name that SQL takes without quotes.
+// plainName matches a name that needs no quotes in SQL.
 var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // shellQuote quotes text for a POSIX shell.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// shellDoubleQuote does so too; it is easier on the eye when there are single quotes within.
+// shellDoubleQuote quotes text for a POSIX shell with double quotes, which is easier to read if the text has single quotes.
 func shellDoubleQuote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(text) + `"`
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// demoAudience sees each job run, and prints a line for it.
+// demoAudience prints a line for each job that has run.
 type demoAudience struct {
 	out  io.Writer
-	seen chan error // how the first attempts of the demo's own jobs went
+	seen chan error // the results of the first attempts of the demo's own jobs
 
 	printing sync.Mutex
 }
@@ -28,7 +28,7 @@ func newDemoAudience(out io.Writer) *demoAudience {
 	return &demoAudience{out: out, seen: make(chan error, 1)}
 }
 
-// watch returns a handler that shows what another one does.
+// watch returns a handler that calls another one and prints its result.
 func (a *demoAudience) watch(handler shim.Handler) shim.Handler {
 	return func(ctx context.Context, job *shim.Job) error {
 		err := handler(ctx, job)
@@ -48,12 +48,12 @@ func (a *demoAudience) see(job *shim.Job, err error) {
 	if strings.HasPrefix(job.Key, demoKeyPrefix) {
 		select {
 		case a.seen <- err:
-		default: // nobody waits any more
+		default: // nothing waits for it any more
 		}
 	}
 }
 
-// latency is how long a job waited, after it was added or due, until it was claimed; all by the database's clock.
+// latency returns the time from when a job was added, or due if that was later, until it was claimed, by the database's clock.
 func latency(job *shim.Job) time.Duration {
 	since := job.CreatedAt
 	if job.RunAt.After(since) {
@@ -62,7 +62,7 @@ func latency(job *shim.Job) time.Duration {
 	return time.UnixMicro(job.Lease).Sub(since)
 }
 
-// wait waits until the next of the demo's own jobs has been seen. It returns an error if that failed or ctx ended first.
+// wait waits until the next of the demo's own jobs has run. It returns an error if the job failed or ctx ended first.
 func (a *demoAudience) wait(ctx context.Context) error {
 	select {
 	case err := <-a.seen:
@@ -72,7 +72,7 @@ func (a *demoAudience) wait(ctx context.Context) error {
 	}
 }
 
-// handleDemoTasks unpacks the example tasks into dir, and has worker serve them before the audience.
+// handleDemoTasks unpacks the example tasks into dir and registers them with the worker; the audience prints their results.
 func handleDemoTasks(worker *shim.Worker, dir string, audience *demoAudience) error {
 	err := fs.WalkDir(examples.Tasks, "tasks", func(path string, entry fs.DirEntry, err error) error {
 		target := filepath.Join(dir, filepath.FromSlash(path))

@@ -19,10 +19,11 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// demoConnectTimeout limits how long the demo waits in silence for the database that it was given.
+// demoConnectTimeout is the timeout of the connection to a given database. It is short because the demo prints nothing
+// while it connects.
 const demoConnectTimeout = 10 * time.Second
 
-// run finds or starts the database, and plays the demo in it.
+// run finds or starts the database and runs the demo in it.
 func (d *demo) run(ctx, hard context.Context, getenv func(string) string) error {
 	source := connectionSource(d.database.connection, getenv)
 	found, err := connection.FromFlag(d.database.connection, getenv)
@@ -36,7 +37,7 @@ func (d *demo) run(ctx, hard context.Context, getenv func(string) string) error 
 	return d.runIn(ctx, hard, source)
 }
 
-// connectionSource says what names the database.
+// connectionSource returns the name of the flag or variables that give the database.
 func connectionSource(flag string, getenv func(string) string) string {
 	switch {
 	case flag != "":
@@ -58,8 +59,8 @@ func (d *demo) runPrivately(ctx, hard context.Context, mirror string) error {
 	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: d.out, Mirror: mirror})
 	var missing pgtemp.NoServerError
 	if errors.As(err, &missing) {
-		return fmt.Errorf("%w; give the demo a database by --connection or DATABASE_URL; name a Maven repository that this machine "+
-			"reaches by --mirror or %s", err, mirrorVariable)
+		return fmt.Errorf("%w; give the demo a database with --connection or DATABASE_URL; give a Maven repository that this machine "+
+			"can reach with --mirror or %s", err, mirrorVariable)
 	}
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (d *demo) runPrivately(ctx, hard context.Context, mirror string) error {
 	return errors.Join(err, server.Stop())
 }
 
-// runIn runs the demo in the database that source has named.
+// runIn runs the demo in the database that the flag or variable source gives.
 func (d *demo) runIn(ctx, hard context.Context, source string) error {
 	psqlURL, err := d.database.urlWithoutPassword()
 	if err != nil {
@@ -89,7 +90,8 @@ func (d *demo) runIn(ctx, hard context.Context, source string) error {
 	return err
 }
 
-// install installs the queue. It refuses a database that has one already, unless d.existing; then it does not change that.
+// install installs the queue. If the schema already contains a queue, install returns an error, or with d.existing leaves the
+// queue as it is.
 func (d *demo) install(ctx context.Context, source string) error {
 	config, err := d.database.pool()
 	if err != nil {
@@ -115,15 +117,15 @@ func (d *demo) install(ctx context.Context, source string) error {
 	return err
 }
 
-// accept returns an error for a queue that the demo must not touch. What is no queue, Up refuses.
+// accept returns an error for a queue that the demo must not use. A schema with something else in it is refused by Up.
 func (d *demo) accept(status migrate.Status, source string) error {
 	switch status.State {
 	case migrate.Absent, migrate.Empty, migrate.Foreign:
 		return nil
 	}
 	if !d.existing {
-		return fmt.Errorf("schema %s holds a queue already, which the demo does not touch: choose another schema with --schema, "+
-			"use this queue with --existing, or leave out %s, so that the demo starts a private server", d.quotedSchema(), source)
+		return fmt.Errorf("schema %s already contains a queue, which the demo does not touch: choose another schema with --schema, "+
+			"use this queue with --existing, or omit %s, so that the demo starts a private server", d.quotedSchema(), source)
 	}
 	if status.State == migrate.Behind {
 		return fmt.Errorf("the queue in schema %s is older than this program; gw-migrate upgrades it, the demo does not", d.quotedSchema())
@@ -131,7 +133,7 @@ func (d *demo) accept(status migrate.Status, source string) error {
 	return nil
 }
 
-// quotedSchema returns the queue's schema as SQL takes it.
+// quotedSchema returns the queue's schema, with quotes if SQL requires them.
 func (d *demo) quotedSchema() string {
 	if plainName.MatchString(d.database.schema) {
 		return d.database.schema

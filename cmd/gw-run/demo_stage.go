@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	demoKeyPrefix = "gw_demo:" // of the job keys of the demo's own jobs
+	demoKeyPrefix = "gw_demo:" // prefix of the keys of the demo's own jobs
 	clearTimeout  = 10 * time.Second
 )
 
-// demoStage is what the demo builds in a database to enqueue jobs from.
+// demoStage is the table and trigger that the demo creates in a database to add jobs.
 type demoStage struct {
 	pool   *pgxpool.Pool
 	schema string // of the queue
@@ -46,7 +46,7 @@ func (s *demoStage) build(ctx context.Context) error {
 	return nil
 }
 
-// enqueue adds jobs in three ways, one after the other: each when the audience has seen the one before.
+// enqueue adds jobs in three ways, one job at a time: the next one when the previous one has run.
 func (s *demoStage) enqueue(ctx context.Context, out io.Writer, audience *demoAudience) error {
 	fmt.Fprintln(out, "Jobs from SQL, select add_job('hello', ...):")
 	for _, name := range []string{"Ada", "Barbara", "Edsger", "Grace"} {
@@ -60,7 +60,7 @@ func (s *demoStage) enqueue(ctx context.Context, out io.Writer, audience *demoAu
 			return err
 		}
 	}
-	fmt.Fprintln(out, "A job for later, add_job('hello', run_at => now() + interval '1 second'):")
+	fmt.Fprintln(out, "A job that is due later, add_job('hello', run_at => now() + interval '1 second'):")
 	return errors.Join(s.add(ctx, "future", "now() + interval '1 second'"), audience.wait(ctx))
 }
 
@@ -82,7 +82,7 @@ func (s *demoStage) add(ctx context.Context, name, due string) error {
 	return nil
 }
 
-// clear removes all that build and enqueue have left, also when ctx has ended.
+// clear removes what build and enqueue have created, even if ctx has ended.
 func (s *demoStage) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 	defer cancel()
@@ -96,7 +96,7 @@ func (s *demoStage) clear(ctx context.Context) error {
 	return nil
 }
 
-// exec runs SQL in which {{name}} stands for something in the queue's schema.
+// exec runs SQL in which {{add_job}}, {{remove_job}} and {{jobs}} stand for the objects in the queue's schema.
 func (s *demoStage) exec(ctx context.Context, sql string, args ...any) error {
 	names := make([]string, 0, 6)
 	for _, name := range []string{"add_job", "remove_job", "jobs"} {

@@ -36,7 +36,7 @@ type finding struct {
 	Remedy   string `json:"remedy"`
 }
 
-// severities are those that there are, the most severe first.
+// severities are all severities, the most severe first.
 var severities = []string{"critical", "warning", "info"}
 
 func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -46,7 +46,7 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	)
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "Say what hurts the queue, and what to do",
+		Short:   "Report problems of the queue, with remedies",
 		Long:    doctorHelp,
 		Example: doctorExamples,
 		Args:    noArguments,
@@ -67,14 +67,14 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			})
 		},
 	}
-	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "`severity` from which on the exit code is 1: critical, warning, info or never")
+	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "lowest `severity` with which the exit code is 1: critical, warning, info or never")
 	l.addFlags(cmd, getenv)
 	complete := cobra.FixedCompletions(append(severities, "never"), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", complete) // the flag is there
 	return cmd
 }
 
-// examine prints what hurts the queue, and returns the worst severity by its place among all.
+// examine prints the findings of doctor() and returns the index in severities of the most severe one.
 func examine(ctx context.Context, db *session, asJSON bool, out io.Writer) (worst int, err error) {
 	found, err := db.ask(ctx, `select d.* from S.doctor() as d`)
 	if err != nil {

@@ -16,15 +16,15 @@ const (
 	exitFailure           = 1
 	exitUsage             = 2
 	exitBreakingMigration = 57  // Graphile Worker's number
-	exitSignal            = 128 // and the number of the signal
+	exitSignal            = 128 // plus the number of the signal
 )
 
-// usageError is a mistake in the command line.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitCode returns the exit code that tells err.
+// exitCode returns the exit code for err.
 func exitCode(err error) int {
 	var usage usageError
 	var stopped stop.SignalError
@@ -42,7 +42,7 @@ func exitCode(err error) int {
 	}
 }
 
-// explain says what to do about an error of the database, and whose mistake it is.
+// explain adds the hint of one of the queue's own errors to its message, and makes an error about arguments a [usageError].
 func explain(err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {

@@ -44,7 +44,7 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 	h := &healthcheck{}
 	cmd := &cobra.Command{
 		Use:     "healthcheck",
-		Short:   "Say whether the queue can be worked",
+		Short:   "Check whether the queue is healthy",
 		Long:    healthcheckHelp,
 		Example: healthcheckExamples,
 		Args:    noArguments,
@@ -69,15 +69,15 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&h.maxAge, "max-age", 0, "maximum `time` that a ready job may have been due (default: any)")
-	flags.Int64Var(&h.workers, "workers", 0, "least `number` of registered workers")
+	flags.Int64Var(&h.workers, "workers", 0, "minimum `number` of registered workers")
 	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "maximum `time` for all checks together")
-	flags.BoolVar(&h.json, "json", false, "print one JSON object a line")
+	flags.BoolVar(&h.json, "json", false, "print one JSON object per line")
 	h.database.addFlags(flags, getenv)
 	flags.SortFlags = false
 	return cmd
 }
 
-// run checks one thing after the other, as far as each makes sense.
+// run runs the checks in order. It stops at the first failed check that the following ones depend on.
 func (h *healthcheck) run(ctx context.Context) error {
 	db, err := h.open(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *healthcheck) run(ctx context.Context) error {
 	return nil
 }
 
-// schemaVersion returns what is installed, in words, and an error if that is not enough.
+// schemaVersion returns the installed version as text, and an error if this program cannot use it.
 func (h *healthcheck) schemaVersion(ctx context.Context, db *session) (string, error) {
 	migrator, err := migrate.New(db.config, migrate.Config{Schema: h.schema})
 	if err != nil {
@@ -149,7 +149,7 @@ func (h *healthcheck) schemaVersion(ctx context.Context, db *session) (string, e
 	}
 }
 
-// critical returns an error if there is something that cannot wait.
+// critical returns an error if doctor() has a critical finding.
 func (h *healthcheck) critical(ctx context.Context, db *session) (string, error) {
 	found, err := db.ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`)
 	if err != nil {
@@ -166,7 +166,7 @@ func (h *healthcheck) critical(ctx context.Context, db *session) (string, error)
 	return "nothing critical", nil
 }
 
-// say prints the result of a check: an error is unhealthy.
+// say prints the result of a check, which failed if sick is not nil.
 func (h *healthcheck) say(check string, sick error, detail string) (err error) {
 	if sick != nil {
 		h.sick++

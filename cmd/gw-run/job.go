@@ -32,7 +32,7 @@ type job struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// when tells what is to be known about the time of a job in its state.
+// when describes the time that matters in the state of a job: when it is due, or for how long it has been running.
 func (j job) when(now time.Time) string {
 	switch j.State {
 	case "ready":

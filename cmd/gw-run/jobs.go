@@ -70,11 +70,11 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	return cmd
 }
 
-// tellMore says how to see what a list has left out; to stderr if the list is for a program.
+// tellMore prints how to see the rows that a list has left out, to stderr if the list is JSON.
 func tellMore(l listing, out, errOut io.Writer, flag string) error {
 	if l.json {
 		out = errOut
 	}
-	_, err := fmt.Fprintf(out, "There are more: --limit shows more of them, %s those that follow.\n", flag)
+	_, err := fmt.Fprintf(out, "There are more rows: --limit shows more of them, %s the next ones.\n", flag)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-// listing is a command that shows what a query finds.
+// listing is a command that prints the rows of a query.
 type listing struct {
 	database
 	json  bool
@@ -22,7 +22,7 @@ type listing struct {
 func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	l.database.addFlags(flags, getenv)
-	flags.BoolVar(&l.json, "json", false, "print one JSON object a line")
+	flags.BoolVar(&l.json, "json", false, "print one JSON object per line")
 	flags.DurationVar(&l.watch, "watch", 0, "refresh after each `time` until interrupted; --watch alone is --watch=2s")
 	flags.Lookup("watch").NoOptDefVal = "2s"
 	flags.SortFlags = false
@@ -31,7 +31,7 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 // printer prints a list once.
 type printer func(ctx context.Context, db *session, out, errOut io.Writer) error
 
-// run prints once, or again and again.
+// run prints the list once, or repeatedly with --watch.
 func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, print printer) error {
 	if err := l.complete(getenv); err != nil {
 		return usageError{err}
@@ -77,7 +77,7 @@ func printList[T any](out io.Writer, found answer, asJSON bool, columns []column
 	return terminal.Table(out, table, rows)
 }
 
-// printJSON prints an object a line.
+// printJSON prints one object per line.
 func printJSON(out io.Writer, found answer) error {
 	for _, row := range found.rows {
 		if _, err := fmt.Fprintf(out, "%s\n", row); err != nil {
@@ -87,7 +87,7 @@ func printJSON(out io.Writer, found answer) error {
 	return nil
 }
 
-// ago tells a time that is over.
+// ago formats a time relative to now.
 func ago(m moment, now time.Time) string {
 	switch {
 	case m.isNull():
@@ -98,7 +98,7 @@ func ago(m moment, now time.Time) string {
 	return terminal.Relative(m.Time, now)
 }
 
-// since tells how long something lasts.
+// since formats the time from m until now.
 func since(m moment, now time.Time) string {
 	switch {
 	case m.isNull():
@@ -109,7 +109,7 @@ func since(m moment, now time.Time) string {
 	return terminal.Duration(max(0, now.Sub(m.Time)))
 }
 
-// count tells a number of jobs, with a sign if it is an estimate.
+// count formats a number of jobs, with a ~ if it is an estimate.
 func count(jobs int64, isEstimate bool) string {
 	if isEstimate {
 		return fmt.Sprintf("~%d", jobs)
@@ -117,7 +117,7 @@ func count(jobs int64, isEstimate bool) string {
 	return fmt.Sprint(jobs)
 }
 
-// page is how much of a list is shown.
+// page limits the rows of a list.
 type page struct{ limit int }
 
 func (p *page) addFlags(cmd *cobra.Command) {
@@ -131,7 +131,8 @@ func (p page) check() error {
 	return nil
 }
 
-// cut takes off the row more that was asked for to see whether there is one.
+// cut removes the extra row that the query asked for to find out whether there are more rows, and reports whether there was
+// one.
 func (p page) cut(found *answer) (isCut bool) {
 	if len(found.rows) <= p.limit {
 		return false

@@ -1,4 +1,4 @@
-// Command gw-run works the jobs of a queue: it starts an executable file for each.
+// Command gw-run runs the jobs of a queue, each with the executable file of its task.
 package main
 
 import (

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// moment is a time, as JSON has it from the database.
+// moment is a time in the JSON of the database.
 type moment struct {
 	time.Time
-	text string // what is no time for Go, such as infinity; empty if Time is one, or null
+	text string // a value that time.Time cannot hold, such as infinity; otherwise empty
 }
 
 func (m *moment) UnmarshalJSON(data []byte) error {
@@ -25,5 +25,5 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isNull reports whether there is no time.
+// isNull reports whether the value is null.
 func (m moment) isNull() bool { return m.text == "" && m.IsZero() }

@@ -11,11 +11,11 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-// names is a command that lists something that has a name.
+// names is a command that lists rows with a unique name, in the order of their names.
 type names[T any] struct {
 	cobra   cobra.Command
-	after   string // what the names are names of
-	query   string // of a name that they come after, and how many
+	after   string // what has the names, such as "queue"
+	query   string // $1 is the name after which the list begins, $2 the number of rows
 	columns []column[T]
 	name    func(T) string
 }
@@ -54,7 +54,7 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 	return cmd
 }
 
-// bareWord is what a shell takes as it is.
+// bareWord matches text that needs no quotes in a shell.
 var bareWord = regexp.MustCompile(`^[a-zA-Z0-9_./:@%+=,-]+$`)
 
 func quoteForShell(text string) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/internal/serve"
 )
 
-// options are what flags, the environment and the config file say.
+// options are the values of flags, the environment and the config file.
 type options struct {
 	worker     serve.Options
 	database   database
@@ -29,11 +29,11 @@ type options struct {
 	logFormat  string
 	logLevel   string
 	configPath string
-	offline    bool // no database is needed
+	offline    bool // the command needs no database
 
 	// After complete:
 	level    slog.Level                // logLevel
-	fromFile map[string]config.Setting // by the flags that they stand for
+	fromFile map[string]config.Setting // the settings from the config file, by the name of their flag
 }
 
 func newOptions() *options { return &options{worker: serve.Options{PollInterval: 2 * time.Second}} }
@@ -50,17 +50,17 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.configPath, "config", "", "`file` of settings and tasks (default: gw.yaml beside the folder of tasks, if it is there)")
 	flags.BoolVarP(&o.worker.Watch, "watch", "w", false, "reload changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
-	flags.BoolVar(&o.worker.Once, "once", false, "work until no job is runnable, then exit")
-	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: names of `tasks` of gw-run cleanup, with commas between them")
+	flags.BoolVar(&o.worker.Once, "once", false, "run jobs until none is runnable, then exit")
+	flags.StringSliceVar(&o.cleanup, "cleanup", nil, "clean up, then exit: comma-separated `tasks` of gw-run cleanup")
 	flags.IntVarP(&o.worker.Jobs, "jobs", "j", 1, "`number` of jobs to run at once")
 	flags.IntVarP(&o.poolSize, "max-pool-size", "m", 10, "maximum `number` of database connections, not counting the listening one")
 	flags.Var((*pollInterval)(&o.worker.PollInterval), "poll-interval", "maximum interval between two searches for jobs, in milliseconds or as a `time` like 2s")
-	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "work behind a pooler that does not support prepared statements")
-	flags.StringVar(&o.listen, "listen-url", "", "`database`: the server's own address, if --connection goes through a pooler")
+	flags.BoolVar(&o.noPrepare, "no-prepared-statements", false, "do not use prepared statements, for poolers that do not support them")
+	flags.StringVar(&o.listen, "listen-url", "", "`database` to listen on for new jobs: the server's own address, if --connection goes through a pooler")
 	flags.BoolVar(&o.worker.NoListen, "no-listen", false, "do not listen for new jobs, only poll")
 	flags.StringVar(&o.worker.Tasks.Path, "tasks", "./tasks", "`folder` of the executables and modules that serve the tasks")
 	flags.StringVar(&o.crontab, "crontab", "", "`file` of recurring jobs (default: crontab beside the folder of tasks, if it is there)")
-	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a signal")
+	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a stop signal")
 	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not install or upgrade the schema")
 	flags.StringVar(&o.worker.HTTP, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -69,8 +69,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 }
 
-// complete takes what the environment and the config file say where there is no flag, and returns everything that is
-// wrong: as a [usageError], unless it is wrong in the file.
+// complete applies the environment and the config file where no flag is given, and returns all problems: as a [usageError],
+// unless one of them is in the file.
 func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
 	o.worker.Config = o.findConfig(getenv)
 	if o.worker.File, err = o.worker.Config.Read(); err != nil {
@@ -88,7 +88,8 @@ func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) (er
 	return usageError{err}
 }
 
-// takeEnvironment takes what the environment says where there is no flag. It returns what is given by one of the two.
+// takeEnvironment applies the environment where no flag is given. It returns a function that reports whether a setting is
+// given by a flag or by the environment.
 func (o *options) takeEnvironment(flags *pflag.FlagSet, getenv func(string) string) (given func(flag string) bool) {
 	isSet := map[string]bool{
 		"connection": getenv("DATABASE_URL") != "",
@@ -103,7 +104,7 @@ func (o *options) takeEnvironment(flags *pflag.FlagSet, getenv func(string) stri
 	return func(flag string) bool { return flags.Changed(flag) || isSet[flag] }
 }
 
-// check returns everything that is wrong with the options.
+// check returns all problems of the options.
 func (o *options) check(getenv func(string) string) error {
 	var problems []error
 	refuse := func(flag, format string, args ...any) {
@@ -163,7 +164,7 @@ func (o *options) check(getenv func(string) string) error {
 	return errors.Join(problems...)
 }
 
-// connections fills in where the connections of a worker go.
+// connections sets the connection configs of the worker.
 func (o *options) connections() (err error) {
 	if o.worker.Pool, err = o.database.pool(); err != nil {
 		return err
@@ -184,7 +185,7 @@ func (o *options) connections() (err error) {
 	return nil
 }
 
-// pollInterval is a flag: a time, or a bare number of milliseconds as Graphile Worker takes it.
+// pollInterval is the value of a flag: a time, or a bare number of milliseconds as in Graphile Worker.
 type pollInterval time.Duration
 
 func (p *pollInterval) Type() string   { return "time" }

@@ -40,7 +40,7 @@ var queueColumns = []column[queueRow]{
 
 func newQueuesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[queueRow]{
-		cobra:   cobra.Command{Use: "queues", Short: "List named queues, and how many jobs of each stand where", Long: queuesHelp, Example: queuesExamples},
+		cobra:   cobra.Command{Use: "queues", Short: "List named queues, with their number of jobs in each state", Long: queuesHelp, Example: queuesExamples},
 		after:   "queue",
 		query:   `select l.* from S.list_queues($1::text, $2::integer) as l order by l.queue_name`,
 		columns: queueColumns,

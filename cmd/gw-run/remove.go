@@ -6,12 +6,13 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const removeHelp = `Removes jobs from the queue, whatever state they are in; nobody will know of them any more. Left alone are jobs that run,
-unless their worker has held them for more than four hours.
+const removeHelp = `Deletes jobs from the queue in any state; nothing of them is kept. Running jobs are skipped, unless their worker has
+held them for more than four hours.
 
-By --key alone a job that runs is dealt with, too: it may end what it is at, but has lost its key and will not run again.
+With --key and no other condition a running job is not skipped: it may finish, but it loses its key and does not run
+again.
 
-Failed jobs that are old, and nothing else, are removed by:
+Old failed jobs are deleted by:
   gw-run remove --state failed --older-than 30d`
 
 const removeExamples = `  gw-run remove 17

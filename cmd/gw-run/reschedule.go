@@ -8,10 +8,11 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const rescheduleHelp = `Changes when and how jobs run; what is not given stays as it is. Failed jobs stay failed, unless --attempts or
---max-attempts leaves them one. Left alone are jobs that run, unless their worker has held them for more than four hours.
+const rescheduleHelp = `Changes the given values of jobs, such as the time at which they run, and no others. A failed job stays failed, unless
+it has an attempt left with the new --attempts or --max-attempts. Running jobs are skipped, unless their worker has held
+them for more than four hours.
 
-A time is anything that PostgreSQL reads as one, in UTC if it names no zone: '2026-12-24 18:00+01', tomorrow.`
+A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.`
 
 const rescheduleExamples = `  gw-run reschedule 17 --in 2h
   gw-run reschedule --task import --state ready --run-at '2026-12-24 02:00' --priority 10
@@ -32,7 +33,7 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 	flags.StringVar(&in, "in", "", "`time` from now to run at, such as 90s or 2h")
 	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
 	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts used; 0 restores all attempts")
-	flags.IntVar(&maxAttempts, "max-attempts", 0, "`number` of attempts after which a job has failed permanently")
+	flags.IntVar(&maxAttempts, "max-attempts", 0, "maximum `number` of attempts before a job fails permanently")
 	given := func(name string, value int) any {
 		if !flags.Changed(name) {
 			return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// selection says which jobs a command is about: all conditions that are given must be true.
+// selection is the conditions by which a command selects jobs. A job must match all conditions that are given.
 type selection struct {
 	state, task, queue, key string
 	olderThan, newerThan    string
@@ -27,7 +27,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 
 func (s selection) isEmpty() bool { return s == selection{} }
 
-// isOne reports whether no more than one job can be meant.
+// isOne reports whether the conditions can match at most one job.
 func (s selection) isOne() bool { return s.key != "" }
 
 // arguments returns the conditions as the first six arguments of the functions that take them.
@@ -35,7 +35,7 @@ func (s selection) arguments() []any {
 	return []any{orNull(s.state), orNull(s.task), orNull(s.queue), orNull(s.key), orNull(s.olderThan), orNull(s.newerThan)}
 }
 
-// conditions is how a statement takes the arguments, which are its parameters from first on.
+// conditions returns the SQL of the arguments, as the parameters of a statement from number first on.
 func conditions(first int) string {
 	return fmt.Sprintf("$%d::text, $%d::text, $%d::text, $%d::text, $%d::text::interval, $%d::text::interval",
 		first, first+1, first+2, first+3, first+4, first+5)

@@ -12,21 +12,20 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
-// session is the connection of a command that looks at the queue or acts on it, by the SQL functions that are there for
-// everybody.
+// session is the connection of a command that shows or changes the queue, with the public SQL functions.
 type session struct {
 	config *pgx.ConnConfig
 	schema string
 	conn   *pgx.Conn
 }
 
-// open connects to the queue. Times are read and told in UTC.
+// open connects to the database of the queue. Times are read and printed in UTC.
 func (d database) open(ctx context.Context) (*session, error) {
 	config, err := d.pool()
 	if err != nil {
 		return nil, err
 	}
-	// Nothing is prepared: each statement is run once or twice, and may come through a pooler.
+	// Statements are not prepared: each one runs once or twice, and possibly through a pooler.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	s := &session{config: config.ConnConfig, schema: d.schema}
@@ -44,17 +43,17 @@ func (s *session) close() {
 	if s.conn != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = s.conn.Close(ctx) // what was to be done is done
+		_ = s.conn.Close(ctx) // the command has its results already
 	}
 }
 
-// answer is what a query returned.
+// answer is the result of a query.
 type answer struct {
-	rows []json.RawMessage // an object each, with the names of the columns
-	now  time.Time         // by the clock of the database
+	rows []json.RawMessage // one object per row, with the column names as keys
+	now  time.Time         // now() of the database
 }
 
-// ask returns the rows of a query, in which S. stands for the schema. A connection that is gone is made anew.
+// ask returns the rows of a query, in which S stands for the schema. It reconnects if the connection is closed.
 func (s *session) ask(ctx context.Context, query string, args ...any) (answer, error) {
 	if s.conn.IsClosed() {
 		if err := s.connect(ctx); err != nil {
@@ -74,17 +73,17 @@ func (s *session) ask(ctx context.Context, query string, args ...any) (answer, e
 	return found, explain(err)
 }
 
-// sql completes a statement, in which S stands for the schema.
+// sql returns a statement with the schema in place of S.
 func (s *session) sql(text string) string {
 	return statement.In(pgx.Identifier{s.schema}.Sanitize(), text)
 }
 
-// decode returns the rows as values.
+// decode decodes the rows.
 func decode[T any](rows []json.RawMessage) ([]T, error) {
 	values := make([]T, len(rows))
 	for i, row := range rows {
 		if err := json.Unmarshal(row, &values[i]); err != nil {
-			return nil, fmt.Errorf("read what the database answers: %w", err)
+			return nil, fmt.Errorf("decode row: %w", err)
 		}
 	}
 	return values, nil

@@ -17,10 +17,10 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const showHelp = `Prints all that is known about jobs, with their payloads and their last errors.
+const showHelp = `Prints all values of jobs, including their payloads and last errors.
 
-With --json a job is one object a line, with the names of the columns of show_jobs(). The exit code is 1 if one of them is
-not there: it may be done.`
+With --json a job is one object per line, with the column names of show_jobs(). The exit code is 1 if one of the jobs
+does not exist: completed jobs no longer exist.`
 
 const showExamples = `  gw-run show 17
   gw-run show --key user:42
@@ -33,7 +33,7 @@ func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	)
 	cmd := &cobra.Command{
 		Use:     "show ID...",
-		Short:   "Show jobs whole, with payload and error",
+		Short:   "Show all values of jobs, with payload and last error",
 		Long:    showHelp,
 		Example: showExamples,
 		Args:    cobra.ArbitraryArgs,
@@ -43,7 +43,7 @@ func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 				return err
 			}
 			if (len(ids) == 0) == (key == "") {
-				return usageError{errors.New("which job? Give ids, or a key by --key")}
+				return usageError{errors.New("which job? Give ids, or a key with --key")}
 			}
 			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
 				return show(ctx, db, ids, key, l.json, out)
@@ -55,7 +55,7 @@ func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	return cmd
 }
 
-// show prints the jobs with these ids, or with a key.
+// show prints the jobs with these ids, or the job with this key.
 func show(ctx context.Context, db *session, ids []int64, key string, asJSON bool, out io.Writer) error {
 	found, err := db.ask(ctx, `
 		select s.*
@@ -87,7 +87,7 @@ func show(ctx context.Context, db *session, ids []int64, key string, asJSON bool
 	return missing(ids, jobs)
 }
 
-// missing returns an error if one of the ids is that of no job.
+// missing returns an error if there is no job for one of the ids.
 func missing(ids []int64, jobs []job) error {
 	var lost []string
 	for _, id := range ids {
@@ -101,7 +101,7 @@ func missing(ids []int64, jobs []job) error {
 	return nil
 }
 
-// describeJob prints a job for people.
+// describeJob prints a job as text, one value per line.
 func describeJob(out io.Writer, j job, now time.Time) error {
 	var b bytes.Buffer
 	say := func(label, text string) {
@@ -132,7 +132,7 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	return err
 }
 
-// section prints a text of several lines.
+// section prints a label and an indented text of several lines.
 func section(b *bytes.Buffer, label, text string) {
 	if text == "" {
 		return
@@ -143,7 +143,7 @@ func section(b *bytes.Buffer, label, text string) {
 	}
 }
 
-// indentJSON lays out a payload, which stays what it is otherwise.
+// indentJSON returns a payload with indentation, or as it is if it cannot be indented.
 func indentJSON(payload json.RawMessage) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, payload, "", "  "); err != nil {
@@ -152,7 +152,7 @@ func indentJSON(payload json.RawMessage) string {
 	return b.String()
 }
 
-// at tells a time by the clock and as seen from now.
+// at formats a time in UTC and relative to now.
 func at(m moment, now time.Time) string {
 	if m.isNull() || m.text != "" {
 		return m.text

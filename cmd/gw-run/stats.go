@@ -15,14 +15,15 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const statsHelp = `Prints how many jobs are in which state (see gw-run jobs), for how long the oldest ready and the longest running job have
-been so, how many workers are registered and were seen in the last five minutes, and how many jobs a second are added, and
-are gone because they are done or were removed.
+const statsHelp = `Prints the number of jobs in each state (see gw-run jobs), for how long the oldest ready job has been due, for how long
+the longest running job has been running, and how many registered workers were seen in the last five minutes. It also
+prints how many jobs per second are added, and how many are gone because they were completed or removed.
 
-For the rates the counters of the server's statistics are read twice, --over apart, and with --watch at each refresh; they
-may be a second behind. Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.
+The rates come from counters in the server's statistics, which are read twice, --over apart, or with --watch at each
+refresh. The counters may lag by a second. With more than some tens of thousands of jobs a sample is counted: numbers
+with a ~ are estimates.
 
-With --json it is one object, with the names of the columns of queue_stats(), added_per_second and gone_per_second.`
+With --json the output is one object, with the column names of queue_stats(), added_per_second and gone_per_second.`
 
 const statsExamples = `  gw-run stats
   gw-run stats --watch
@@ -53,7 +54,7 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	)
 	cmd := &cobra.Command{
 		Use:     "stats",
-		Short:   "Show how many jobs stand where, for how long, and how fast they come and go",
+		Short:   "Show the number of jobs in each state, their ages and their rates",
 		Long:    statsHelp,
 		Example: statsExamples,
 		Args:    noArguments,
@@ -82,7 +83,7 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "`time` to measure the rates for; 0s for none")
+	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "`time` over which the rates are measured; 0s for no rates")
 	l.addFlags(cmd, getenv)
 	return cmd
 }
@@ -97,7 +98,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// readStats reads the statistics, with the rates since an earlier reading. Counters that were reset in between have none.
+// readStats reads the statistics, with the rates since an earlier reading. There are no rates if the counters were reset in
+// between.
 func readStats(ctx context.Context, db *session, before *statsRow) (statsRow, error) {
 	found, err := db.ask(ctx, `select s.* from S.queue_stats() as s`)
 	if err != nil {

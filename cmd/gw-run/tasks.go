@@ -9,11 +9,11 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const tasksHelp = `Prints the tasks that the queue has ever had jobs of, or that a registered worker has which was seen in the last five
-minutes, with how many of their jobs are in which state (see gw-run jobs), and how many such workers have the task. Workers
-of Graphile Worker for Node.js do not register.
+const tasksHelp = `Prints the tasks that the queue has ever had jobs of, and those of registered workers that were seen in the last five
+minutes, with the number of their jobs in each state (see gw-run jobs). WORKERS is the number of these workers that have
+the task. Workers of Graphile Worker for Node.js do not register.
 
-Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
 
 const tasksExamples = `  gw-run tasks
   gw-run tasks --watch=10s
@@ -41,7 +41,7 @@ var taskColumns = []column[taskRow]{
 
 func newTasksCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[taskRow]{
-		cobra:   cobra.Command{Use: "tasks", Short: "List tasks, and how many jobs of each stand where", Long: tasksHelp, Example: tasksExamples},
+		cobra:   cobra.Command{Use: "tasks", Short: "List tasks, with their number of jobs in each state", Long: tasksHelp, Example: tasksExamples},
 		after:   "task",
 		query:   `select l.* from S.list_tasks($1::text, $2::integer) as l order by l.task_identifier`,
 		columns: taskColumns,

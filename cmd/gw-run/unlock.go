@@ -12,13 +12,14 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const unlockHelp = `Frees the jobs and queues that workers hold, for workers that are known to be dead: the jobs of one that lives would run a
-second time. The attempts of the freed jobs count. gw-run workers shows the ids.
+const unlockHelp = `Frees the jobs and queues that dead workers hold. Be sure that they are dead: the jobs of a live worker would run a
+second time. The interrupted attempts of the freed jobs count. gw-run workers shows the ids of workers.
 
-It is seldom needed: other workers free the jobs of a registered worker that has not been seen for a while, and those of any
-other after four hours. It is said what each worker holds and when it was last seen, and asked before anything is done.
+The command is rarely needed: other workers free the jobs of a registered worker that was not seen for a while, and the
+jobs of any other worker after four hours. It shows what each worker holds and when it was last seen, and asks for
+confirmation; --yes does not ask, and is required without a terminal.
 
-The exit code is 1 if one of the workers is neither registered nor holds anything.`
+The exit code is 1 if one of the workers is not registered and holds nothing.`
 
 const unlockExamples = `  gw-run unlock worker-d34db33f
   gw-run unlock --yes pool-1 pool-2`
@@ -30,7 +31,7 @@ type unlock struct {
 	db        *session
 }
 
-// unlocked is what became of a worker.
+// unlocked is what a worker holds, or held until it was unlocked.
 type unlocked struct {
 	ID         string `json:"worker_id"`
 	Jobs       int64  `json:"jobs"`
@@ -39,7 +40,7 @@ type unlocked struct {
 	IsKnown    bool   `json:"is_known"`
 }
 
-// what tells what it holds, or held.
+// what describes what the worker holds or held.
 func (u unlocked) what() string {
 	return plural(int(u.Jobs), "job") + " and " + plural(int(u.Queues), "queue")
 }
@@ -48,7 +49,7 @@ func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	u := &unlock{}
 	cmd := &cobra.Command{
 		Use:     "unlock WORKER...",
-		Short:   "Free what dead workers hold",
+		Short:   "Free the jobs and queues of dead workers",
 		Long:    unlockHelp,
 		Example: unlockExamples,
 		Args:    cobra.ArbitraryArgs,
@@ -64,8 +65,8 @@ func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			return stop.Explain(ctx, u.run(ctx, cmd, args))
 		},
 	}
-	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&u.json, "json", false, "print one JSON object a line")
+	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&u.json, "json", false, "print one JSON object per line")
 	u.database.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
@@ -102,12 +103,12 @@ func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err
 		return err
 	}
 	if len(known) < len(workers) {
-		return fmt.Errorf("workers that are neither registered nor hold anything: %d of %d", len(workers)-len(known), len(workers))
+		return fmt.Errorf("not registered and holding nothing: %d of %s", len(workers)-len(known), plural(len(workers), "worker"))
 	}
 	return nil
 }
 
-// held is what each of the workers $1 holds.
+// held selects what each of the workers $1 holds.
 const held = `
 	select w.worker_id, w.jobs, w.queues, w.last_seen_at,
 	       w.is_registered or w.jobs operator(pg_catalog.>) 0 or w.queues operator(pg_catalog.>) 0 as is_known
@@ -122,7 +123,7 @@ func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
 	return found, nil
 }
 
-// free frees what the workers hold, and returns what that was.
+// free frees what the workers hold and returns what they held.
 func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
 	found, err := u.db.ask(ctx, `
 		with held as materialized (`+held+`),
@@ -134,7 +135,7 @@ func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
 	return found, nil
 }
 
-// confirm tells what the workers hold, and asks.
+// confirm prints what the workers hold and asks for confirmation.
 func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) error {
 	if u.yes {
 		return nil
@@ -150,13 +151,13 @@ func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) e
 		}
 		fmt.Fprintf(errOut, "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
 	}
-	const question = "Free what they hold? Are they dead?"
+	const question = "Are these workers dead? Free what they hold?"
 	if !terminal.Is(cmd.InOrStdin()) {
-		return errors.New("nothing is done without a terminal to ask on; --yes does not ask")
+		return errors.New("without a terminal, --yes is required to confirm")
 	}
 	goOn, err := terminal.Ask(cmd.InOrStdin(), errOut, question)
 	if err == nil && !goOn {
-		err = errors.New("nothing was done")
+		err = errors.New("nothing was changed")
 	}
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/gwsql/gw/internal/about"
 )
 
-const versionHelp = `Prints what this program was built from and the version that it brings a schema to; with --connection, also the
-version that the schema there has.`
+const versionHelp = `Prints the version of this program and the schema version that it installs; with --connection, also the version of the
+schema in that database.`
 
 const versionExamples = `  gw-run version
   gw-run version --connection postgres:///app`

@@ -13,7 +13,7 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-// work runs a worker until there is a reason to stop, or only prepares its schema if that is all that was asked for.
+// work runs a worker until it stops. With --schema-only it only installs or upgrades the schema.
 func work(cmd *cobra.Command, o *options, stops *stop.Reasons) error {
 	o.worker.Logger = newLogger(cmd.ErrOrStderr(), o)
 	ctx, hard, release := stops.Begin(cmd.Context())

@@ -10,11 +10,12 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const workersHelp = `Prints the workers: those that are registered, with when they were last seen, and those that are not but hold jobs or
-queues, such as Graphile Worker's for Node.js. RUNNING is how many jobs a worker holds, of how many it may run at once.
+const workersHelp = `Prints the registered workers with the time when they were last seen, and workers that are not registered but hold jobs
+or queues, such as those of Graphile Worker for Node.js. RUNNING is the number of jobs that a worker holds and the number
+that it may run at once.
 
-Beyond some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates, and a worker that is not
-registered may be missing. A worker that is dead is freed of its jobs by the others, or at once by gw-run unlock.`
+With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates, and a worker that is
+not registered may be missing. The jobs of a dead worker are freed by the others, or at once by gw-run unlock.`
 
 const workersExamples = `  gw-run workers
   gw-run workers --watch
@@ -82,7 +83,7 @@ var workerColumns = []column[workerRow]{
 
 func newWorkersCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newNamesCommand(getenv, stops, names[workerRow]{
-		cobra:   cobra.Command{Use: "workers", Short: "List workers, and what they hold", Long: workersHelp, Example: workersExamples},
+		cobra:   cobra.Command{Use: "workers", Short: "List workers, with the number of their running jobs", Long: workersHelp, Example: workersExamples},
 		after:   "worker",
 		query:   `select l.* from S.list_workers($1::text, $2::integer) as l order by l.worker_id`,
 		columns: workerColumns,

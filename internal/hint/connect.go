@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// For returns err, with what to do about it if that is known of the database's error in it.
+// For returns err, with a remedy if it contains an error of the database for which one is known.
 func For(err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {
@@ -16,17 +16,17 @@ func For(err error) error {
 	}
 	switch refusal.Code {
 	case "3D000":
-		return fmt.Errorf("%w; %s makes it", err, createdb(refusal.Message))
+		return fmt.Errorf("%w; create it with: %s", err, createdb(refusal.Message))
 	case "25006":
-		return fmt.Errorf("%w; the server takes no writes: it is a standby, or default_transaction_read_only is on. "+
-			"Connect to the primary, as with target_session_attrs=read-write", err)
+		return fmt.Errorf("%w; the server is read-only: it is a standby, or default_transaction_read_only is on. "+
+			"Connect to the primary, for example with target_session_attrs=read-write", err)
 	}
 	return err
 }
 
 var plainName = regexp.MustCompile(`^database "([A-Za-z0-9_]+)" does not exist$`)
 
-// createdb returns the command that makes the database that a message names.
+// createdb returns the command that creates the database that a message names.
 func createdb(message string) string {
 	if name := plainName.FindStringSubmatch(message); name != nil {
 		return "createdb " + name[1]

@@ -13,8 +13,8 @@ import (
 
 func TestErrorsOfTheDatabaseSayWhatToDo(t *testing.T) {
 	for code, c := range map[string]struct{ message, want string }{
-		"3D000": {`database "app" does not exist`, "; createdb app makes it"},
-		"25006": {"cannot execute INSERT in a read-only transaction", "; the server takes no writes"},
+		"3D000": {`database "app" does not exist`, "; create it with: createdb app"},
+		"25006": {"cannot execute INSERT in a read-only transaction", "; the server is read-only"},
 		"40001": {"x", ""},
 	} {
 		err := fmt.Errorf("connect: %w", &pgconn.PgError{Code: code, Message: c.message})
@@ -24,7 +24,7 @@ func TestErrorsOfTheDatabaseSayWhatToDo(t *testing.T) {
 		}
 	}
 	odd := hint.For(&pgconn.PgError{Code: "3D000", Message: `database "a b" does not exist`})
-	if !strings.HasSuffix(odd.Error(), "; createdb makes it") {
+	if !strings.HasSuffix(odd.Error(), "; create it with: createdb") {
 		t.Error(odd)
 	}
 }

@@ -1,7 +1,7 @@
-// Package hint finds out what was meant by what was written wrong, and what to do about an error.
+// Package hint suggests the right name for a misspelt one, and a remedy for an error.
 package hint
 
-// Nearest returns the one of names that differs least from a word, empty if none differs by so few letters.
+// Nearest returns the name that differs least from a word, "" if every name differs by more than most letters.
 func Nearest(word string, names []string, most int) string {
 	best, least := "", most+1
 	for _, name := range names {
@@ -12,7 +12,7 @@ func Nearest(word string, names []string, most int) string {
 	return best
 }
 
-// distance returns how many letters have to be put in, taken out or replaced to make b of a: Levenshtein's.
+// distance returns the Levenshtein distance: how many letters must be inserted, deleted or replaced to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

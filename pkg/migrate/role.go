@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Role has rights to the table of jobs that somebody else than this program has granted, as roles beside the owner need
-// them with Graphile Worker. It calls the queue's functions itself, and may run Node workers.
+// A Role is a role other than the owner with rights to the table of jobs that this program has not granted, such as the roles
+// of producers and workers need with Graphile Worker. It calls the functions in the queue's own schema.
 type Role struct {
-	Name       string   // quoted; public for everybody
+	Name       string   // quoted, or public for all roles
 	Privileges []string // on _private_jobs: select, insert, ...
-	Lacks      []string // what our functions need besides, in the words of GRANT; nothing before they are there
+	Lacks      []string // rights that the functions need in addition, in the words of GRANT; empty before they are installed
 }
 
-// String says what the role may do.
+// String returns the role and its privileges as text.
 func (r Role) String() string {
 	return fmt.Sprintf("%s: %s on _private_jobs", r.Name, strings.Join(r.Privileges, ", "))
 }
@@ -29,7 +29,7 @@ func (r Role) writes() bool {
 	})
 }
 
-// remedy returns the statements that give the role what it lacks.
+// remedy returns the statements that grant the role the rights that it lacks.
 func (r Role) remedy() string {
 	var statements []string
 	for _, right := range r.Lacks {
@@ -38,7 +38,7 @@ func (r Role) remedy() string {
 	return strings.Join(statements, "; ")
 }
 
-// readRoles reads them with the body of our own function, which need not be there yet.
+// readRoles reads the roles with the body of _gw_direct_roles(), because the function itself may not be installed yet.
 func (m *Migrator) readRoles(ctx context.Context, tx pgx.Tx) ([]Role, error) {
 	body := m.bodyOf("_gw_direct_roles")
 	if body == "" {
@@ -55,7 +55,8 @@ func (m *Migrator) readRoles(ctx context.Context, tx pgx.Tx) ([]Role, error) {
 	return roles, nil
 }
 
-// Shared returns the roles that Up lets call the functions that take the place of Graphile Worker's.
+// Shared returns the roles to which Up grants the rights that they need to call the functions that replace those of Graphile
+// Worker.
 func (s Status) Shared() []Role {
 	if !slices.ContainsFunc(s.Pending, func(m Migration) bool { return m.Version == functionsVersion }) {
 		return nil
@@ -66,8 +67,8 @@ func (s Status) Shared() []Role {
 func warnLacking(roles []Role) (warnings []string) {
 	for _, r := range roles {
 		if len(r.Lacks) > 0 {
-			warnings = append(warnings, fmt.Sprintf("role %s lacks rights that add_job and the other functions need to be called by "+
-				"it; run: %s", r.Name, r.remedy()))
+			warnings = append(warnings, fmt.Sprintf("role %s lacks rights that it needs to call add_job and the other functions; "+
+				"run: %s", r.Name, r.remedy()))
 		}
 	}
 	return warnings

@@ -38,7 +38,7 @@ func (s Step) String() string {
 	case s.Action == Warn:
 		return "warning: " + s.Warning
 	case s.Action == Share:
-		return fmt.Sprintf("give role %s what the functions that take the place of Graphile Worker's need of it", s.Role.Name)
+		return fmt.Sprintf("grant role %s the rights that the replaced functions of Graphile Worker need", s.Role.Name)
 	case s.Action == Replace:
 		return fmt.Sprintf("restore %s (%s)", s.Object, s.Object.Origin)
 	case s.Action == Apply && s.Migration.Adopted:

@@ -8,29 +8,30 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PathPolicy says what to do about an [Unpinned] function when a schema of Graphile Worker is taken over.
+// PathPolicy is what to do about [Unpinned] functions when a schema of Graphile Worker is taken over.
 type PathPolicy string
 
 const (
-	RefusePaths PathPolicy = ""     // take nothing over
-	KeepPaths   PathPolicy = "keep" // leave the functions as they are
-	SetPaths    PathPolicy = "set"  // run their statements
+	RefusePaths PathPolicy = ""     // refuse to take over the schema
+	KeepPaths   PathPolicy = "keep" // leave the functions unchanged, with a warning
+	SetPaths    PathPolicy = "set"  // run the Statement of each function
 )
 
-// An Unpinned is a function of the user's that PostgreSQL calls for a table of the queue and that has no search_path of its
-// own. Graphile Worker's functions leave the session's path to it; ours have a path of their own, which it gets, too: a
-// name without a schema in it is not found then.
+// An Unpinned is a function of the user that PostgreSQL calls for a table of the queue and that has no search_path of its own.
+// Graphile Worker's functions run with the session's search_path, and so did this function. Our functions set a search_path of
+// their own, with which it then runs: it no longer finds names without a schema.
 type Unpinned struct {
-	Caller    string // what calls it: a trigger, policy, constraint or default, with its table
-	Function  string // with the types of its arguments
-	MayAlter  bool   // whether the role that is connected may run Statement
-	Statement string // gives it the path that sessions of the queue's owner begin with
+	Caller    string // the trigger, policy, constraint or default that calls it, with its table
+	Function  string // the function, with the types of its arguments
+	MayAlter  bool   // whether the connected role may run Statement
+	Statement string // sets its search_path to the one with which sessions of the queue's owner start
 }
 
-// String says what calls what.
+// String returns the caller and the function as text.
 func (u Unpinned) String() string { return u.Caller + " calls " + u.Function }
 
-// readUnpinned reads them with the body of our own function, which need not be there yet.
+// readUnpinned reads the functions with the body of _gw_unpinned_functions(), because that function itself may not be
+// installed yet.
 func (m *Migrator) readUnpinned(ctx context.Context, tx pgx.Tx) ([]Unpinned, error) {
 	body := m.bodyOf("_gw_unpinned_functions")
 	if body == "" {
@@ -38,17 +39,17 @@ func (m *Migrator) readUnpinned(ctx context.Context, tx pgx.Tx) ([]Unpinned, err
 	}
 	rows, err := tx.Query(ctx, body)
 	if err != nil {
-		return nil, fmt.Errorf("read functions without a path: %w", err)
+		return nil, fmt.Errorf("read functions without a search_path: %w", err)
 	}
 	unpinned, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Unpinned])
 	if err != nil {
-		return nil, fmt.Errorf("read functions without a path: %w", err)
+		return nil, fmt.Errorf("read functions without a search_path: %w", err)
 	}
 	return unpinned, nil
 }
 
-// planPaths sees to functions without a path before ours take the place of Graphile Worker's: in the same transaction, or
-// not at all.
+// planPaths applies the PathPolicy to the functions without a search_path. With SetPaths their statements run in the
+// transaction that replaces Graphile Worker's functions, before these are replaced.
 func (m *Migrator) planPaths(status *Status) {
 	if len(status.Unpinned) == 0 || status.Refusal != nil {
 		return
@@ -66,7 +67,7 @@ func (m *Migrator) planPaths(status *Status) {
 				return
 			}
 			fmt.Fprintf(&statements, "%s;\n", u.Statement)
-			status.Warnings = append(status.Warnings, fmt.Sprintf("%s, which is given a path by: %s", u, u.Statement))
+			status.Warnings = append(status.Warnings, fmt.Sprintf("%s; its search_path will be set by: %s", u, u.Statement))
 		}
 		status.prepend(functionsVersion, statements.String())
 	}
@@ -74,8 +75,8 @@ func (m *Migrator) planPaths(status *Status) {
 
 func warnUnpinned(unpinned []Unpinned) (warnings []string) {
 	for _, u := range unpinned {
-		warnings = append(warnings, fmt.Sprintf("%s, which has no search_path of its own and runs under that of the queue's "+
-			"functions; qualify the names in it and run: %s", u, u.Statement))
+		warnings = append(warnings, fmt.Sprintf("%s, which has no search_path of its own and runs with the one of the queue's "+
+			"functions; qualify the names in it, or run: %s", u, u.Statement))
 	}
 	return warnings
 }
@@ -87,11 +88,11 @@ func (m *Migrator) refuseUnpinned(unpinned []Unpinned) *Refusal {
 	}
 	return &Refusal{
 		Reason: ReasonPaths,
-		Problem: fmt.Sprintf("tables of schema %s call functions that have no search_path of their own: %s; they would run under "+
-			"that of the queue's functions, pg_catalog and pg_temp, and fail where a name in them has no schema",
+		Problem: fmt.Sprintf("tables of schema %s call functions that have no search_path of their own: %s; they would run with "+
+			"the one of the queue's functions, pg_catalog and pg_temp, and fail on names without a schema",
 			m.quoted(), enumerate(callers)),
-		WayOut: fmt.Sprintf("gw-migrate --function-paths=set gives them one, by: %s; --function-paths=keep leaves them as they are, "+
-			"where every name in them has its schema", strings.Join(statements, "; ")),
+		WayOut: fmt.Sprintf("gw-migrate --function-paths=set gives them one, with: %s; if every name in them has a schema, "+
+			"--function-paths=keep leaves them unchanged", strings.Join(statements, "; ")),
 	}
 }
 
@@ -99,6 +100,6 @@ func (m *Migrator) refuseAlter(u Unpinned) *Refusal {
 	return &Refusal{
 		Reason:  ReasonPaths,
 		Problem: fmt.Sprintf("%s, which has no search_path of its own and belongs to another role", u),
-		WayOut:  fmt.Sprintf("let its owner run: %s", u.Statement),
+		WayOut:  fmt.Sprintf("its owner has to run: %s", u.Statement),
 	}
 }

@@ -84,7 +84,7 @@ func TestFunctionsAreGivenAPathWhenThatIsAskedFor(t *testing.T) {
 		Tasks: map[string]string{"other": `await helpers.query("insert into done (n, worker) values ($1, 'node')", [payload.n])`},
 	})
 
-	run(t, gwMigrate, database, []string{"--function-paths=set", "--dry-run"}, 0, "which is given a path by: alter function app.audit_job()")
+	run(t, gwMigrate, database, []string{"--function-paths=set", "--dry-run"}, 0, "search_path will be set by: alter function app.audit_job()")
 	run(t, gwMigrate, database, []string{"--function-paths=set"}, 0, "is now at version")
 
 	nodegw.Utils(t, nodegw.V18, database, "", nodegw.Call{"addJob", "note", map[string]any{"n": 2}})
@@ -120,7 +120,7 @@ func TestAFunctionOfAnotherRolesIsLeftToThatRole(t *testing.T) {
 		execute(t, pool, statement)
 	}
 	_, err := migrator(t, asRole(t, database, owner), migrate.Config{Adopt: true, FunctionPaths: migrate.SetPaths}).Up(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "belongs to another role; let its owner run: alter function app.audit_job()") {
+	if err == nil || !strings.Contains(err.Error(), "belongs to another role; its owner has to run: alter function app.audit_job()") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -117,8 +117,8 @@ func TestTheCommandsNameRolesBesideTheOwner(t *testing.T) {
 	execute(t, pool, fmt.Sprintf("alter role %[1]s login bypassrls;"+tableGrants, role))
 
 	run(t, gwMigrate, database, []string{"status"}, 0, "role       "+role+": delete, insert, select, update on _private_jobs")
-	run(t, gwMigrate, database, []string{"--dry-run"}, 0, "would give role "+role+" what the functions")
-	run(t, gwMigrate, database, nil, 0, "give role "+role+" what the functions")
+	run(t, gwMigrate, database, []string{"--dry-run"}, 0, "would grant role "+role+" the rights")
+	run(t, gwMigrate, database, nil, 0, "grant role "+role+" the rights")
 
 	execute(t, pool, fmt.Sprintf("alter role %[1]s login bypassrls;"+tableGrants, late))
 	remedy := "grant select on table graphile_worker._gw_settings to " + late

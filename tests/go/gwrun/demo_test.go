@@ -92,7 +92,7 @@ func TestTheDemoTouchesAQueueThatExistsOnlyWhenItIsToldTo(t *testing.T) {
 	} {
 		p.wantExit(1)
 		p.stderr.wait(t, "about the queue", func(line string) bool {
-			return strings.Contains(line, "schema graphile_worker holds a queue already") && strings.Contains(line, "--existing")
+			return strings.Contains(line, "schema graphile_worker already contains a queue") && strings.Contains(line, "--existing")
 		})
 	}
 	if !pgtest.Value[bool](t, pool, `select count(*) = 1 and max(j.attempts) = 0 and to_regnamespace('gw_demo') is null

@@ -137,7 +137,7 @@ func TestAHelperThatNeedsPgSaysSo(t *testing.T) {
 	pool := pgtest.Pool(t, databaseURL)
 	dir := modules(t, "", map[string]string{"ask.mjs": `export default async (payload, { query }) => { await query("select 1"); };`})
 	runModules(t, databaseURL, dir)
-	const want = "this helper needs the package pg, and there is none for "
+	const want = "this helper needs the package pg, which "
 	if got := lastError(t, pool, addJob(t, pool, "ask", "{}")); !strings.HasPrefix(got, want) || !strings.Contains(got, "npm install pg") {
 		t.Errorf("last_error is %q", got)
 	}

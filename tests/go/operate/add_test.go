@@ -32,7 +32,7 @@ func TestEveryOptionOfAddReachesTheJob(t *testing.T) {
 func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
 	b := newBench(t)
 	b.want(b.run("add", "okk"), result{stdout: "Job 1 added: ready\n"}) // nobody is registered: they may be Node's
-	b.wantPart(b.run("add", ""), 2, "", "the task has no name, so that no worker can have it")
+	b.wantPart(b.run("add", ""), 2, "", "the task name is empty")
 	b.wantPart(b.run("add", "has space"), 0, "Job 2 added: ready\n", `gw-run: warning: no executable can serve the task "has space": `)
 	b.exec(`select .register_worker('one', '{ok,mail/send}'), .register_worker('other', '{"größe"}')`)
 	b.want(b.run("add", "mail/send"), result{stdout: "Job 3 added: ready\n"})
@@ -71,7 +71,7 @@ func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
 	b := newBench(t)
 	b.want(b.run("add", "t", `{"a": 1}`, "--key", "k"), result{stdout: "Job 1 added: ready\n"})
 	b.want(b.run("add", "t", `{"a": 2}`, "--key", "k"), result{stdout: "Job 1 replaced: ready\n"})
-	b.want(b.run("add", "other", `{"a": 3}`, "--key", "k", "--key-mode", "unsafe_dedupe"), result{stdout: "Job 1 stays as it is: ready\n"})
+	b.want(b.run("add", "other", `{"a": 3}`, "--key", "k", "--key-mode", "unsafe_dedupe"), result{stdout: "Job 1 unchanged: ready\n"})
 	got := b.run("add", "other", "--queue", "q", "--key", "k", "--key-mode", "unsafe_dedupe", "--json")
 	b.wantPart(got, 0, `"task_identifier":"t","queue_name":null,"key":"k"`, "")
 	if !b.is(`select payload ->> 'a' = '2' from .show_jobs('{1}')`) {
@@ -93,7 +93,7 @@ func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
 		"takes a task and a payload, not 0 arguments":    {},
 		"takes a task and a payload, not 3 arguments":    {"t", "{}", "{}"},
 		"exclude each other":                             {"t", "--in", "1h", "--run-at", "tomorrow"},
-		"--key-mode wants a --key":                       {"t", "--key-mode", "replace"},
+		"--key-mode requires --key":                      {"t", "--key-mode", "replace"},
 		"Invalid job_key_mode value":                     {"t", "--key", "k", "--key-mode", "keep"},
 		`invalid input syntax for type interval: "soon"`: {"t", "--in", "soon"},
 		"invalid input syntax for type timestamp":        {"t", "--run-at", "soon"},

@@ -18,12 +18,12 @@ func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
 		`select .add_job('t', queue_name => 'q' || n) from generate_series(1, 3) as n`,
 		`select from .get_job_batch('dead', batch_size => 2)`, `select from .get_job('alive')`)
 	b.want(b.run("unlock", "dead", "nobody"), result{1, "",
-		"dead holds 2 jobs and 2 queues, and was last seen 3 h ago\ngw-run: nothing is done without a terminal to ask on; --yes does not ask\n"})
+		"dead holds 2 jobs and 2 queues, and was last seen 3 h ago\ngw-run: without a terminal, --yes is required to confirm\n"})
 	if !b.is("select count(*) = 3 from .jobs where locked_by is not null") {
 		t.Error("it was done all the same")
 	}
 	b.want(b.run("unlock", "dead", "nobody", "--yes"), result{1, "dead: freed 2 jobs and 2 queues\nnobody: holds nothing and is not registered\n",
-		"gw-run: workers that are neither registered nor hold anything: 1 of 2\n"})
+		"gw-run: not registered and holding nothing: 1 of 2 workers\n"})
 	if got := b.value("select string_agg(locked_by, ' ') from .jobs"); got != "alive" {
 		t.Errorf("jobs are still held by %s", got)
 	}

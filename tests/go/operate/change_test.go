@@ -25,8 +25,8 @@ func TestJobsThatAreNamedAreChangedAndTheOthersTold(t *testing.T) {
 	mixed(b)
 	b.want(b.run("retry", "1", "2", "3", "4", "5", "6"), result{1, "Retried 3 jobs.\n", `
 job 4: is being run by w
-job 5: was replaced or removed while it ran; gw-run reschedule --attempts 0 revives it all the same
-job 6: is not there (any more)
+job 5: was replaced or removed while it ran; gw-run reschedule --attempts 0 makes it run again anyway
+job 6: does not exist (any more)
 gw-run: not changed: 3 jobs of 6
 `[1:]})
 	if got := b.value("select string_agg(id || ' ' || state || ' ' || attempts, ', ' order by id) from .list_jobs()"); got !=
@@ -72,7 +72,7 @@ func TestCancelTakesJobsThatRunToo(t *testing.T) {
 	b.want(b.run("cancel", "1", "3", "4", "5", "6", "--reason", "wrong customer"), result{1, "Canceled 2 jobs.\n", `
 job 3: has failed already
 job 5: has failed already
-job 6: is not there (any more)
+job 6: does not exist (any more)
 gw-run: not changed: 3 jobs of 5
 `[1:]})
 	if got := b.value("select string_agg(id || ' ' || state || ' ' || last_error, ', ' order by id) from .list_jobs(job_ids => '{1,3,4}')"); got !=
@@ -93,9 +93,9 @@ func TestAJobThatRunsIsRemovedByItsKey(t *testing.T) {
 		t.Error("the running job keeps its key, or may run again")
 	}
 	b.want(b.run("remove", "--key", "k1"), result{stdout: "Removed 1 job.\n"})
-	b.want(b.run("remove", "--key", "k1"), result{1, "", "gw-run: no job fits; is there one with the key \"k1\"?\n"})
+	b.want(b.run("remove", "--key", "k1"), result{1, "", "gw-run: no job matches; is there a job with the key \"k1\"?\n"})
 	b.want(b.run("retry", "--key", "k3"), result{stdout: "Retried 1 job.\n"})
-	b.want(b.run("remove", "--key", "k3", "--state", "failed"), result{1, "", "gw-run: no job fits; is there one with the key \"k3\"?\n"})
+	b.want(b.run("remove", "--key", "k3", "--state", "failed"), result{1, "", "gw-run: no job matches; is there a job with the key \"k3\"?\n"})
 }
 
 func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
@@ -110,7 +110,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 	b.want(b.run("fail", "--task", "t", "--yes"),
 		result{1, "Failed 2498 jobs.\n", "job 1: is being run by w\njob 1500: is being run by w\ngw-run: not changed: 2 jobs of 2500\n"})
 	b.want(b.run("retry", "--state", "failed", "-y"), result{stdout: "Retried 2498 jobs.\n"})
-	b.want(b.run("remove", "--state", "failed", "-y"), result{stderr: "No job fits.\n"})
+	b.want(b.run("remove", "--state", "failed", "-y"), result{stderr: "No job matches.\n"})
 	got := b.run("remove", "--task", "t", "--state", "ready", "-y", "--json")
 	if lines := strings.Count(got.stdout, `"is_done":true`); lines != 2498 || got.code != 0 {
 		t.Errorf("exit code %d, %d jobs told", got.code, lines)
@@ -123,7 +123,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 func TestOfManyJobsThatAreLeftAloneSomeAreTold(t *testing.T) {
 	b := newBench(t)
 	got := b.run("retry", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
-	b.wantPart(got, 1, "Retried 0 jobs.\n", "job 10: is not there (any more)\nand 2 more\ngw-run: not changed: 12 jobs of 12\n")
+	b.wantPart(got, 1, "Retried 0 jobs.\n", "job 10: does not exist (any more)\nand 2 more\ngw-run: not changed: 12 jobs of 12\n")
 }
 
 func TestAnInterruptedChangeSaysHowManyJobsAreDone(t *testing.T) {
@@ -148,8 +148,8 @@ func TestAnInterruptedChangeSaysHowManyJobsAreDone(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the exit code tells
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errOut.String(), "remove jobs, of which 1000 of 2500 are done") {
+	_ = cmd.Wait() // the exit code is checked below
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errOut.String(), "remove jobs, 1000 of 2500 done") {
 		t.Errorf("exit code %d; %s", code, errOut.String())
 	}
 	if err := holder.Rollback(t.Context()); err != nil {

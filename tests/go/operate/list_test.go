@@ -90,7 +90,7 @@ func TestConditionsOfJobsAreCombined(t *testing.T) {
 func TestALongListSaysHowToSeeTheRest(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job(t, queue_name => t) from unnest(array['a', 'b''s', 'c']) as t`)
-	const more = "There are more: --limit shows more of them, --after %s those that follow.\n"
+	const more = "There are more rows: --limit shows more of them, --after %s the next ones.\n"
 	b.wantPart(b.run("jobs", "-n", "2"), 0, strings.ReplaceAll(more, "%s", "2"), "")
 	b.wantPart(b.run("jobs", "-n", "2", "--json"), 0, `{"id":2`, strings.ReplaceAll(more, "%s", "2"))
 	b.wantPart(b.run("tasks", "-n", "1"), 0, strings.ReplaceAll(more, "%s", "a"), "")

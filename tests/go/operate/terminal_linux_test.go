@@ -128,7 +128,7 @@ func TestManyJobsAreAskedAboutWithTheirNumber(t *testing.T) {
 	s := b.sit("fail", "--task", "t")
 	s.see("Fail 1200 jobs? [y/N] ")
 	s.enter("n\n")
-	s.see("nothing was done")
+	s.see("nothing was changed")
 	s.wantExit(1)
 	if !b.is("select count(*) = 0 from .list_jobs('failed')") {
 		t.Error("it was done all the same")
