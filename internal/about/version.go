@@ -1,4 +1,4 @@
-// Package about tells what a program was built from, and which schema it brings along.
+// Package about prints the version of a program and of its schema.
 package about
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// Print prints what a program was built from and the version of the schema that it brings along. With a connection
-// it adds the version that the schema there has.
+// Print prints the version of a program and the schema version that it installs. With a connection it also prints the version
+// of the schema in that database.
 func Print(ctx context.Context, w io.Writer, program, connection, schema string) error {
 	available, err := migrate.Available()
 	if err != nil {
@@ -50,7 +50,7 @@ func installedVersion(ctx context.Context, connection, schema string) (string, e
 	}
 	switch {
 	case status.Installed == 0:
-		return fmt.Sprintf("schema %q has no queue of gw", schema), nil
+		return fmt.Sprintf("schema %q contains no queue of gw", schema), nil
 	case status.Extension != "":
 		return fmt.Sprintf("schema %q is at version %d, of extension %s", schema, status.Installed, status.Extension), nil
 	default:

@@ -1,4 +1,4 @@
-// Package build tells what the running program was built from.
+// Package build returns the build information of the running program.
 package build
 
 import (
@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Info says what the running program was built from, as the Go command recorded it.
+// Info is the build information that the Go command has recorded in the running program.
 type Info struct {
 	Path     string // of the main module; empty if unknown
 	Version  string // of the module; "(devel)" for a build outside a tagged or clean checkout
@@ -14,7 +14,7 @@ type Info struct {
 	Go       string // the version of Go
 }
 
-// Read returns what the running program was built from.
+// Read returns the build information of the running program.
 func Read() Info {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -39,10 +39,10 @@ func (b Info) String() string {
 	return text + b.Go + ")"
 }
 
-// ours is the module that has the programs of this repository.
+// ours is the module of this repository.
 const ours = "github.com/gwsql/gw"
 
-// Program returns String, behind "<module>@" if the program is another module's.
+// Program returns String, with "<module>@" in front if the program belongs to another module.
 func (b Info) Program() string {
 	if b.Path == "" || b.Path == ours {
 		return b.String()

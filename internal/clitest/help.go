@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// CheckHelp fails the test for what the help of a command and of its subcommands lacks: each command needs one line that
-// begins with a capital and ends without a stop, a description, and examples that call it; each flag needs a description.
+// CheckHelp fails the test if the help of a command or of a subcommand is incomplete: each command needs a short line that
+// begins with a capital and ends without a full stop, a description, and an example that calls it; each flag needs a
+// description.
 func CheckHelp(t *testing.T, cmd *cobra.Command) {
 	t.Helper()
 	path := cmd.CommandPath()
 	if cmd.Short == "" || strings.ToUpper(cmd.Short[:1]) != cmd.Short[:1] || strings.HasSuffix(cmd.Short, ".") {
-		t.Errorf("%s: its line in the list of commands is %q", path, cmd.Short)
+		t.Errorf("%s: the short description is %q", path, cmd.Short)
 	}
 	if cmd.Long == "" {
 		t.Errorf("%s: no description", path)
@@ -25,7 +26,7 @@ func CheckHelp(t *testing.T, cmd *cobra.Command) {
 	}
 	for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
 		if width := len([]rune(strings.TrimRight(line, "\n"))); width > 125 {
-			t.Errorf("%s: a line of its help has %d characters: %s", path, width, line)
+			t.Errorf("%s: a line of the help has %d characters: %s", path, width, line)
 		}
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {

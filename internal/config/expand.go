@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// reference is a variable of the environment in a text, or the sign for a dollar in front of a brace.
+// reference matches a reference ${NAME} to an environment variable, or the escape $${ for a literal ${.
 var reference = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
 
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// Expanded is a text of a file.
+// Expanded is a text of a config file in which references to environment variables are replaced.
 type Expanded struct {
-	Value   string // with the values of environment variables in it
-	Written string // as the file has it: this may be shown
+	Value   string // with the values of environment variables
+	Written string // as written in the file; this may be shown
 }
 
-// IsExpanded reports whether the text has something in it that the file does not have.
+// IsExpanded reports whether the value differs from the text in the file.
 func (t Expanded) IsExpanded() bool { return t.Value != t.Written }
 
-// shown returns how a mistake names the text: as it was made use of, unless variables are in it.
+// shown returns the text for an error message: used, the value as it was used, unless it contains variables.
 func (t Expanded) shown(used string) string {
 	if t.IsExpanded() {
 		return t.Written
@@ -28,7 +28,7 @@ func (t Expanded) shown(used string) string {
 	return used
 }
 
-// expand puts the values of environment variables in the place of each ${NAME}. $${ is ${.
+// expand replaces each ${NAME} by the value of the environment variable, and $${ by ${.
 func expand(text string, getenv func(string) string) (expanded string, problems []string) {
 	expanded = reference.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "$${" {
@@ -48,10 +48,10 @@ func expand(text string, getenv func(string) string) (expanded string, problems 
 	return expanded, problems
 }
 
-// password is that of a URL, with what is before it as a group.
+// password matches the password of a URL; the group is the text before it.
 var password = regexp.MustCompile(`^([^/?]*//[^/?:]*:)[^/?]*@`)
 
-// ShownURL returns as much of a URL as people may see: as it is written, without password and query.
+// ShownURL returns a URL for messages: as written in the file, without password and query.
 func (t Expanded) ShownURL() string {
 	shown, _, hasQuery := strings.Cut(t.Written, "?")
 	if hasQuery {

@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/internal/hint"
 )
 
-// File is what a config file says.
+// File is the content of a config file.
 type File struct {
 	Path string
 
@@ -27,20 +27,20 @@ type File struct {
 // Setting is a setting that mirrors a flag.
 type Setting struct {
 	Key      Key
-	Value    string // as the flag takes it; paths are absolute
+	Value    string // as given to the flag; paths are absolute
 	Text     Expanded
 	Position Position
 }
 
-// ForbiddenFlags are flags whose jobs are left for others: a list, or what a query returns in its first column.
+// ForbiddenFlags are flags of jobs that this worker does not claim: a list, or the first column of a query.
 type ForbiddenFlags struct {
 	List     []string
 	Query    string
 	Position Position
 }
 
-// Load reads the file at path. Its errors are [Problems], but for those of reading the file. getenv looks up the variables
-// that texts refer to.
+// Load reads the file at path. Its errors are [Problems], except errors of reading the file. getenv looks up the environment
+// variables that the file refers to.
 func Load(path string, getenv func(string) string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func Load(path string, getenv func(string) string) (*File, error) {
 	return Parse(path, string(text), getenv)
 }
 
-// Parse reads the text of the file at path, which says where relative paths begin.
+// Parse parses the text of the file at path. Relative paths in it are relative to the folder of path.
 func Parse(path, text string, getenv func(string) string) (*File, error) {
 	r := newReader(path, getenv)
 	file := &File{Path: path, Tasks: make(map[string]Task)}
@@ -77,7 +77,7 @@ func Parse(path, text string, getenv func(string) string) (*File, error) {
 	return file, nil
 }
 
-// unknown complains of a key that nobody knows. where ends a sentence that says that it does not exist.
+// unknown reports a key that does not exist. where completes the message, such as " in a task".
 func (r *reader) unknown(e entry, where string, known []string) {
 	advice := "the keys are " + strings.Join(known, ", ")
 	if meant := hint.Nearest(e.name, known, max(len(e.name)/3, 2)); meant != "" {
@@ -102,12 +102,12 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 		value = r.text(e).Value
 	}
 	if len(r.problems) == before {
-		text, _ := r.scalar(e) // it was read just now
+		text, _ := r.scalar(e) // the caller has read it already
 		file.Settings = append(file.Settings, Setting{key, value, text, r.valueAt(e)})
 	}
 }
 
-// timeOrZero returns a time that may be 0.
+// timeOrZero returns a time, which may be 0.
 func (r *reader) timeOrZero(e entry) time.Duration {
 	if token := e.value; token != nil && token.GetToken().Value == "0" {
 		return 0
@@ -133,7 +133,7 @@ func (r *reader) forbiddenFlags(e entry) ForbiddenFlags {
 	return flags
 }
 
-// within returns a path that is relative to dir as an absolute one.
+// within returns path as an absolute path; a relative path is relative to dir.
 func within(dir, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

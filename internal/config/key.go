@@ -2,19 +2,19 @@ package config
 
 import "time"
 
-// Key describes something that a config file may say.
+// Key describes a key of the config file.
 type Key struct {
 	Name    string
 	Takes   Type
-	Default string // in words, as the reference tells it
+	Default string // in words, for the reference
 	Meaning string
-	Flag    string // of gw-run, that goes before the file; empty without
+	Flag    string // the flag of gw-run that takes precedence over the file; empty if there is none
 }
 
-// Type is what a key takes, in words.
+// Type is the type of a key's value, in words.
 type Type string
 
-// What keys take.
+// The types of values.
 const (
 	Text    Type = "text"
 	Secrets Type = "secret, or list of secrets"
@@ -29,13 +29,13 @@ const (
 	Tasks   Type = "names with settings"
 )
 
-// What numbers and times are bounded by: memory is taken for each of so many jobs, and sums of such times are times.
+// The limits of numbers and times. Memory is allocated for each of the jobs, and sums of times must not overflow.
 const (
 	Most        = 100_000
 	LongestTime = 100 * 365 * 24 * time.Hour
 )
 
-// Settings are the keys at the top of a file that mirror flags.
+// Settings returns the top-level keys that correspond to flags.
 func Settings() []Key {
 	return []Key{
 		{"connection", Text, "`DATABASE_URL`, or the `PG*` variables", "The database: a URL, `key=value` pairs, or a bare name.", "connection"},
@@ -57,7 +57,7 @@ func Settings() []Key {
 	}
 }
 
-// Top are the other keys at the top of a file.
+// Top returns the other top-level keys.
 func Top() []Key {
 	return []Key{
 		{"forbidden_flags", Flags, "none", "This worker does not claim jobs with one of these flags. " +
@@ -66,7 +66,7 @@ func Top() []Key {
 	}
 }
 
-// Common are the keys of every task.
+// Common returns the keys of every task.
 func Common() []Key {
 	return []Key{
 		{"timeout", Time, "4h; 1m with `http` and `sql`", "How long one attempt may take. With `sql` it is the `statement_timeout`.", ""},
@@ -77,7 +77,7 @@ func Common() []Key {
 	}
 }
 
-// Kind is what serves a task.
+// Kind is the way in which a task is served.
 type Kind string
 
 // The kinds. A task of the kind [Folder] is served by an executable or a module in the folder of tasks.
@@ -90,7 +90,7 @@ const (
 	SQL        Kind = "sql"
 )
 
-// Kinds are the kinds of a task that a file names, each by a key of its own.
+// Kinds returns the kinds of a task that have a key of their own in the config file.
 func Kinds() []Key {
 	return []Key{
 		{string(Exec), Command, "", "Starts a program for each job.", ""},
@@ -101,7 +101,7 @@ func Kinds() []Key {
 	}
 }
 
-// OfKind returns the keys that only tasks of a kind have, beside the one that names the kind.
+// OfKind returns the keys that only tasks of this kind have, without the key of the kind itself.
 func OfKind(kind Kind) []Key {
 	program := []Key{
 		{"directory", Path, "the folder of the config file", "The program's working directory.", ""},

@@ -21,7 +21,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Column)
 }
 
-// Problem is a mistake in a config file.
+// Problem is an error in a config file.
 type Problem struct {
 	Position Position
 	Message  string // what is wrong, and what to do
@@ -29,7 +29,7 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Position.String() + ": " + p.Message }
 
-// Problems are the mistakes in a config file, in the order of their places.
+// Problems are the errors in a config file, in the order of their positions.
 type Problems []Problem
 
 // Error returns a line for each problem.

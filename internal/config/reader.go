@@ -15,23 +15,23 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// reader reads a file and collects what is wrong with it.
+// reader reads a config file and collects its problems.
 type reader struct {
 	path     string
 	getenv   func(string) string
 	anchors  map[string]ast.Node
-	merging  int // how many merges are under way, one within the other
+	merging  int // the current depth of nested merges
 	problems Problems
 }
 
-// deepest is how many merges may lie within each other. It stops one that merges itself.
+// deepest is the maximum depth of nested merges. It stops a mapping that merges itself.
 const deepest = 20
 
 func newReader(path string, getenv func(string) string) *reader {
 	return &reader{path: path, getenv: getenv, anchors: make(map[string]ast.Node)}
 }
 
-// body returns what a file says at the top, nil if that is nothing.
+// body returns the top node of a file, nil if the file is empty.
 func (r *reader) body(text string) ast.Node {
 	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *reader) body(text string) ast.Node {
 	return body
 }
 
-// Visit remembers where each anchor is.
+// Visit stores the anchors.
 func (r *reader) Visit(node ast.Node) ast.Visitor {
 	if anchor, ok := node.(*ast.AnchorNode); ok {
 		r.anchors[anchor.Name.GetToken().Value] = anchor.Value
@@ -67,9 +67,9 @@ func (r *reader) Visit(node ast.Node) ast.Visitor {
 	return r
 }
 
-// plain returns what a node stands for, nil for nothing. It is false after a mistake.
+// plain returns the node without anchors and aliases, nil if it is empty. ok is false after a problem.
 func (r *reader) plain(node ast.Node) (plain ast.Node, ok bool) {
-	for range 100 { // an alias of itself is no value
+	for range 100 { // an alias that refers to itself has no value
 		switch n := node.(type) {
 		case *ast.AnchorNode:
 			node = n.Value
@@ -96,7 +96,7 @@ func (r *reader) at(t *token.Token) Position {
 	return Position{Path: r.path, Line: t.Position.Line, Column: t.Position.Column}
 }
 
-// of returns where a node begins.
+// of returns the position at which a node begins.
 func (r *reader) of(node ast.Node) Position {
 	if pairs, ok := node.(*ast.MappingNode); ok && len(pairs.Values) > 0 && !pairs.IsFlowStyle {
 		return r.of(pairs.Values[0])
@@ -126,7 +126,7 @@ type entry struct {
 	value ast.Node
 }
 
-// valueAt returns where the value begins, or the key if there is none.
+// valueAt returns the position of the value, or of the key if there is no value.
 func (r *reader) valueAt(e entry) Position {
 	if e.value == nil {
 		return e.at
@@ -134,7 +134,8 @@ func (r *reader) valueAt(e entry) Position {
 	return r.of(e.value)
 }
 
-// entries returns the keys of a mapping with their values, those of merged ones last. what names the mapping.
+// entries returns the keys of a mapping with their values, those of merged mappings last. what is the mapping's name in
+// messages.
 func (r *reader) entries(node ast.Node, at Position, what string) []entry {
 	var pairs []*ast.MappingValueNode
 	switch n := node.(type) {
@@ -176,7 +177,7 @@ func (r *reader) entries(node ast.Node, at Position, what string) []entry {
 	return own
 }
 
-// merged returns what a merge key takes in.
+// merged returns the entries that a merge key adds.
 func (r *reader) merged(pair *ast.MappingValueNode, what string) []entry {
 	r.merging++
 	defer func() { r.merging-- }()
@@ -215,7 +216,7 @@ func (r *reader) scalar(e entry) (text Expanded, ok bool) {
 	return text, len(problems) == 0
 }
 
-// text returns a text that is not empty; a mistake makes it empty.
+// text returns a text, which is empty only after a problem.
 func (r *reader) text(e entry) Expanded {
 	text, ok := r.scalar(e)
 	if ok && strings.TrimSpace(text.Value) == "" {
@@ -224,13 +225,13 @@ func (r *reader) text(e entry) Expanded {
 	return text
 }
 
-// number returns a whole number from least to most; 0 after a mistake.
+// number returns a whole number from least to most; 0 after a problem.
 func (r *reader) number(e entry, least, most int) int {
 	text, ok := r.scalar(e)
 	if !ok {
 		return 0
 	}
-	n, err := strconv.Atoi(text.Value) // out of its range, the end of that
+	n, err := strconv.Atoi(text.Value) // for a number that is out of range, the nearest int
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text.Written)
@@ -253,7 +254,7 @@ func (r *reader) yes(e entry) bool {
 	return text.Value == "true"
 }
 
-// time returns a time above 0 and at most [LongestTime]; 0 after a mistake.
+// time returns a time above 0 and at most [LongestTime]; 0 after a problem.
 func (r *reader) time(e entry) time.Duration {
 	text, ok := r.scalar(e)
 	if !ok {
@@ -273,10 +274,10 @@ func (r *reader) time(e entry) time.Duration {
 	return 0
 }
 
-// digits are those of the numbers in a time.
+// digits matches the numbers in a time.
 var digits = regexp.MustCompile("[0-9]+")
 
-// parseTime returns a time, the longest that there is if its numbers are too large.
+// parseTime parses a time. If its numbers are too large it returns the longest time.
 func parseTime(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err == nil {
@@ -289,7 +290,7 @@ func parseTime(text string) (time.Duration, error) {
 	return math.MaxInt64, err
 }
 
-// list returns the elements of a list, and a single value as the only one.
+// list returns the elements of a list; a single value is a list of one element.
 func (r *reader) list(e entry) []entry {
 	sequence, ok := e.value.(*ast.SequenceNode)
 	if !ok {

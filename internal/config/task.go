@@ -23,9 +23,9 @@ type Task struct {
 
 	Timeout     time.Duration   // 0 for the default of the kind
 	Concurrency int             // 0 for no limit of its own
-	Backoff     []time.Duration // after each attempt, the last one again and again; nil for the database's
+	Backoff     []time.Duration // the delay after each attempt, the last one after all further ones; nil for the database's
 
-	ForbiddenFlags ForbiddenFlags // beside those of the file
+	ForbiddenFlags ForbiddenFlags // in addition to those of the file
 
 	Program Program // of Folder, Exec, Persistent and Node
 	Module  Module  // of Node
@@ -36,20 +36,20 @@ type Task struct {
 // Program is a program that serves a task.
 type Program struct {
 	Command   []string // an absolute path, and arguments; nil for a file in the folder of tasks
-	Shown     string   // the same for people, with ${NAME} for the values of variables
+	Shown     string   // the command for messages, with ${NAME} in place of the values of variables
 	Directory string   // absolute
 	Env       map[string]string
 	KillDelay time.Duration // 0 for the default
-	Children  int           // of Persistent, 0 for as many as jobs; of Node, 0 for one
+	Children  int           // the maximum number of processes; 0 for the default: with Persistent one for each job, with Node one
 }
 
 // Module is a file in JavaScript or TypeScript that serves a task.
 type Module struct {
 	Path    string // absolute
-	Version string // differs when the file has changed; empty if nobody has looked
+	Version string // changes with the file; empty if it was not determined
 }
 
-// Post is where the jobs of a task are posted to.
+// Post is the HTTP server to which the jobs of a task are posted.
 type Post struct {
 	URL          Expanded
 	Headers      map[string]string
@@ -64,10 +64,10 @@ type Call struct {
 	Batch    int // 0 for the default
 }
 
-// statementLike matches what has white space, parentheses or a semicolon outside of quotes, and so is no name.
+// statementLike matches a text with white space, parentheses or a semicolon outside of quotes, which is not a name.
 var statementLike = regexp.MustCompile(`^(?:[^"]|"[^"]*")*?[\s();](?:[^"]|"[^"]*")*$`)
 
-// maxBatch is how many jobs one transaction may run.
+// maxBatch is the maximum number of jobs in one transaction.
 const maxBatch = 64
 
 func (r *reader) tasks(file *File, e entry, dir string) {
@@ -100,7 +100,7 @@ func (r *reader) task(e entry, dir string) Task {
 	return task
 }
 
-// kind returns the kind that a task names. There may be one at most.
+// kind returns the kind of a task. A task can have only one key of a kind.
 func (r *reader) kind(entries []entry) Kind {
 	kind := Folder
 	for _, e := range entries {
@@ -116,7 +116,7 @@ func (r *reader) kind(entries []entry) Kind {
 	return kind
 }
 
-// misplaced complains of a key that tasks of another kind have, or none.
+// misplaced reports a key that only tasks of another kind have, or that no task has.
 func (r *reader) misplaced(e entry, kind Kind, known []string) {
 	var owners []string
 	for _, other := range append(names(Kinds()), string(Folder)) {
@@ -181,8 +181,8 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	}
 }
 
-// command returns a program with its arguments, and the same for people. A bare name is looked for as a shell would; a path
-// begins in dir.
+// command returns a program with its arguments, and the same for messages. A bare name is looked up in $PATH; a relative path
+// is relative to dir.
 func (r *reader) command(e entry, dir string) (command []string, shown string) {
 	var words []string
 	for i, element := range r.list(e) {
@@ -199,7 +199,7 @@ func (r *reader) command(e entry, dir string) (command []string, shown string) {
 	return command, strings.Join(words, " ")
 }
 
-// program finds a program. As it is written, it has a path, too, unless there are variables in it.
+// program finds a program. The Written of the result is its path, too, unless the name contains variables.
 func (r *reader) program(e entry, name Expanded, dir string) Expanded {
 	path := name.Value
 	if strings.ContainsRune(path, filepath.Separator) {
@@ -240,7 +240,7 @@ func (r *reader) file(e entry, dir string) string {
 	return path
 }
 
-// shownFile returns the absolute path of a file that exists, and the same for people.
+// shownFile returns the absolute path of a file that exists, and the path for messages.
 func (r *reader) shownFile(e entry, dir string) (path, shown string) {
 	text := r.text(e)
 	path = within(dir, text.Value)
@@ -250,7 +250,7 @@ func (r *reader) shownFile(e entry, dir string) (path, shown string) {
 	return path, text.shown(path)
 }
 
-// url returns the URL of a task, whose placeholders in braces are left as they are.
+// url returns the URL of a task, with its placeholders in braces.
 func (r *reader) url(e entry) Expanded {
 	text := r.text(e)
 	if text.Value == "" {
@@ -263,7 +263,7 @@ func (r *reader) url(e entry) Expanded {
 	return text
 }
 
-// secrets returns one or several keys of signatures. A mistake does not show them.
+// secrets returns one or more keys of signatures. Problems do not contain them.
 func (r *reader) secrets(e entry) []webhook.Secret {
 	var secrets []webhook.Secret
 	for _, element := range r.list(e) {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrNone is returned by [FromFlag] and [Find] when nothing says which database to use.
+// ErrNone is returned by [FromFlag] and [Find] if no flag or variable gives a database.
 var ErrNone = errors.New("no database given")
 
 // FromFlag is [Find] for a command, whose flag is --connection.
@@ -16,9 +16,9 @@ func FromFlag(flag string, getenv func(string) string) (string, error) {
 	return Find(flag, "--connection", getenv)
 }
 
-// Find returns the connection string to use: the given one, else that of DATABASE_URL, else the empty string if
-// PGHOST, PGDATABASE or PGSERVICE is set, which leaves everything to the PG* variables. The result is checked:
-// [pgxpool.ParseConfig] takes it. Errors call the given one by its name.
+// Find returns the connection string to use: the given one, otherwise the one of DATABASE_URL, otherwise the empty string if
+// PGHOST, PGDATABASE or PGSERVICE is set, so that the PG* variables apply. [pgxpool.ParseConfig] accepts the result. In errors
+// the given string is called name.
 //
 // A string can be a URL, a list of key=value, or the bare name of a database.
 //
@@ -48,7 +48,7 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 		if canHoldPassword(text) {
 			return "", fmt.Errorf("read connection from %s: it is neither a URL (postgres://user@host:port/database) nor a "+
 				"list of key=value nor a database name; it is not shown here as it may hold a password, in which a URL "+
-				"wants special characters written as %%XX", source)
+				"requires special characters to be written as %%XX", source)
 		}
 		return "", fmt.Errorf("read connection from %s: %w", source, err)
 	}
@@ -58,8 +58,8 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 	return text, nil
 }
 
-// isDatabaseName tells a bare name from a URL or key=value list. What has an @ is taken for a URL without its scheme
-// rather than for a name, lest its password be reported as the name of a missing database.
+// isDatabaseName reports whether a text is a bare name, and not a URL or key=value list. A text with an @ is taken as a URL
+// without its scheme, so that its password does not appear as the name of a missing database.
 func isDatabaseName(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "=@") && !strings.Contains(text, "://")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/internal/hint"
 )
 
-// mistake returns what is wrong with a text that is a connection in another form than the one that is meant, "" if nothing
-// is seen. It shows nothing of the text, which may hold a password.
+// mistake returns what is wrong with a connection string that is written in a wrong form, "" if it finds nothing. The result
+// contains no part of the string, which may hold a password.
 func mistake(text string) string {
 	if strings.HasPrefix(text, "jdbc:") {
 		return "it is a URL for Java, with jdbc: at its beginning; write postgres://user:password@host:port/database"
@@ -32,17 +32,17 @@ func mistake(text string) string {
 	case strings.Contains(behind, "#"):
 		return "there is a # in it; in a user or a password, # is written as %23"
 	case !strings.Contains(authority, "@") && strings.Contains(path, "@"):
-		return "there is an @ behind a /; in a user or a password, / is written as %2F"
+		return "there is an @ after a /; in a user or a password, / is written as %2F"
 	case !strings.Contains(authority, "@") && beginsWithPassword.MatchString(behind):
-		return "there is an @ behind a ?; in a user or a password, ? is written as %3F"
+		return "there is an @ after a ?; in a user or a password, ? is written as %3F"
 	}
 	return ""
 }
 
-// beginsWithPassword matches what is no parameter, for it has no =, before an @.
+// beginsWithPassword matches a text before an @ that is not a parameter, because it contains no =.
 var beginsWithPassword = regexp.MustCompile(`^\?[^=]*@`)
 
-// parameters are those of a connection as programs for PostgreSQL know them; what is none of them is a setting of the server.
+// parameters are the connection parameters of PostgreSQL clients. Any other name is a setting of the server.
 var parameters = []string{
 	"host", "hostaddr", "port", "dbname", "database", "user", "password", "passfile", "connect_timeout", "sslmode", "sslkey",
 	"sslcert", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "service", "servicefile",
@@ -50,7 +50,7 @@ var parameters = []string{
 	"sslcrl", "sslcrldir", "sslcompression", "sslcertmode", "gssencmode", "replication", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
 }
 
-// misspelt returns an error if a setting that would be sent to the server is much like a parameter of a connection.
+// misspelt returns an error if a setting that would be sent to the server has a name similar to that of a parameter.
 func misspelt(settings map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if slices.Contains(parameters, name) {

@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// OwnPath is the search_path of a session that runs our statements only: no function, operator or type that somebody else
-// made comes before PostgreSQL's own.
+// OwnPath is the search_path of a session that runs only our own statements: functions, operators and types of other schemas
+// cannot hide PostgreSQL's own.
 const OwnPath = "pg_catalog, pg_temp"
 
-// SpeakUTF8 lets the server convert to and from UTF-8, which is what texts are in Go, whatever the encoding of the
-// database and the role's own setting. Poolers know this parameter.
+// SpeakUTF8 sets client_encoding to UTF-8, the encoding of texts in Go, whatever the encoding of the database and the setting
+// of the role. Poolers know this parameter.
 func SpeakUTF8(config *pgx.ConnConfig) { config.RuntimeParams["client_encoding"] = "UTF8" }
 
-// Connect makes a connection with [OwnPath]. A pooler that does not take the path from a connection gets none.
+// Connect opens a connection with [OwnPath]. If a pooler does not accept a search_path, the connection has none.
 func Connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	pinned := config.Copy()
 	pinned.RuntimeParams["search_path"] = OwnPath
@@ -28,7 +28,7 @@ func Connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	return conn, err
 }
 
-// RefusesPath reports whether an error is that of a pooler that does not take a search_path from a connection.
+// RefusesPath reports whether an error is the one of a pooler that does not accept a search_path in the startup parameters.
 func RefusesPath(err error) bool {
 	var refusal *pgconn.PgError
 	return errors.As(err, &refusal) && strings.Contains(refusal.Message, "unsupported startup parameter: search_path")

@@ -1,5 +1,6 @@
-// Package graphile has what pkg/shim and pkg/migrate both know about Graphile Worker.
+// Package graphile contains constants about Graphile Worker that pkg/shim and pkg/migrate share.
 package graphile
 
-// Revision is the revision of Graphile Worker's schema that the shared tables have, and the newest one that a worker knows.
+// Revision is the revision of Graphile Worker's schema that the queue's tables correspond to, and the newest one that a worker
+// supports.
 const Revision = 20

@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// readTimeout bounds a request, which has no body worth waiting for.
+	// readTimeout is the timeout of reading a request.
 	readTimeout = 5 * time.Second
-	// pingTimeout bounds the look whether the database is there.
+	// pingTimeout is the timeout of a ping of the database.
 	pingTimeout = 2 * time.Second
-	// pingMaxAge is for how long its answer serves further requests.
+	// pingMaxAge is how long the result of a ping is used for further requests.
 	pingMaxAge = time.Second
 )
 
-// A Config says what a server serves.
+// A Config configures a [Server].
 type Config struct {
-	// Monitor knows the worker.
+	// Monitor is the monitor of the worker.
 	Monitor *Monitor
 
-	// Ping asks the database whether it is there.
+	// Ping checks that the database answers.
 	Ping func(context.Context) error
 
 	// Metrics serves /metrics.
 	Metrics http.Handler
 
-	// Logger receives what goes wrong.
+	// Logger receives errors of the server.
 	Logger *slog.Logger
 }
 
@@ -42,12 +42,12 @@ type Server struct {
 	address string
 	server  *http.Server
 
-	mu      sync.Mutex // held while the database is asked, so that requests at the same time share the answer
+	mu      sync.Mutex // held during a ping, so that concurrent requests share its result
 	pinged  time.Time
 	pingErr error
 }
 
-// Serve answers requests at an address, as net.Listen takes it, in the background until Close.
+// Serve listens at an address, as in [net.Listen], and answers requests in the background until Close.
 func Serve(address string, cfg Config) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -71,12 +71,12 @@ func Serve(address string, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Address returns where the server listens.
+// Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.address }
 
-// Close ends the server, requests under way included.
+// Close stops the server and aborts running requests.
 func (s *Server) Close() {
-	_ = s.server.Close() // its errors are those of a listener that is gone
+	_ = s.server.Close() // its errors come from a listener that is closed already
 }
 
 // answer is the body of /livez and /readyz.
@@ -97,7 +97,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, reasons)
 }
 
-// ping tells of a loss that no claim has met yet, as when all handlers are busy.
+// ping finds a lost database before the next claim does, for example while all handlers are busy.
 func (s *Server) ping() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,5 +119,5 @@ func (s *Server) reply(w http.ResponseWriter, reasons []string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // whoever asked is gone if this fails
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client is gone
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// usualPlaces are the folders where packagers put the server's binaries, which they often keep out of PATH.
+// usualPlaces returns patterns of the folders in which packages install the server's binaries, often outside of PATH.
 func usualPlaces() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu
@@ -24,8 +24,8 @@ func usualPlaces() []string {
 	}
 }
 
-// findBinaries returns the folder with initdb and postgres: the one that pg_config names, else the one in PATH, else the
-// newest of those that match the patterns.
+// findBinaries returns the folder with initdb and postgres: the one that pg_config prints, otherwise the one in PATH, otherwise
+// the newest of those that match the patterns.
 func findBinaries(patterns []string) (string, error) {
 	var candidates []string
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
@@ -40,10 +40,10 @@ func findBinaries(patterns []string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", unavailable("initdb and postgres are neither where pg_config says, nor in PATH, nor in " + strings.Join(patterns, ", "))
+	return "", unavailable("initdb and postgres are neither in the folder that pg_config prints, nor in PATH, nor in " + strings.Join(patterns, ", "))
 }
 
-// checkBinaries says whether a folder has what a server needs; client packages come without it.
+// checkBinaries returns an error if a folder lacks binaries that a server needs. Client packages do not contain them.
 func checkBinaries(dir string) error {
 	for _, name := range []string{"initdb", "postgres"} {
 		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {
@@ -53,7 +53,7 @@ func checkBinaries(dir string) error {
 	return nil
 }
 
-// newestFirst lists the folders that match, by the number in their path (9.6 sorts as 9), the highest first.
+// newestFirst returns the folders that match, sorted by the number in their path (9.6 sorts as 9), the highest first.
 func newestFirst(patterns []string) []string {
 	var dirs []string
 	for _, pattern := range patterns {

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// socketName is what PostgreSQL appends to the folder of its socket, for the port that we give it.
+	// socketName is the path that PostgreSQL appends to the folder of its socket, for port 5432.
 	socketName = "/.s.PGSQL.5432"
-	// maxSocketPath is the longest path that a socket may have, in bytes, on the strictest system (macOS).
+	// maxSocketPath is the maximum length of a socket's path, in bytes, on the strictest system (macOS).
 	maxSocketPath = 103
-	// logTail is how much of the server's log an error quotes, in bytes.
+	// logTail is the number of bytes of the server's log that an error quotes.
 	logTail = 2000
 )
 
-// cleanUpCluster is what the watchdog does for a cluster in the folder $1. It waits for the server to remove its pid file,
-// not for the pid to vanish: an orphan may stay a zombie.
+// cleanUpCluster is the watchdog's script for a cluster in the folder $1. It waits until the server has removed its pid file,
+// not until the pid is gone, because an orphan may remain a zombie.
 const cleanUpCluster = `
 pidfile=$1/data/postmaster.pid
 if [ -e "$pidfile" ]; then kill -QUIT "$(head -n 1 "$pidfile")"; fi
@@ -63,7 +63,7 @@ type cluster struct {
 	exited   chan struct{} // closed when the process has ended
 }
 
-// startCluster makes a new cluster with the binaries in binDir and starts it.
+// startCluster creates a new cluster with the binaries in binDir and starts it.
 func startCluster(ctx context.Context, binDir string, o Options) (*Server, error) {
 	c, err := newCluster(o.Dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func startCluster(ctx context.Context, binDir string, o Options) (*Server, error
 	return c.serve(ctx)
 }
 
-// serve launches a cluster that has its data. If that fails, the cluster is gone.
+// serve starts the server of a cluster that has its data. On failure it removes the cluster.
 func (c *cluster) serve(ctx context.Context) (*Server, error) {
 	if err := c.launch(); err != nil {
 		return nil, errors.Join(err, c.stop())
@@ -96,8 +96,8 @@ func (c *cluster) serve(ctx context.Context) (*Server, error) {
 	return server, nil
 }
 
-// newCluster makes the folder of a cluster in another, which may be empty for that of temporary files. It is readable by
-// its owner alone: whoever reaches the socket is superuser.
+// newCluster creates the folder of a cluster in another folder; an empty name is the folder of temporary files. Only its owner
+// can read it, because every client of the socket is a superuser.
 func newCluster(in string) (*cluster, error) {
 	owner, err := serverOwner()
 	if err != nil {
@@ -129,7 +129,7 @@ func newCluster(in string) (*cluster, error) {
 func (c *cluster) initialize(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.binDir, "initdb"), "-D", c.data(),
 		"-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	cmd.Dir = "/" // the owner may have no right to enter the current folder
+	cmd.Dir = "/" // the server's user may have no right to enter the current folder
 	cmd.SysProcAttr = detached(c.owner)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *cluster) initialize(ctx context.Context) error {
 	return nil
 }
 
-// launch runs postgres itself rather than pg_ctl, so that it is our child and we see it end.
+// launch starts postgres directly, not by pg_ctl, so that it is a child process whose end is noticed.
 func (c *cluster) launch() error {
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *cluster) launch() error {
 	exited := make(chan struct{})
 	c.process, c.exited = cmd.Process, exited
 	go func() {
-		_ = cmd.Wait() // an immediate shutdown is a failure to PostgreSQL; the log has every other reason
+		_ = cmd.Wait() // fails after an immediate shutdown; the log contains other reasons
 		close(exited)
 	}()
 	return nil
@@ -171,13 +171,13 @@ func (c *cluster) launch() error {
 
 func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// address names the port too, else PGPORT would.
+// address returns the address of the server. It contains the port, because PGPORT would apply otherwise.
 func (c *cluster) address() url.URL {
 	host := strings.NewReplacer("%2F", "/", "+", "%20").Replace(url.QueryEscape(c.dir))
 	return url.URL{Scheme: "postgres", User: url.User("postgres"), Host: ":5432", RawQuery: "host=" + host}
 }
 
-// stop shuts the server down without a checkpoint, since its data goes as well, and removes the folder.
+// stop shuts the server down without a checkpoint, because its data is removed as well, and removes the folder.
 func (c *cluster) stop() error {
 	if c.process != nil {
 		c.end(syscall.SIGQUIT)
@@ -189,7 +189,7 @@ func (c *cluster) stop() error {
 	return errors.Join(err, c.dog.dismiss())
 }
 
-// end ends the server's process by a signal, or if it does not listen, by force.
+// end ends the server's process with a signal, and kills it if it does not end in time.
 func (c *cluster) end(signal os.Signal) {
 	_ = c.process.Signal(signal) // it may have ended already
 	select {

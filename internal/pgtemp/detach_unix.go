@@ -4,8 +4,8 @@ package pgtemp
 
 import "syscall"
 
-// detached puts a child into a process group of its own, so that the terminal's Ctrl-C reaches only the starter, which
-// decides when its server ends; and hands the child to o, unless o is nil.
+// detached returns attributes that put a child into a process group of its own, so that Ctrl-C in the terminal does not reach
+// the server. If o is not nil, the child runs as that user.
 func detached(o *owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if o != nil {

@@ -2,7 +2,8 @@ package pgtemp
 
 import "syscall"
 
-// detached keeps the console's Ctrl-C away from a child. There is no root on Windows, hence never an owner.
+// detached returns attributes with which Ctrl-C in the console does not reach a child. The owner is always nil, because there
+// is no root on Windows.
 func detached(*owner) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

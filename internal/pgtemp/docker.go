@@ -15,7 +15,7 @@ import (
 const (
 	// dockerImage is the server that Docker runs.
 	dockerImage = "postgres:17-alpine"
-	// dockerProbeTimeout limits the question whether there is a Docker daemon.
+	// dockerProbeTimeout is the timeout of the check for a Docker daemon.
 	dockerProbeTimeout = 5 * time.Second
 )
 
@@ -29,9 +29,9 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 		}
 		return nil, unavailable(err.Error())
 	}
-	fmt.Fprintf(o.Log, "PostgreSQL: a container of the Docker image %s, which is pulled if it is not there\n", dockerImage)
+	fmt.Fprintf(o.Log, "PostgreSQL: a container of the Docker image %s, which is pulled if it does not exist\n", dockerImage)
 
-	// The port is open to everybody on this machine, hence a password.
+	// Every user of this machine can connect to the port, so the server needs a password.
 	password := rand.Text()
 	args := []string{
 		"run", "--rm", "--detach", "--publish", "127.0.0.1::5432", "--env", "POSTGRES_PASSWORD=" + password, dockerImage,
@@ -70,8 +70,8 @@ func removeContainer(id string) error {
 	return err
 }
 
-// docker runs the docker command and returns its output; the error has what it said, but not its arguments, which may
-// hold the password.
+// docker runs the docker command and returns its output. The error contains its stderr, but not its arguments, which may
+// contain the password.
 func docker(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "docker", args...)

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// defaultMirror is Maven Central, for which zonky.io builds archives of the server's binaries.
+	// defaultMirror is Maven Central, where zonky.io publishes archives of the server's binaries.
 	defaultMirror = "https://repo1.maven.org/maven2"
 
 	connectTimeout = 10 * time.Second // for TCP, and again for TLS
 	answerTimeout  = 15 * time.Second // from the request to the first byte of the answer
-	stallTimeout   = 15 * time.Second // between two pieces of the archive
+	stallTimeout   = 15 * time.Second // between two reads of the archive
 )
 
-// A download is that of the archive of the server's binaries for this machine.
+// A download downloads the archive of the server's binaries for this machine.
 type download struct {
 	mirror *url.URL
 	client *http.Client
@@ -57,8 +57,8 @@ func newDownload(o Options) (*download, error) {
 	}}, nil
 }
 
-// save writes the archive to a new file, and checks it against the mirror's checksum if there is one. Its errors tell
-// why there is no archive.
+// save writes the archive to a new file and compares it with the mirror's checksum if there is one. Its errors explain why the
+// download failed.
 func (d *download) save(ctx context.Context, path string) error {
 	sum, err := d.saveArchive(ctx, path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *download) save(ctx context.Context, path string) error {
 	return nil
 }
 
-// saveArchive returns the SHA-256 of what it has written.
+// saveArchive writes the archive to a new file and returns its SHA-256.
 func (d *download) saveArchive(ctx context.Context, path string) (sum string, err error) {
 	body, size, err := d.get(ctx, archivePath())
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *download) saveArchive(ctx context.Context, path string) (sum string, er
 	return fmt.Sprintf("%x", hash.Sum(nil)), nil
 }
 
-// checksum returns the archive's SHA-256 in hexadecimal as the mirror has it, empty if it has none.
+// checksum returns the archive's SHA-256 in hexadecimal from the mirror, empty if the mirror has none.
 func (d *download) checksum(ctx context.Context) (string, error) {
 	body, _, err := d.get(ctx, archivePath()+".sha256")
 	var answer statusError
@@ -113,8 +113,8 @@ func (d *download) checksum(ctx context.Context) (string, error) {
 	return strings.ToLower(sum), nil
 }
 
-// get returns what the mirror has at a path, and its size in bytes, -1 if that is not known. Reading it fails with
-// errStalled when nothing comes for a while.
+// get returns the mirror's content at a path and its size in bytes, -1 if that is not known. Reads fail with errStalled if no
+// data arrives for stallTimeout.
 func (d *download) get(ctx context.Context, path string) (io.ReadCloser, int64, error) {
 	d.status.set("waiting for an answer from " + d.mirror.Host)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -132,13 +132,13 @@ func (d *download) get(ctx context.Context, path string) (io.ReadCloser, int64, 
 		cancel(nil)
 		return nil, 0, errors.Join(statusError{answer.StatusCode}, answer.Body.Close())
 	}
-	body := &impatient{ctx: ctx, cancel: cancel, body: answer.Body, patience: d.stall}
+	body := &stallReader{ctx: ctx, cancel: cancel, body: answer.Body, patience: d.stall}
 	body.timer = time.AfterFunc(d.stall, func() { cancel(errStalled) })
 	return body, answer.ContentLength, nil
 }
 
-// impatient is a body whose reads fail when nothing comes for a while.
-type impatient struct {
+// stallReader is a body whose reads fail if no data arrives for a while.
+type stallReader struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	body     io.ReadCloser
@@ -146,7 +146,7 @@ type impatient struct {
 	patience time.Duration
 }
 
-func (i *impatient) Read(p []byte) (int, error) {
+func (i *stallReader) Read(p []byte) (int, error) {
 	i.timer.Reset(i.patience)
 	n, err := i.body.Read(p)
 	if err != nil && errors.Is(context.Cause(i.ctx), errStalled) {
@@ -155,13 +155,13 @@ func (i *impatient) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (i *impatient) Close() error {
+func (i *stallReader) Close() error {
 	i.timer.Stop()
 	i.cancel(nil)
 	return i.body.Close()
 }
 
-// counter is a writer that reports how many bytes it has been given.
+// counter is a writer that reports how many bytes were written to it.
 type counter struct {
 	n      int64
 	report func(int64)
@@ -181,13 +181,13 @@ func progress(n, size int64) string {
 	return fmt.Sprintf("downloading: %.1f of %.1f MB", float64(n)/megabyte, float64(size)/megabyte)
 }
 
-// archivePath is where a Maven repository has the archive for this machine.
+// archivePath returns the path of the archive for this machine in a Maven repository.
 func archivePath() string {
 	artifact := "embedded-postgres-binaries-" + platform(runtime.GOOS, runtime.GOARCH)
 	return fmt.Sprintf("io/zonky/test/postgres/%[1]s/%[2]s/%[1]s-%[2]s.jar", artifact, fetchedVersion)
 }
 
-// platform is the name by which zonky.io calls an operating system and its processor.
+// platform returns zonky.io's name of an operating system and processor.
 func platform(system, processor string) string {
 	switch processor {
 	case "arm64":

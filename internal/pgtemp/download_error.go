@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// errStalled is the cause of a download's end when nothing has come for stallTimeout.
+// errStalled is the cause with which a download ends if no data arrives for stallTimeout.
 var errStalled = errors.New("stalled")
 
 // A statusError is an answer other than 200 OK.
@@ -23,8 +23,8 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.code, http.StatusText(e.code))
 }
 
-// explain says in words why a request to the mirror has failed, so that it is clear whether the name, the network, the
-// mirror or this machine is at fault.
+// explain returns an error that says why a request to the mirror failed: because of the name, the network, the mirror or this
+// machine.
 func (d *download) explain(err error) error {
 	if errors.Is(err, context.Canceled) && !errors.Is(err, errStalled) {
 		return err
@@ -38,7 +38,7 @@ func (d *download) explain(err error) error {
 	case errors.As(err, &answer):
 		return d.explainStatus(answer)
 	case errors.Is(err, errStalled):
-		return fmt.Errorf("%s stalls: no data has come for %s", host, d.stall)
+		return fmt.Errorf("%s stalls: no data has arrived for %s", host, d.stall)
 	case errors.As(err, &name) && name.IsNotFound:
 		return fmt.Errorf("the DNS does not know the name %s", name.Name)
 	case errors.As(err, &name):
@@ -71,7 +71,7 @@ func (d *download) explainStatus(answer statusError) error {
 	}
 }
 
-// peer returns the address that a connection was to be made to: the mirror's, or that of a proxy.
+// peer returns the address of the failed connection: the mirror's, or that of a proxy.
 func peer(err error, host string) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Addr != nil {
@@ -80,7 +80,7 @@ func peer(err error, host string) string {
 	return host
 }
 
-// inner leaves out the method and the URL that net/http puts before an error.
+// inner returns the error without the method and the URL that net/http adds.
 func inner(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {

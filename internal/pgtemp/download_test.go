@@ -59,7 +59,7 @@ func TestAFailedDownloadSaysWhatIsAtFault(t *testing.T) {
 			_, _ = w.Write(archive[:100])
 		}, "has broken off the connection"},
 		"a page instead of an archive": {pgmirror.Handler([]byte("<html>Log in")).ServeHTTP, "unpack the archive from 127.0.0.1"},
-		"an empty archive":             {pgmirror.Handler(emptyZip(t)).ServeHTTP, "it has no .txz file"},
+		"an empty archive":             {pgmirror.Handler(emptyZip(t)).ServeHTTP, "it contains no .txz file"},
 		"an archive without a server":  {pgmirror.Handler(packed(t, t.TempDir())).ServeHTTP, "has no server"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAMirrorThatStallsIsGivenUp(t *testing.T) {
 			d := downloadFrom(t, mirror.URL)
 			d.stall = 50 * time.Millisecond
 			d.client.Transport.(*http.Transport).ResponseHeaderTimeout = d.stall
-			want := map[string]string{"before its answer": "does not answer", "in the archive": "stalls: no data has come for 50ms"}
+			want := map[string]string{"before its answer": "does not answer", "in the archive": "stalls: no data has arrived for 50ms"}
 			wantFault(t, d, want[name])
 		})
 	}

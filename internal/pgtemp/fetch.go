@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// fetchedVersion is the server that is downloaded, as the archives of zonky.io are numbered.
+	// fetchedVersion is the version of the server that is downloaded, in the numbering of zonky.io's archives.
 	fetchedVersion = "17.5.0"
-	// rootCache is where root keeps downloaded binaries: the server's user has no way into root's home.
+	// rootCache is root's cache of downloaded binaries. The server's user cannot read root's home.
 	rootCache = "/var/cache/gw"
 )
 
-// startFetched runs binaries that it has downloaded, now or at an earlier start. Root runs them as another user, as it
-// does with local binaries.
+// startFetched starts a server from downloaded binaries, and downloads them if they are not in the cache. As with local
+// binaries, root runs them as another user.
 func startFetched(ctx context.Context, o Options) (*Server, error) {
 	cache, err := o.cache()
 	if err != nil {
@@ -32,7 +32,7 @@ func startFetched(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(o.Log, "PostgreSQL: none found here, so version %s is downloaded once from %s into %s\n",
+	fmt.Fprintf(o.Log, "PostgreSQL: no server found on this machine; downloading version %s once from %s into %s\n",
 		fetchedVersion, d.mirror.Redacted(), home)
 	if err := fetch(ctx, cache, home, d); err != nil {
 		if ctx.Err() != nil {
@@ -43,7 +43,7 @@ func startFetched(ctx context.Context, o Options) (*Server, error) {
 	return startCluster(ctx, binDir, o)
 }
 
-// cache returns the folder that keeps downloaded binaries.
+// cache returns the folder for downloaded binaries.
 func (o Options) cache() (string, error) {
 	if o.CacheDir != "" {
 		return o.CacheDir, nil
@@ -58,7 +58,8 @@ func (o Options) cache() (string, error) {
 	return filepath.Join(user, "gw"), nil
 }
 
-// fetch puts the server's binaries into home, whole or not at all, so that starters do not disturb each other.
+// fetch downloads the server's binaries into home. It moves them there at once when they are complete, so that concurrent
+// starts do not interfere.
 func fetch(ctx context.Context, cache, home string, d *download) error {
 	if err := makeCache(cache); err != nil {
 		return fmt.Errorf("make the cache folder: %w", err)
@@ -76,13 +77,13 @@ func fetch(ctx context.Context, cache, home string, d *download) error {
 	if err == nil {
 		err = os.Rename(filepath.Join(scratch, "home"), home)
 		if err != nil && checkBinaries(filepath.Join(home, "bin")) == nil {
-			err = nil // another process was quicker
+			err = nil // another process was faster
 		}
 	}
 	return errors.Join(err, os.RemoveAll(scratch), dog.dismiss())
 }
 
-// makeCache makes the folder that keeps binaries. Root's is open for the server's user, whatever the umask.
+// makeCache creates the folder for downloaded binaries. The server's user can read root's, whatever the umask.
 func makeCache(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

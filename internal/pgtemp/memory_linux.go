@@ -3,17 +3,16 @@ package pgtemp
 import "syscall"
 
 const (
-	// sharedMemory is where Linux keeps files in memory for everybody.
+	// sharedMemory is the folder in which Linux keeps files in memory, for all users.
 	sharedMemory = "/dev/shm"
-	// tmpfs is the kind of a file system in memory, as statfs(2) tells it.
+	// tmpfs is the type of a file system in memory in statfs(2).
 	tmpfs = 0x01021994
-	// enoughRoom is how many bytes must be free there for a server that tests use: a few hundred megabytes are what it
-	// takes.
+	// enoughRoom is the number of free bytes that the folder must have. A server that tests use needs a few hundred megabytes.
 	enoughRoom = 4 << 30
 )
 
-// InMemory returns a folder for [Options.Dir] whose files are in memory, or nothing if there is none with enough room. A
-// server there does not wait for a disk.
+// InMemory returns a folder for [Options.Dir] whose files are in memory, so that a server does not wait for a disk. It returns
+// "" if there is no such folder with enough room.
 func InMemory() string {
 	const writeAndEnter = 2 | 1
 	var fs syscall.Statfs_t

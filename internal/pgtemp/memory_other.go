@@ -2,5 +2,5 @@
 
 package pgtemp
 
-// InMemory returns nothing: there is no such folder.
+// InMemory returns "", because there is no such folder.
 func InMemory() string { return "" }

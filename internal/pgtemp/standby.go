@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Standby makes a hot standby of this server, which is restarted for it, and returns when both accept connections.
-// follow, if not empty, is where the standby finds this server in place of its own address: a primary_conninfo.
+// Standby creates a hot standby of this server, which it restarts, and returns when both accept connections. follow, if not
+// empty, is the primary_conninfo of the standby; by default it is the address of this server.
 func (s *Server) Standby(ctx context.Context, follow string) (*Server, error) {
 	if err := s.Halt(false); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *Server) Standby(ctx context.Context, follow string) (*Server, error) {
 	return standby.serve(ctx)
 }
 
-// copy returns a cluster with the data of one that is halted, told to be a standby.
+// copy returns a cluster with the data of c, which is halted, set up as a standby.
 func (c *cluster) copy(ctx context.Context) (*cluster, error) {
 	other, err := newCluster(filepath.Dir(c.dir))
 	if err != nil {

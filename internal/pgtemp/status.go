@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// statusInterval is how long a log hears nothing of work that goes on.
+	// statusInterval is the interval between lines in a log while a step is running.
 	statusInterval = 5 * time.Second
-	// terminalInterval is how often the line on a terminal is written anew.
+	// terminalInterval is the interval at which the line on a terminal is refreshed.
 	terminalInterval = 200 * time.Millisecond
-	// clearLine goes back to the start of a terminal's line and empties it.
+	// clearLine moves to the start of a terminal's line and clears it.
 	clearLine = "\r\x1b[K"
 )
 
-// status tells what a start is busy with, for as long as that takes: on a terminal by a line that is written anew, elsewhere
-// by a line every few seconds. It is also the writer for lines between those. A nil status tells nothing.
+// status prints the current step of a start, until the start ends: on a terminal by a line that is overwritten, elsewhere by a
+// line every few seconds. Other lines are written through it. A nil status prints nothing.
 type status struct {
 	terminal bool
 	done     chan struct{}
@@ -27,12 +27,12 @@ type status struct {
 
 	mu    sync.Mutex
 	out   io.Writer
-	shown bool // the terminal's last line is ours
+	shown bool // the terminal's last line is the status line
 	doing string
 	since time.Time
 }
 
-// newStatus returns a status that writes to out until it is ended.
+// newStatus returns a status that writes to out until end is called.
 func newStatus(out io.Writer) *status {
 	if terminal.Is(out) {
 		return runStatus(out, true, terminalInterval)
@@ -60,7 +60,7 @@ func (s *status) run(interval time.Duration) {
 	}
 }
 
-// tell says what goes on, and since when the start has been going on.
+// tell prints the current step and the time since the start began.
 func (s *status) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *status) tell() {
 	}
 }
 
-// clear takes our line off the terminal.
+// clear removes the status line from the terminal.
 func (s *status) clear() {
 	if s.shown {
 		fmt.Fprint(s.out, clearLine)
@@ -90,7 +90,7 @@ func (s *status) Write(lines []byte) (int, error) {
 	return s.out.Write(lines)
 }
 
-// set says what the start is busy with from now on.
+// set sets the current step.
 func (s *status) set(doing string) {
 	if s == nil {
 		return
@@ -100,7 +100,7 @@ func (s *status) set(doing string) {
 	s.doing = doing
 }
 
-// end returns when nothing more is told.
+// end stops printing and returns when nothing more will be printed.
 func (s *status) end() {
 	close(s.done)
 	<-s.stopped

@@ -13,8 +13,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// unpack makes the folder home with the files of an archive: a zip with a .txz in it. Everybody can read them, since the
-// server may run as another user, and nothing is written outside home.
+// unpack creates the folder home with the files of an archive: a zip that contains a .txz. All users can read the files,
+// because the server may run as another user. Nothing is written outside home.
 func unpack(archive, home string) error {
 	jar, err := zip.OpenReader(archive)
 	if err != nil {
@@ -36,7 +36,7 @@ func unpack(archive, home string) error {
 		}
 		return unpackTar(tar.NewReader(files), home)
 	}
-	return errors.New("it has no .txz file")
+	return errors.New("it contains no .txz file")
 }
 
 func unpackTar(files *tar.Reader, home string) error {
@@ -82,7 +82,7 @@ func unpackFile(root *os.Root, header *tar.Header, content io.Reader) error {
 	}
 }
 
-// makeFolder makes a folder, and those above it, that everybody can enter, whatever the umask.
+// makeFolder creates a folder and its parents, which all users can enter, whatever the umask.
 func makeFolder(root *os.Root, name string) error {
 	if name == "." {
 		return nil

@@ -7,21 +7,22 @@ import (
 	"runtime"
 )
 
-// A watchdog cleans up after this process should it end without doing so itself: killed, panicking, or by os.Exit. It is
-// a shell that reads from a pipe held by us. A word on it is the dismissal; the end of it means that we are gone.
+// A watchdog cleans up if this process ends without cleaning up itself: because it was killed, panicked, or called os.Exit. It
+// is a shell that reads from a pipe of this process. A word on the pipe ends it without clean-up; the end of the pipe means
+// that this process has ended.
 type watchdog struct {
 	cmd  *exec.Cmd
 	line io.WriteCloser
 }
 
-// startWatchdog starts a watchdog that runs script, with args as $1, $2 and so on, when this process has gone.
-// On Windows, which has no sh, it does nothing.
+// startWatchdog starts a watchdog that runs script, with args as $1, $2 and so on, when this process has ended. It does nothing
+// on Windows, which has no sh.
 func startWatchdog(script string, args ...string) (*watchdog, error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
 	}
 	cmd := exec.Command("sh", append([]string{"-c", "read -r word && exit 0\n" + script, "gw-watchdog"}, args...)...)
-	cmd.Dir = "/" // keep no folder of the user's busy
+	cmd.Dir = "/" // do not keep a folder of the user in use
 	cmd.SysProcAttr = detached(nil)
 	line, err := cmd.StdinPipe()
 	if err != nil {

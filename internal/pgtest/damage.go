@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Damage removes the pieces of the payload that was stored last, which must be large enough to be stored in pieces: whoever
-// reads it is told so. It needs a superuser.
+// Damage deletes the TOAST chunks of the payload that was stored last, so that reading it fails. The payload must be large
+// enough to be stored out of line. Damage needs a superuser.
 func Damage(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -28,15 +28,15 @@ func Damage(t testing.TB, pool *pgxpool.Pool) {
 		select reltoastrelid::regclass from pg_class where oid = 'graphile_worker._private_jobs'::regclass`).Scan(&pieces); err != nil {
 		t.Fatal(err)
 	}
-	// No statement may change such a table, unless it is taken for another kind.
+	// PostgreSQL refuses to change a TOAST table, but not a table whose relkind is 'r'.
 	exec(`update pg_class set relkind = 'r' where oid = '` + pieces + `'::regclass`)
 	if n := exec(`delete from ` + pieces + ` where chunk_id = (
 		select chunk_id from ` + pieces + ` order by age(xmin), chunk_id desc limit 1)`); n == 0 {
-		t.Fatal("no payload is stored in pieces")
+		t.Fatal("no payload is stored out of line")
 	}
 	exec(`update pg_class set relkind = 't' where oid = '` + pieces + `'::regclass`)
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	Exec(t, pool, `vacuum `+pieces) // until then some of them are found
+	Exec(t, pool, `vacuum `+pieces) // before it, some of the chunks are still found
 }

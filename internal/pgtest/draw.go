@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Mutants returns which of a list of broken rules a run tries, each of which a test must see: one of them, as by [Draw].
+// Mutants returns the mutants (broken rules that a test must detect) that this run tries: one of them, chosen as by [Draw].
 func Mutants[T any](all []T) []T { return Draw(all, 1) }
 
-// Draw returns which of a list of like cases a run tries: all of them in CI (the environment variable CI is set), on one
-// version of PostgreSQL, and where -run names one; elsewhere as many as it is told, drawn anew each time.
+// Draw returns the cases that this run tries: all of them in CI (the environment variable CI is set) on one version of
+// PostgreSQL, and if -run names one; otherwise a new random selection of count cases.
 func Draw[T any](all []T, count int) []T {
 	if inCI() && !testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		return all
@@ -23,7 +23,7 @@ func Draw[T any](all []T, count int) []T {
 	return drawn[:min(count, len(drawn))]
 }
 
-// Scale returns how large a random run is unless a flag says it: in CI, or elsewhere.
+// Scale returns the default size of a random run: ci in CI, otherwise elsewhere.
 func Scale(ci, elsewhere int) int {
 	if inCI() {
 		return ci

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Example returns the URL of a database as [Database] makes it, for an Example function, which has no testing.TB, and
-// what drops it. What goes wrong panics, which fails the example.
+// Example is [Database] for an Example function, which has no testing.TB. It returns the URL of the database and a function that
+// drops it. Errors panic, which fails the example.
 func Example() (databaseURL string, drop func()) {
 	tb := &exampleTB{}
 	return Database(tb), tb.finish
 }
 
-// exampleTB is as much of a testing.TB as [Database] uses.
+// exampleTB implements the methods of testing.TB that [Database] uses.
 type exampleTB struct {
 	testing.TB
 	cleanups []func()

@@ -10,13 +10,13 @@ import (
 
 const (
 	hurriedDeadAfter = "2 seconds"
-	// slowDeadAfter holds from slowTime on: on a machine that stands still for a second now and again, nobody beats for long
-	// enough without a gap to tell within two seconds who is dead.
+	// slowDeadAfter is the value of dead_after after slowTime. On a machine that pauses for a second now and then, heartbeats
+	// have gaps, so that live workers would count as dead after two seconds.
 	slowDeadAfter = "12 seconds"
 	slowTime      = 20 * time.Second
 )
 
-// Hurry makes workers find their dead within seconds, and has the jobs of these run at once.
+// Hurry sets dead_after to seconds, so that workers find dead workers soon, and makes recovered jobs run at once.
 func Hurry(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	const deadAfter = "select graphile_worker.set_setting('dead_after', $1)"
@@ -25,7 +25,7 @@ func Hurry(t testing.TB, pool *pgxpool.Pool) {
 	relent := time.AfterFunc(slowTime, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, _ = pool.Exec(ctx, deadAfter, slowDeadAfter) // if not, its server is having a bad time, or the test is over
+		_, _ = pool.Exec(ctx, deadAfter, slowDeadAfter) // fails if the server is down or the test is over
 	})
 	t.Cleanup(func() { relent.Stop() })
 }

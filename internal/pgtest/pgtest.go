@@ -1,7 +1,7 @@
 // Package pgtest gives every test a PostgreSQL database of its own.
 //
-// A test package calls [Main] from its TestMain. The server is the one that GW_TEST_DATABASE_URL names, of which the
-// databases of the tests are made and dropped, else a private one from local binaries that ends with the tests.
+// A test package calls [Main] from its TestMain. The server is the one of GW_TEST_DATABASE_URL, on which the databases of the
+// tests are created and dropped, otherwise a private one from local binaries that ends with the tests.
 package pgtest
 
 import (
@@ -27,29 +27,30 @@ import (
 )
 
 const (
-	// serverVariable names the environment variable with the URL of a server whose role may create databases.
-	// It is also how Main tells the tests, and the programs that they start, about the server it started.
+	// serverVariable is the environment variable with the URL of a server whose role may create databases. If Main starts a
+	// server, it sets the variable for the tests and the programs that they start.
 	serverVariable = "GW_TEST_DATABASE_URL"
 
-	// binariesVariable names the environment variable with the folder of initdb and postgres that private servers are run
-	// from. Default: those that pgtemp finds. It is how one machine tests several versions.
+	// binariesVariable is the environment variable with the folder of initdb and postgres for private servers, with which one
+	// machine can test several versions. Default: the folder that pgtemp finds.
 	binariesVariable = "GW_TEST_BIN_DIR"
 
-	// timeout limits each step of making and dropping a database. It is long because it only matters when a test fails.
+	// timeout is the timeout of each step of creating and dropping a database. It is long because it only matters when a test
+	// fails.
 	timeout = 5 * time.Minute
 
-	// objectInUse is the SQLSTATE of what cannot be dropped since others use it.
+	// objectInUse is the SQLSTATE of dropping an object that is in use.
 	objectInUse = "55006"
 
-	// atOnce is how many tests run at once, of those that may, at the least.
+	// atOnce is the minimum number of parallel tests that run at once.
 	atOnce = 6
 )
 
-// Main runs the tests of a package and exits with their result. Without a server it says what to do and exits with 1.
+// Main runs the tests of a package and exits with their result. Without a server it prints what to do and exits with 1.
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	// On few processors as well, for tests wait more than they work. The command line has the last word.
+	// This applies to machines with few processors, too, because tests mostly wait. A flag on the command line takes precedence.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -79,8 +80,8 @@ func options(settings map[string]string) pgtemp.Options {
 	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings, Dir: pgtemp.InMemory()}
 }
 
-// Server starts a private server for a test that needs one to itself, to kill it or to set it otherwise. It is stopped
-// after the test.
+// Server starts a private server for a test that needs its own, to kill it or to change its settings. It is stopped after the
+// test.
 func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
 	t.Helper()
 	server, err := pgtemp.Start(context.Background(), options(settings))
@@ -95,8 +96,8 @@ func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
 	return server
 }
 
-// Database returns the URL of a fresh database with the schema graphile_worker as pkg/migrate installs it. It is dropped
-// after the test, whoever is still connected.
+// Database returns the URL of a new database with the schema graphile_worker as pkg/migrate installs it. After the test the
+// database is dropped, even if sessions are still connected.
 func Database(t testing.TB) string {
 	t.Helper()
 	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
@@ -111,8 +112,8 @@ func Database(t testing.TB) string {
 	})
 }
 
-// copying returns the option of create database that takes least: to copy files, which is all that servers before
-// PostgreSQL 15 do. Later ones write each page to their log instead unless told.
+// copying returns the option of create database that is fastest: copying files. Servers before PostgreSQL 15 do that always;
+// later ones write each page to the WAL by default.
 func copying(admin *pgx.Conn) string {
 	version, err := strconv.Atoi(strings.FieldsFunc(admin.PgConn().ParameterStatus("server_version"), isNoDigit)[0])
 	if err != nil || version < 15 {
@@ -123,7 +124,7 @@ func copying(admin *pgx.Conn) string {
 
 func isNoDigit(r rune) bool { return r < '0' || r > '9' }
 
-// EmptyDatabase returns the URL of a fresh database with nothing in it. It is dropped after the test as by [Database].
+// EmptyDatabase returns the URL of a new, empty database, which is dropped after the test like that of [Database].
 func EmptyDatabase(t testing.TB) string {
 	t.Helper()
 	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
@@ -131,7 +132,7 @@ func EmptyDatabase(t testing.TB) string {
 	})
 }
 
-// EncodedDatabase returns the URL of a fresh database with nothing in it and an encoding. It is dropped after the test as by
+// EncodedDatabase returns the URL of a new, empty database with an encoding, which is dropped after the test like that of
 // [Database].
 func EncodedDatabase(t testing.TB, encoding string) string {
 	t.Helper()
@@ -196,7 +197,7 @@ func withAdmin(server string, do func(ctx context.Context, admin *pgx.Conn) erro
 	return do(ctx, admin)
 }
 
-// drop ends the sessions itself: `with (force)` came with PostgreSQL 13.
+// drop ends the sessions itself, because PostgreSQL 12 has no `drop database with (force)`.
 func drop(ctx context.Context, admin *pgx.Conn, name string) error {
 	if err := exec(ctx, admin, "alter database %s allow_connections false", name); err != nil {
 		return err
@@ -209,13 +210,13 @@ func drop(ctx context.Context, admin *pgx.Conn, name string) error {
 		err = exec(ctx, admin, "drop database %s", name)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) && refused.Code == objectInUse {
-			continue // the server has waited for seconds for a session that has not ended yet
+			continue // a session has not ended yet, although the server waited for seconds
 		}
 		return err
 	}
 }
 
-// exec runs a statement with the names quoted into it.
+// exec runs a statement in which the names are quoted.
 func exec(ctx context.Context, conn *pgx.Conn, format string, names ...string) error {
 	quoted := make([]any, len(names))
 	for i, name := range names {

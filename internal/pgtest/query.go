@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// patience is how long a test waits for what must happen. It is long because it only matters when a test fails.
+// patience is the maximum time that a test waits for a condition. It is long because it only matters when a test fails.
 const patience = 5 * time.Minute
 
 // Exec runs a statement, or several where there are no arguments.
@@ -23,7 +23,7 @@ func Exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 // Value returns the only column of the only row.
 func Value[T any](t testing.TB, pool *pgxpool.Pool, sql string, args ...any) T {
 	t.Helper()
-	rows, _ := pool.Query(t.Context(), sql, args...) // the error comes again
+	rows, _ := pool.Query(t.Context(), sql, args...) // CollectExactlyOneRow returns the error
 	value, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -31,7 +31,7 @@ func Value[T any](t testing.TB, pool *pgxpool.Pool, sql string, args ...any) T {
 	return value
 }
 
-// Await waits until a query says true. It asks again and again: what it waits for shows in the database only.
+// Await repeats a query until it returns true, for conditions that can only be seen in the database.
 func Await(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recordVariable names the environment variable with the file to which each statement is appended that pkg/shim sends through
-// a pool of a test, as a line of JSON; see make calls.
+// recordVariable is the environment variable with a file. Each statement that pkg/shim sends through a pool of a test is appended
+// to it as a line of JSON; see make calls.
 const recordVariable = "GW_TEST_RECORD"
 
-// recorder is the tracer of the pools of tests where statements are recorded.
+// recorder is the tracer of tests' pools that records statements.
 type recorder struct {
 	path string
 
@@ -48,8 +48,8 @@ func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Tr
 func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// note records a statement about the queue that is new and comes from pkg/shim, or that CompletionOf has given to a test. The
-// schema for roles has functions with the names of the queue's.
+// note records a statement once, if it is a call of the queue by pkg/shim or a completion that CompletionOf returned to a test.
+// Calls in the schema for roles are recorded like calls in the queue's own, because their functions have the same names.
 func (r *recorder) note(sql string) {
 	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
 	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.HasPrefix(sql, `select "graphile_worker"._gw_complete_all(`) {
@@ -79,7 +79,7 @@ func (r *recorder) write(sql string) error {
 	return errors.Join(err, file.Close())
 }
 
-// isFromShim reports whether pkg/shim itself, and no test, is the caller nearest to pgx that is no internal package.
+// isFromShim reports whether the caller of pgx, internal packages aside, is pkg/shim itself and not a test.
 func isFromShim() bool {
 	callers := make([]uintptr, 50)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])

@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Role makes a role that may not log in. What it owns in the pool's database is dropped with it after the test.
+// Role creates a role without the right to log in. After the test it is dropped with everything that it owns in the pool's
+// database.
 func Role(t testing.TB, pool *pgxpool.Pool) (name string) {
 	t.Helper()
 	name = "gw_test_" + strings.ToLower(rand.Text())

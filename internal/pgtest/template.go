@@ -12,10 +12,10 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// templateLock is the advisory lock under which one of the test processes makes the template while the others wait.
+// templateLock is the advisory lock under which one test process creates the template while the others wait.
 const templateLock = 0x67775f74657374 // "gw_test"
 
-// ensureTemplate makes the migrated database that tests are cloned from, unless it is there.
+// ensureTemplate creates the migrated database from which tests' databases are copied, unless it exists.
 func ensureTemplate(ctx context.Context, admin *pgx.Conn, name string) (err error) {
 	if _, err := admin.Exec(ctx, "select pg_advisory_lock($1)", int64(templateLock)); err != nil {
 		return fmt.Errorf("lock the template: %w", err)
@@ -35,7 +35,7 @@ func ensureTemplate(ctx context.Context, admin *pgx.Conn, name string) (err erro
 	return makeTemplate(ctx, admin, name)
 }
 
-// makeTemplate renames the database last, so that a migration that failed half-way leaves no template.
+// makeTemplate creates the template. It renames the database last, so that a failed migration leaves no template.
 func makeTemplate(ctx context.Context, admin *pgx.Conn, name string) error {
 	draft := name + "_draft"
 	if err := exec(ctx, admin, "drop database if exists %s", draft); err != nil {
@@ -56,7 +56,7 @@ func makeTemplate(ctx context.Context, admin *pgx.Conn, name string) error {
 	return exec(ctx, admin, "alter database %s rename to %s", draft, name)
 }
 
-// templateName returns a name that follows from the SQL, so that a changed function never meets an old template.
+// templateName returns a name that depends on the SQL, so that a changed function is never tested with an old template.
 func templateName(files fs.FS) (string, error) {
 	hash := sha256.New()
 	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {

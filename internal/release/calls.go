@@ -12,20 +12,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Calls are what programs of a release call.
+// Calls are the functions and statements that programs of a release call.
 type Calls struct {
-	Functions  []Function `json:"functions"`  // that anybody may call
-	Statements []Call     `json:"statements"` // of the worker and the client
+	Functions  []Function `json:"functions"`  // the public functions
+	Statements []Call     `json:"statements"` // the statements of the worker and the client
 }
 
-// A Call is a statement that the worker or the client of a release sends, as the schema of that release takes it.
+// A Call is a statement that the worker or the client of a release sends, with its types in the schema of that release.
 type Call struct {
 	SQL        string   `json:"sql"`
-	Parameters []string `json:"parameters"` // their types
+	Parameters []string `json:"parameters"` // the types of the parameters
 	Columns    []string `json:"columns"`    // of the result, with their types
 }
 
-// Describe asks the server how it takes a statement.
+// Describe asks the server for the types of a statement's parameters and columns.
 func Describe(ctx context.Context, conn *pgx.Conn, sql string) (Call, error) {
 	described, err := conn.Prepare(ctx, "described", sql)
 	if err != nil {
@@ -48,7 +48,7 @@ func Describe(ctx context.Context, conn *pgx.Conn, sql string) (Call, error) {
 			return Call{}, err
 		}
 		label := field.Name
-		if label == "date_part" { // what extract is called before PostgreSQL 14
+		if label == "date_part" { // the name of extract before PostgreSQL 14
 			label = "extract"
 		}
 		call.Columns = append(call.Columns, label+" "+name)
@@ -64,8 +64,8 @@ func typeName(ctx context.Context, conn *pgx.Conn, oid uint32) (name string, err
 	return name, nil
 }
 
-// KeepCalls writes the calls of a release to a file: the statements in another one, a line of JSON each, as a migrated
-// database takes them.
+// KeepCalls writes the calls of a release to the file path: the public functions of a migrated database, and the statements in
+// the file recorded, which has one JSON string per line, with their types in that database.
 func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error {
 	file, err := os.Open(recorded)
 	if err != nil {
@@ -104,7 +104,7 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 	return writeFile(path, text.String())
 }
 
-// ReadCalls reads what KeepCalls has written.
+// ReadCalls reads a file that KeepCalls has written.
 func ReadCalls(path string) (calls Calls, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -116,7 +116,7 @@ func ReadCalls(path string) (calls Calls, err error) {
 	return calls, nil
 }
 
-// Functions lists the functions of a queue that anybody may call, with their arguments and results.
+// Functions returns the public functions of a queue, with their arguments and results.
 func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
 	rows, err := conn.Query(ctx, `
 		select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
@@ -134,15 +134,15 @@ func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
 	return functions, nil
 }
 
-// A Function is one that anybody may call, as PostgreSQL prints it.
+// A Function is a public function of the queue, as PostgreSQL prints it.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Results   string `json:"results"`
 }
 
-// Takes reports whether every call of an earlier function is right for f: arguments were appended with defaults, and
-// columns to the result, and nothing else has changed.
+// Takes reports whether every call of an earlier function is valid for f: the only changes are appended arguments with
+// defaults, and appended columns of the result.
 func (f Function) Takes(earlier Function) bool {
 	more, ok := strings.CutPrefix(f.Arguments, earlier.Arguments)
 	if !ok || f.Name != earlier.Name {

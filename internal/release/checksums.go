@@ -19,14 +19,14 @@ const (
 	snapshotsFolder  = "snapshots" // in migrationsFolder
 	functionsFolder  = "functions"
 
-	// checksumsFile is in migrationsFolder, in the form of sha256sum.
+	// checksumsFile is a file in migrationsFolder, in the format of sha256sum.
 	checksumsFile = "CHECKSUMS"
 )
 
-// Checksums are the SHA-256 sums of what has been released, in hexadecimal, by the paths in the folder migrations.
+// Checksums are the SHA-256 sums of the released files, in hexadecimal, by their paths in the folder migrations.
 type Checksums map[string]string
 
-// ReadChecksums reads the checksums of a directory; without the file nothing has been released.
+// ReadChecksums reads the checksums of a directory. Without the file nothing has been released.
 func ReadChecksums(directory string) (Checksums, error) {
 	text, err := os.ReadFile(filepath.Join(directory, migrationsFolder, checksumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,7 @@ func ReadChecksums(directory string) (Checksums, error) {
 	return sums, nil
 }
 
-// Check returns an error that names each released file that is not as it was released, and says what to do.
+// Check returns an error with each released file that was changed or removed, and the remedy.
 func Check(directory string) error {
 	sums, err := ReadChecksums(directory)
 	if err != nil {
@@ -79,7 +79,7 @@ func Check(directory string) error {
 	return nil
 }
 
-// Freeze writes the checksums of all migrations and snapshots of a directory: from now on they are released.
+// Freeze writes the checksums of all migrations and snapshots of a directory, which marks them as released.
 func Freeze(directory string) error {
 	if err := Check(directory); err != nil {
 		return err
@@ -112,7 +112,7 @@ func snapshotOf(path string) string {
 	return parts[1]
 }
 
-// sum returns the checksums of all migrations and snapshots as they are.
+// sum returns the checksums of all migrations and snapshots in their current state.
 func sum(directory string) (Checksums, error) {
 	sums := make(Checksums)
 	err := readSQL(filepath.Join(directory, migrationsFolder), func(path, text string) {
@@ -125,7 +125,7 @@ func sum(directory string) (Checksums, error) {
 	return sums, nil
 }
 
-// readSQL calls use for each file below a folder, in lexical order, with its path in it.
+// readSQL calls use for each file below a folder, in lexical order, with its path relative to the folder.
 func readSQL(folder string, use func(path, text string)) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".sql" {

@@ -1,6 +1,5 @@
-// Package release keeps the SQL of releases as they were. The file migrations/CHECKSUMS names every file that has been
-// released; none of them changes any more. What has changed in functions/ since goes into a snapshot of its own, with the
-// migration that installs it.
+// Package release protects the released SQL files from changes. The file migrations/CHECKSUMS lists every released file; none
+// of them may change. Later changes in functions/ are written to a snapshot of their own, with the migration that installs it.
 //
-// A directory is that of this repository's sql: functions, migrations and their snapshots.
+// A directory is the folder sql of this repository: functions, migrations and their snapshots.
 package release

@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// A function is the head of a function in a file of the folder functions.
+// A function is the signature of a function in a file of the folder functions.
 type function struct {
-	object    string // as _gw_installed has it, without the schema: "function _gw_names(text[],bigint)"
+	object    string // the name in _gw_installed, without the schema: "function _gw_names(text[],bigint)"
 	arguments []argument
 	results   string
 }
 
 type argument struct {
-	name     string // with its type
+	name     string // and type
 	defaults bool
 }
 
-// needsDrop reports whether `create or replace` cannot make the later function in place of f: it has the same types of
-// arguments, but other names, fewer defaults or other results.
+// needsDrop reports whether `create or replace` cannot replace f by the later function: it has the same argument types, but
+// other argument names, fewer defaults or other results.
 func (f function) needsDrop(later function) bool {
 	same := func(a, b argument) bool { return a.name == b.name && (!a.defaults || b.defaults) }
 	return f.results != later.results || !slices.EqualFunc(f.arguments, later.arguments, same)
 }
 
-// functionPattern finds a function as all of them are written: with the body in dollar quotes, and a comment behind it.
+// functionPattern matches a function in the form in which all of them are written: with the body in dollar quotes, followed by
+// a comment.
 var functionPattern = regexp.MustCompile(
 	`(?sm)^create or replace function \{\{\.schema\}\}\.\w+\((.*?)^as \$\$.*?\$\$;\s+` +
 		`comment on function \{\{\.schema\}\}\.(\w+\(.*?\)) is`)
 
-// functionsIn returns the functions that a file makes, by their names as objects.
+// functionsIn returns the functions that a file creates, by their object names.
 func functionsIn(text string) map[string]function {
 	found := make(map[string]function)
 	for _, match := range functionPattern.FindAllStringSubmatch(text, -1) {
@@ -51,13 +52,13 @@ func functionsIn(text string) map[string]function {
 	return found
 }
 
-// typeNames are names of types as PostgreSQL prints them, by those that sources use instead.
+// typeNames maps names of types in the sources to the names that PostgreSQL prints.
 var typeNames = map[string]string{
 	"timestamptz": "timestamp with time zone", "timestamp": "timestamp without time zone",
 	"int": "integer", "bool": "boolean", "float8": "double precision",
 }
 
-// objectOf returns how _gw_installed names a function with this signature.
+// objectOf returns the name of a function with this signature in _gw_installed.
 func objectOf(signature string) string {
 	name, types, _ := strings.Cut(strings.ReplaceAll(signature, "{{.schema}}.", ""), "(")
 	printed := regexp.MustCompile(`\s*,\s*`).Split(strings.TrimSuffix(types, ")"), -1)
@@ -73,7 +74,7 @@ func objectOf(signature string) string {
 	return "function " + name + "(" + strings.Join(printed, ",") + ")"
 }
 
-// splitOutside splits a text at a separator that is in no parentheses and no quotes.
+// splitOutside splits a text at each separator outside of parentheses and quotes.
 func splitOutside(text string, separator rune) (parts []string) {
 	depth, start, quoted := 0, 0, false
 	for i, r := range text {
@@ -95,7 +96,7 @@ func splitOutside(text string, separator rune) (parts []string) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// withoutHeaders returns a file without the comments that stand outside of the bodies of functions: they reach no database.
+// withoutHeaders returns a file without the comments outside of function bodies, which are not stored in a database.
 func withoutHeaders(text string) string {
 	var kept []string
 	inBody := false
@@ -111,7 +112,7 @@ func withoutHeaders(text string) string {
 	return strings.Join(kept, "")
 }
 
-// source is a state of the folder functions: its files by their paths.
+// source is the content of the folder functions: its files by their paths.
 type source map[string]string
 
 func readSource(folder string) (source, error) {
@@ -119,7 +120,7 @@ func readSource(folder string) (source, error) {
 	return files, readSQL(folder, func(path, text string) { files[path] = text })
 }
 
-// functions returns what the files make.
+// functions returns the functions that the files create.
 func (s source) functions() map[string]function {
 	all := make(map[string]function)
 	for _, text := range s {

@@ -17,9 +17,9 @@ const firstFunctions = "000003"
 
 const installFile = "install.sql"
 
-// Snapshot freezes the functions of a directory in the snapshot that is not released yet. Until the first release that is
-// all of them. After it, it is what differs from the releases, in a migration of its own, which Snapshot writes when there
-// is none yet and removes when nothing differs any more. It refuses a directory where a released file is changed.
+// Snapshot writes the functions of a directory to the snapshot that is not released yet. Before the first release the snapshot
+// contains all functions. Afterwards it contains those that differ from the releases, and Snapshot also writes the migration
+// that installs it, or removes both when nothing differs any more. It returns an error if a released file was changed.
 func Snapshot(directory string) error {
 	if err := Check(directory); err != nil {
 		return err
@@ -48,7 +48,7 @@ func Snapshot(directory string) error {
 	return writeDelta(directory, sums, delta)
 }
 
-// released returns the functions as the released snapshots leave them.
+// released returns the functions after all released snapshots.
 func released(directory string, sums Checksums) (source, error) {
 	state := make(source)
 	for _, path := range slices.Sorted(maps.Keys(sums)) {
@@ -83,7 +83,7 @@ func droppedBy(install string) (objects []string) {
 	return objects
 }
 
-// difference returns the files of a snapshot that leads from the functions before to those after.
+// difference returns the files of a snapshot that changes the functions before into those after.
 func difference(before, after source) (source, error) {
 	delta := make(source)
 	var install strings.Builder
@@ -186,8 +186,8 @@ const migrationText = `-- The functions that differ from those of the release be
 select {{.schema}}._gw_finish_migration();
 `
 
-// openMigration returns the name of the migration that installs the snapshot that is not released yet, empty if there is
-// none, and the number of the next migration.
+// openMigration returns the name of the migration that installs the unreleased snapshot, "" if there is none, and the number of
+// the next migration.
 func openMigration(directory string, sums Checksums) (name, next string, err error) {
 	names, err := filepath.Glob(filepath.Join(directory, migrationsFolder, "*.sql"))
 	if err != nil {
@@ -214,7 +214,7 @@ func snapshotFolder(directory, number string) string {
 	return filepath.Join(directory, migrationsFolder, snapshotsFolder, number)
 }
 
-// writeSnapshot replaces a snapshot by these files.
+// writeSnapshot replaces the files of a snapshot.
 func writeSnapshot(directory, number string, files source) error {
 	folder := snapshotFolder(directory, number)
 	if err := os.RemoveAll(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// Package seconds reads times that come as a number of seconds.
+// Package seconds converts numbers of seconds to durations.
 package seconds
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Duration returns so many seconds, as long as a time.Duration can be at most; no number counts as none.
+// Duration returns a number of seconds as a time.Duration, at most the longest one. NaN is 0.
 func Duration(seconds float64) time.Duration {
 	switch nanoseconds := seconds * float64(time.Second); {
 	case nanoseconds >= math.MaxInt64:

@@ -31,7 +31,7 @@ func (f CrontabFile) read() ([]crontab.Source, error) {
 	return sources, nil
 }
 
-// announce logs what was read.
+// announce logs the path and the number of items.
 func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source) {
 	if sources == nil {
 		log.Info("no crontab", "path", f.Path)
@@ -40,7 +40,7 @@ func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source) {
 	log.Info("crontab read", "path", f.Path, "items", len(sources))
 }
 
-// warnOfTasks warns of recurring jobs whose tasks this worker does not have. Another worker may have them.
+// warnOfTasks logs a warning for each recurring job whose task this worker does not have. Another worker may have it.
 func (f CrontabFile) warnOfTasks(log *slog.Logger, sources []crontab.Source, services map[string]*service) {
 	for _, source := range sources {
 		item, ok := source.(crontab.Item)

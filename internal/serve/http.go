@@ -47,7 +47,7 @@ func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
 	return w, nil
 }
 
-// watch connects the server to a worker that is going to run.
+// watch connects the server to a worker, before the worker runs.
 func (w *web) watch(worker *shim.Worker, log *slog.Logger) error {
 	if w == nil {
 		return nil

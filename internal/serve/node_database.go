@@ -13,7 +13,7 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// nodeDatabase returns the worker's connection as the npm package pg takes it.
+// nodeDatabase returns the worker's connection in the form of the npm package pg.
 func nodeDatabase(config *pgx.ConnConfig) task.NodeDatabase {
 	return task.NodeDatabase{
 		Host:            config.Host,
@@ -27,8 +27,8 @@ func nodeDatabase(config *pgx.ConnConfig) task.NodeDatabase {
 	}
 }
 
-// nodeTLS returns how the connection is encrypted, nil if it is not. pgx tries several settings one after the other where
-// encryption is optional.
+// nodeTLS returns the encryption of the connection, nil if it is not encrypted. If encryption is optional, pgx has several
+// settings, which it tries in order.
 func nodeTLS(config *pgx.ConnConfig) *task.NodeTLS {
 	chosen, isOptional := config.TLSConfig, config.TLSConfig == nil
 	for _, next := range config.Fallbacks {
@@ -59,7 +59,7 @@ func nodeTLS(config *pgx.ConnConfig) *task.NodeTLS {
 
 var rootCertificateKey = regexp.MustCompile(`\bsslrootcert\s*=\s*(?:'([^']*)'|([^\s']+))`)
 
-// rootCertificate returns the file of the authorities to trust that a connection string names, or the environment.
+// rootCertificate returns the file of the authorities to trust that the connection string or the environment names.
 func rootCertificate(connection string) string {
 	if u, err := url.Parse(connection); err == nil && u.Query().Has("sslrootcert") {
 		return u.Query().Get("sslrootcert")

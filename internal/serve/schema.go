@@ -14,8 +14,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// PrepareSchema installs the schema if there is none and upgrades an older one. With NoMigrate it only checks that there
-// is one. If the schema is up to date, no right to change it is needed.
+// PrepareSchema installs the schema if it does not exist, and upgrades an older one. With NoMigrate it only checks that the
+// schema exists. If the schema is up to date, no right to change it is needed.
 func PrepareSchema(ctx context.Context, o Options) error {
 	for _, warning := range migrate.Warnings(o.Schema) {
 		o.Logger.Warn(warning)
@@ -52,7 +52,7 @@ func PrepareSchema(ctx context.Context, o Options) error {
 	return err
 }
 
-// warnOfOldSchema warns of a schema that is older than this program. A role that may not see the version is not told.
+// warnOfOldSchema logs a warning if the schema is older than this program, unless the role may not read the version.
 func warnOfOldSchema(ctx context.Context, o Options) {
 	migrator, err := migrate.New(o.Pool.ConnConfig, migrate.Config{Schema: o.Schema})
 	if err != nil {
@@ -64,8 +64,8 @@ func warnOfOldSchema(ctx context.Context, o Options) {
 	}
 }
 
-// findQueue makes sure that a schema has what a worker calls. It is the queue's, or that which gw-migrate grants makes for
-// workers who may not look into the queue's.
+// findQueue returns an error unless the schema contains the functions that a worker calls. The schema is the queue's own, or
+// the one that gw-migrate grants creates for roles without rights in the queue's own.
 func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error {
 	conn, err := connection.Connect(ctx, config)
 	if err != nil {
@@ -76,7 +76,7 @@ func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error
 	err = conn.QueryRow(ctx, statement.In(pgx.Identifier{schema}.Sanitize(), `select S._gw_breaking_revision()`),
 		pgx.QueryExecModeExec).Scan(&revision)
 	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotFound {
-		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or leave out --no-migrate", schema)
+		return fmt.Errorf("no queue is installed in schema %q; run gw-migrate, or omit --no-migrate", schema)
 	}
 	if err != nil {
 		return fmt.Errorf("look for the queue: %w", err)

@@ -131,7 +131,7 @@ func work(ctx, hard context.Context, worker *shim.Worker, once bool) error {
 	return err
 }
 
-// graceOrNone converts a grace time of 0 to a negative one, because for the worker 0 means the default.
+// graceOrNone converts a grace time of 0 to a negative one, because 0 means the default in the worker's config.
 func graceOrNone(grace time.Duration) time.Duration {
 	if grace == 0 {
 		return -1

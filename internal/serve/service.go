@@ -22,7 +22,7 @@ type service struct {
 	close func()          // ends idle processes; running jobs continue
 }
 
-// serves returns whether the service fits a task, ignoring its position in the file.
+// serves reports whether the service fits a task, ignoring its position in the file.
 func (s *service) serves(t config.Task) bool {
 	t.Position = s.made.Position
 	t.ForbiddenFlags.Position = s.made.ForbiddenFlags.Position
@@ -106,7 +106,7 @@ func (s *services) persistent(t config.Task, children int) *task.Persistent {
 }
 
 func (s *services) http(t config.Task) task.HTTP {
-	shown := "" // as task.HTTP has it
+	shown := "" // the default of task.HTTP
 	if t.HTTP.URL.IsExpanded() {
 		shown = t.HTTP.URL.ShownURL()
 	}

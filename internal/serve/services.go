@@ -19,7 +19,7 @@ import (
 // services serve the tasks of a worker, by their names.
 type services struct {
 	schema   string
-	jobs     int // how many the worker runs at once
+	jobs     int // the number of jobs that the worker runs at once
 	log      *slog.Logger
 	db       *pgxpool.Pool
 	launcher *task.Launcher
@@ -84,7 +84,7 @@ func (s *services) connect(ctx context.Context, next map[string]*service) error 
 	return problems.OrNil()
 }
 
-// problemOf adds the task and its position in the config file to an error.
+// problemOf returns an error with the task and its position in the config file.
 func problemOf(t config.Task, err error) config.Problem {
 	problem := config.Problem{Position: t.Position, Message: fmt.Sprintf("task %s: %s", t.Name, err)}
 	_ = errors.As(err, &problem) // it may have a more precise position
@@ -127,7 +127,7 @@ func (s *services) flagQueries() (queries []*forbiddenFlags) {
 	return queries
 }
 
-// tasks returns services as a worker takes them.
+// tasks returns the services as tasks for a worker.
 func tasks(services map[string]*service) []shim.Task {
 	list := make([]shim.Task, 0, len(services))
 	for _, name := range slices.Sorted(maps.Keys(services)) {

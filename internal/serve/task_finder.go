@@ -28,15 +28,15 @@ type TaskFolder struct {
 type taskFinder struct {
 	folder TaskFolder
 	log    *slog.Logger
-	told   map[string]bool // what has been logged
+	told   map[string]bool // the messages that were logged
 }
 
 func newTaskFinder(folder TaskFolder, log *slog.Logger) *taskFinder {
 	return &taskFinder{folder: folder, log: log, told: make(map[string]bool)}
 }
 
-// find returns the tasks by their names. It is an error when there is none, or when the file speaks of executables that are
-// not there.
+// find returns the tasks by their names. It returns an error if there is none, or if the config file has a task without a key of
+// a kind for which the folder has no file.
 func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
 	found, err := task.Discover(f.folder.Path)
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
 	return tasks, nil
 }
 
-// modules returns the tasks that modules of the folder serve. Without a Node.js that can run them there are none.
+// modules returns the tasks that modules of the folder serve; none if there is no suitable Node.js.
 func (f *taskFinder) modules(found *task.Found) map[string]config.Task {
 	tasks := make(map[string]config.Task)
 	if len(found.Modules) == 0 {
@@ -117,7 +117,8 @@ func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file 
 			own.Program.Command, own.Program.Shown = below.Program.Command, below.Program.Shown
 		case own.Kind == config.Folder:
 			problems = append(problems, config.Problem{Position: own.Position, Message: fmt.Sprintf(
-				"nothing serves task %s: there is no executable and no module for it in %s, and none of exec, persistent, node, http, sql here",
+				"nothing serves task %s: there is no executable and no module for it in %s, and the task has none of the keys exec, "+
+					"persistent, node, http and sql",
 				name, f.folder.Path)})
 		case exists:
 			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Shown, "reason", "the config file serves the task "+name)
@@ -133,8 +134,8 @@ func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file 
 	return tasks, problems.OrNil()
 }
 
-// warnOfPrograms warns of the tasks whose programs cannot be started. They are served all the same: the program may come
-// later, and until then a job fails with the same reason.
+// warnOfPrograms logs a warning for each task whose program cannot be started. These tasks are served nevertheless: the program
+// may be repaired later, and until then jobs fail with the same reason.
 func (f *taskFinder) warnOfPrograms(tasks map[string]config.Task) {
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
 		program := tasks[name].Program

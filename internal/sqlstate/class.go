@@ -57,7 +57,7 @@ func ClassOf(code string) Class {
 	if class, ok := classes[code]; ok {
 		return class
 	}
-	if len(code) == 5 && code[:2] == "22" { // a value that is not of its kind
+	if len(code) == 5 && code[:2] == "22" { // an invalid value
 		return Usage
 	}
 	return Unknown
@@ -66,7 +66,7 @@ func ClassOf(code string) Class {
 // IsOurs reports whether a code is one of the queue's own.
 func IsOurs(code string) bool { return len(code) == 5 && code[:2] == "GW" }
 
-// Of returns the code of an error, empty if it has none: of pgx's, and of any other driver's that tells it so.
+// Of returns the SQLSTATE of an error, empty if it has none. It supports pgx and drivers whose errors have the same method.
 func Of(err error) string {
 	var refusal interface{ SQLState() string }
 	if errors.As(err, &refusal) {

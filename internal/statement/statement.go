@@ -1,10 +1,10 @@
-// Package statement completes the text of statements for the queue's schema.
+// Package statement inserts the queue's schema into the text of statements.
 package statement
 
 import "strings"
 
-// In puts the quoted schema where a statement says S, and pg_catalog before the types of its casts (text, json, jsonb and
-// timestamptz), so that no search_path decides about them. Functions and operators are qualified in the statement itself.
+// In replaces S in a statement by the quoted schema, and qualifies the types of its casts (text, json, jsonb and timestamptz)
+// with pg_catalog, so that they do not depend on the search_path. Functions and operators are qualified in the statement itself.
 func In(schema, sql string) string {
 	for _, name := range []string{"text", "json", "timestamptz"} {
 		sql = strings.ReplaceAll(sql, "::"+name, "::pg_catalog."+name)

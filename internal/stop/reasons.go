@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// Reasons collects the reasons to stop: signals, and output that nobody reads any more. Make it with [New].
+// Reasons collects the reasons to stop: signals, and broken output, whose reader is gone. Make it with [New].
 type Reasons struct {
 	signals chan os.Signal
 	broken  chan struct{}
 }
 
-// New returns reasons of which there is none yet.
+// New returns Reasons without a reason.
 func New() *Reasons {
 	return &Reasons{signals: make(chan os.Signal, 2), broken: make(chan struct{}, 1)}
 }
 
-// Watch returns a writer to w for which it is a reason to stop that nobody reads it any more.
+// Watch returns a writer to w. If the reader of w is gone, that is a reason to stop.
 func (r *Reasons) Watch(w io.Writer) io.Writer { return watchedWriter{w, r.broken} }
 
 type watchedWriter struct {
@@ -29,7 +29,7 @@ type watchedWriter struct {
 	broken chan<- struct{}
 }
 
-// Unwrap lets whoever draws see whether this is a terminal.
+// Unwrap returns the writer, so that callers can find out whether it is a terminal.
 func (w watchedWriter) Unwrap() any { return w.Writer }
 
 func (w watchedWriter) Write(p []byte) (int, error) {
@@ -43,16 +43,16 @@ func (w watchedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Begin takes over the signals that stop a program, and those of more, until release is called. The first reason to stop
-// ends gentle, with a [SignalError] as its cause; a signal after that ends hard. Broken output is no second reason: in a
-// pipeline it often comes along with the signal.
+// Begin handles the signals that stop a program, and those of more, until release is called. The first reason to stop cancels
+// gentle, with a [SignalError] as its cause; a signal after that cancels hard. Broken output does not count as a second reason,
+// because in a pipeline it often comes together with the signal.
 func (r *Reasons) Begin(ctx context.Context, more ...os.Signal) (gentle, hard context.Context, release func()) {
 	gentle, endGentle := context.WithCancelCause(ctx)
 	hard, endHard := context.WithCancel(ctx)
 
-	// Caught rather than ignored, because children would inherit that. SIGPIPE must not kill us, so that writing fails;
-	// SIGHUP asks a worker to read its crontab again, and must not kill what has none. They stay caught after release, for
-	// there may be a last error to tell.
+	// These signals are caught and not ignored, because children would inherit ignored signals. Without SIGPIPE writing fails
+	// instead of ending the process. SIGHUP makes a worker read its files again, and must not end a command without files. They
+	// remain caught after release, because an error may still have to be printed.
 	overlooked := make(chan os.Signal, 1)
 	signal.Notify(overlooked, overlookedSignals()...)
 	signal.Notify(r.signals, append(stopSignals(), more...)...)
@@ -89,7 +89,7 @@ func reason(received os.Signal) error {
 	return SignalError{number}
 }
 
-// Explain returns err with the reason why ctx ended, if both are there.
+// Explain returns err with the reason why ctx ended, if there are both.
 func Explain(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -97,7 +97,7 @@ func Explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
-// SignalError is the reason of a stop that a signal asked for.
+// SignalError is the reason of a stop by a signal.
 type SignalError struct{ Signal syscall.Signal }
 
 func (e SignalError) Error() string {

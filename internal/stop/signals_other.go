@@ -11,8 +11,8 @@ func stopSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTER
 
 func overlookedSignals() []os.Signal { return []os.Signal{syscall.SIGPIPE} }
 
-// NotifyHangup does nothing: there is no signal that asks to read the configuration again.
+// NotifyHangup does nothing, because this system has no signal for reading the configuration again.
 func NotifyHangup(chan<- os.Signal) {}
 
-// Hangup is the signal of a terminal that was closed: there is none here.
+// Hangup returns no signal, because this system has none for a closed terminal.
 func Hangup() []os.Signal { return nil }

@@ -14,8 +14,8 @@ func stopSignals() []os.Signal {
 
 func overlookedSignals() []os.Signal { return []os.Signal{syscall.SIGPIPE, syscall.SIGHUP} }
 
-// NotifyHangup passes on SIGHUP, which asks to read the configuration again.
+// NotifyHangup relays SIGHUP, which requests that the configuration is read again, to the channel.
 func NotifyHangup(hangups chan<- os.Signal) { signal.Notify(hangups, syscall.SIGHUP) }
 
-// Hangup is the signal of a terminal that was closed.
+// Hangup returns SIGHUP, the signal of a closed terminal.
 func Hangup() []os.Signal { return []os.Signal{syscall.SIGHUP} }

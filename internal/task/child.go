@@ -26,13 +26,13 @@ type child struct {
 	answers   *bufio.Reader
 	line      bytes.Buffer
 	request   request
-	ended     chan struct{} // closed when it has ended and its stderr was read
+	ended     chan struct{} // closed when the process has ended and its stderr was read
 
-	log *slog.Logger // between jobs
+	log *slog.Logger // for stderr between jobs
 
 	mu         sync.Mutex
-	job        *shim.Job // that it has, nil between jobs
-	complaints tail      // since the job began
+	job        *shim.Job // the running job, nil between jobs
+	stderrTail tail      // of the running job
 }
 
 // startChild starts the program of cmd. Its standard streams are set here.
@@ -82,11 +82,11 @@ func (c *child) follow() {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		complaints := &lines{emit: c.complain}
-		_, _ = io.Copy(complaints, c.stderr) // ends with the stream, or when that is over
-		complaints.flush()
+		stderr := &lines{emit: c.complain}
+		_, _ = io.Copy(stderr, c.stderr) // ends with the stream or its deadline
+		stderr.flush()
 	}()
-	_ = c.cmd.Wait() // its state has more
+	_ = c.cmd.Wait() // c.cmd.ProcessState has the result
 	killGroup(c.cmd)
 	over := time.Now().Add(c.killDelay)
 	_ = c.stdin.SetWriteDeadline(over) // fails only when it is closed
@@ -104,38 +104,39 @@ func (c *child) complain(line string) {
 		log = c.job.Logger()
 	}
 	log.Warn(line, "stream", "stderr")
-	c.complaints.add(line)
+	c.stderrTail.add(line)
 }
 
-// attend assigns the child's stderr to a job from now on, or to none.
-func (c *child) attend(job *shim.Job) {
+// assign assigns the following lines of the child's stderr to a job, or to none.
+func (c *child) assign(job *shim.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.job, c.complaints = job, tail{}
+	c.job, c.stderrTail = job, tail{}
 }
 
-// run runs a job in the child, and returns the outcome. If the child cannot take another job, it has ended.
+// run runs a job in the child and returns its outcome. isFit reports whether the child can take another job; otherwise it has
+// ended.
 func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) {
 	c.line.Reset()
 	if err := c.request.write(&c.line, job); err != nil {
 		return true, err
 	}
-	c.attend(job)
+	c.assign(job)
 	forget := context.AfterFunc(ctx, c.stop)
 	a, err := c.exchange(job.ID)
 	wasLeft := forget()
 	switch {
 	case err != nil:
-		return false, c.autopsy(ctx, err)
+		return false, c.withoutAnswer(ctx, err)
 	case !wasLeft: // it was told to end but answered all the same
 		c.stop()
 		return false, a.outcome()
 	}
-	c.attend(nil)
+	c.assign(nil)
 	return true, a.outcome()
 }
 
-// exchange sends the line and reads the answer.
+// exchange writes the request to the child and reads the answer.
 func (c *child) exchange(id int64) (reply, error) {
 	if _, err := c.stdin.Write(c.line.Bytes()); err != nil {
 		return reply{}, errNoAnswer
@@ -153,8 +154,8 @@ func (c *child) exchange(id int64) (reply, error) {
 // errNoAnswer means that the child has closed its input or output, and most likely ended.
 var errNoAnswer = errors.New("it ended without an answer")
 
-// autopsy waits for the end of a child that gave no valid answer, and returns the error to store.
-func (c *child) autopsy(ctx context.Context, cause error) error {
+// withoutAnswer waits for the end of a child that gave no valid answer, and returns the error to store.
+func (c *child) withoutAnswer(ctx context.Context, cause error) error {
 	if errors.Is(cause, errNoAnswer) {
 		c.await(c.killDelay)
 	}
@@ -170,13 +171,13 @@ func (c *child) autopsy(ctx context.Context, cause error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if complaints := c.complaints.String(); complaints != "" {
-		message += "\n" + complaints
+	if lines := c.stderrTail.String(); lines != "" {
+		message += "\n" + lines
 	}
 	return errors.New(storable(message))
 }
 
-// stop asks the child to end, and later kills it.
+// stop sends SIGTERM to the child's process group, and SIGKILL after the kill delay.
 func (c *child) stop() {
 	if c.isEnded() {
 		return
@@ -188,7 +189,7 @@ func (c *child) stop() {
 	<-c.ended
 }
 
-// dismiss ends an idle child: first by closing its input.
+// dismiss ends an idle child, first by closing its input.
 func (c *child) dismiss() {
 	_ = c.stdin.Close() // this asks it to end
 	if !c.await(c.killDelay) {
@@ -206,7 +207,7 @@ func (c *child) isEnded() bool {
 	}
 }
 
-// await waits for the end of the child, for a while.
+// await waits up to d for the end of the child.
 func (c *child) await(d time.Duration) (ended bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -218,7 +219,7 @@ func (c *child) await(d time.Duration) (ended bool) {
 	}
 }
 
-// close closes our ends of the pipes.
+// close closes the worker's ends of the pipes.
 func (c *child) close() {
 	_ = c.stdin.Close() // closed twice at worst, or nil
 	_ = c.stdout.Close()

@@ -4,6 +4,6 @@ package task
 
 import "os/exec"
 
-// dieWithWorker does nothing: only Linux can tie a child's life to its parent's. The other platforms' children outlive a
-// worker that was killed with -9.
+// dieWithWorker does nothing, because only Linux can kill a child when its parent ends. On other platforms children outlive a
+// worker that is killed with SIGKILL.
 func dieWithWorker(*exec.Cmd) {}

@@ -14,16 +14,17 @@ import (
 
 var (
 	folderName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// fileName takes the task's name up to the first dot: report.daily.sh serves the task "report".
+	// fileName matches the name of a task file; the group is the task's name, up to the first dot: report.daily.sh serves the
+	// task "report".
 	fileName = regexp.MustCompile(`^([A-Za-z0-9_-]+)(\.[A-Za-z0-9_-]+)*$`)
 )
 
-// Found is what a task folder holds.
+// Found is the content of a task folder.
 type Found struct {
 	// Tasks maps each task identifier to the absolute path of its executable.
 	Tasks map[string]string
-	// Modules maps each task identifier to the absolute path of its module for Node.js. If the same task has an executable,
-	// the module goes before it.
+	// Modules maps each task identifier to the absolute path of its module for Node.js. If a task also has an executable, the
+	// module takes precedence.
 	Modules map[string]string
 	// Ignored lists, in the order of their paths, the entries that serve no task.
 	Ignored []Ignored
@@ -33,25 +34,27 @@ type Found struct {
 type Ignored struct {
 	// Path is relative to the task folder, with slashes.
 	Path string
-	// Reason says why, as the end of a sentence that begins with the path.
+	// Reason is the reason, to be printed after the path.
 	Reason string
 }
 
-// String returns the path with the reason behind it.
+// String returns the path, followed by the reason.
 func (i Ignored) String() string {
 	return i.Path + " (" + i.Reason + ")"
 }
 
-// moduleExtensions are what Graphile Worker takes for modules. Of several files for one task the first of these serves it.
+// moduleExtensions are the extensions of modules in Graphile Worker. If a task has several modules, the one whose extension
+// comes first serves it.
 var moduleExtensions = []string{".js", ".cjs", ".mjs", ".ts", ".mts"}
 
-// Discover looks for executables and for modules of Node.js in dir and the folders below it. A file serves the task that is named by its folders
-// and by its own name up to the first dot, joined by slashes: mail/send.sh serves "mail/send". Folders are named from
-// letters, digits, _ and -; files likewise, with dots between. Links to files are followed, links to folders are not.
+// Discover finds the executables and the modules for Node.js in dir and the folders below it. The task of a file consists of
+// the names of its folders and its own name up to the first dot, joined by slashes: mail/send.sh serves "mail/send". Names of
+// folders consist of letters, digits, _ and -; so do names of files, with dots between. Links to files are followed, links to
+// folders are not.
 //
-// A module ends in .js, .cjs, .mjs, .ts or .mts behind the first dot, and is no script: a file with a first line that begins
-// with #! and which may be executed. Any other file must be one that its owner is allowed to execute. Of several modules for
-// one task the one with the first of these endings serves it, of several executables the first by name.
+// A module is a file whose name has one dot and the extension .js, .cjs, .mjs, .ts or .mts, unless it is a script: an executable
+// file whose first line begins with #!. Any other file must be executable by its owner. If a task has several modules, the one
+// with the first of these extensions serves it; of several executables the first one by name does.
 func Discover(dir string) (Found, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -64,7 +67,7 @@ func Discover(dir string) (Found, error) {
 	return found, nil
 }
 
-// walk adds the entries of the folder that lies at the slash-separated path below under root.
+// walk adds the entries of a folder; below is its slash-separated path relative to root.
 func (f *Found) walk(root, below string) error {
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(below)))
 	if err != nil {
@@ -87,7 +90,7 @@ func (f *Found) walk(root, below string) error {
 	return nil
 }
 
-// file adds the file that lies at the slash-separated path name under root.
+// file adds a file; name is its slash-separated path relative to root.
 func (f *Found) file(root, name string) {
 	full := filepath.Join(root, filepath.FromSlash(name))
 	info, err := os.Stat(full)
@@ -122,7 +125,7 @@ func (f *Found) file(root, name string) {
 	}
 }
 
-// module adds a module, unless one with an earlier extension is there.
+// module adds a module, unless the task has one with an earlier extension.
 func (f *Found) module(identifier, name, full string) {
 	first, taken := f.Modules[identifier]
 	if taken && moduleRank(first) < moduleRank(full) {
@@ -138,7 +141,7 @@ func (f *Found) module(identifier, name, full string) {
 
 func moduleRank(path string) int { return slices.Index(moduleExtensions, filepath.Ext(path)) }
 
-// isScript returns whether a file begins with #!; one that cannot be read does not.
+// isScript reports whether a file begins with #!. A file that cannot be read does not.
 func isScript(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -154,5 +157,5 @@ func (f *Found) ignore(name, reason string) {
 	f.Ignored = append(f.Ignored, Ignored{Path: name, Reason: reason})
 }
 
-// executableByOwner is the one bit that makes a file a task, whoever runs the worker: so it is with Graphile Worker.
+// executableByOwner is the permission bit that makes a file a task, whichever user runs the worker, as in Graphile Worker.
 const executableByOwner fs.FileMode = 0o100

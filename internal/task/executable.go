@@ -26,20 +26,21 @@ type Executable struct {
 	Args []string
 	// Directory is its working directory. Default: the worker's.
 	Directory string
-	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
+	// Env are environment variables as NAME=value, in addition to those of the worker. Default: none.
 	Env []string
-	// Timeout is how long one job may take. Default 4 hours; then it is ended as at a shutdown, and fails.
+	// Timeout is the maximum duration of one job. Default: 4 hours. After it the program is ended as at a shutdown, and the job
+	// fails.
 	Timeout time.Duration
-	// KillDelay is the time between SIGTERM, when a job must end, and SIGKILL. Default 5 seconds. It is also how long a
-	// job waits, when its program has ended, for other processes that hold its input or output open.
+	// KillDelay is the time between SIGTERM and SIGKILL. Default: 5 seconds. It is also the time for which a job waits, after its
+	// program has ended, for other processes that hold its input or output open.
 	KillDelay time.Duration
 }
 
 var errTimeout = errors.New("timed out")
 
-// Run starts the program for one job and waits for it. Its output goes to the job's logger line by line, stdout as
-// info and stderr as warning. When ctx ends, the program and all that it started get SIGTERM and, KillDelay later,
-// SIGKILL; a program that still succeeds has succeeded. The error says how the program ended, with the end of its stderr.
+// Run starts the program for one job and waits for it. It logs the program's output line by line, stdout as info and stderr as
+// warning. When ctx ends, the program's process group gets SIGTERM and, after KillDelay, SIGKILL; if the program still exits
+// with code 0, the job has succeeded. The error contains the way in which the program ended and the end of its stderr.
 func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	input, err := input(job.Payload)
 	if err != nil {
@@ -53,12 +54,12 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	var complaints tail
+	var stderrTail tail
 	log := job.Logger()
 	stdout := &lines{emit: func(line string) { log.InfoContext(ctx, line, "stream", "stdout") }}
 	stderr := &lines{emit: func(line string) {
 		log.WarnContext(ctx, line, "stream", "stderr")
-		complaints.add(line)
+		stderrTail.add(line)
 	}}
 	cmd := exec.CommandContext(ctx, e.Path, e.Args...)
 	cmd.Dir = e.Directory
@@ -81,11 +82,11 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		log.WarnContext(ctx, "the task's program has left a process behind that holds its input or output open")
 	}
-	return outcome(ctx, cmd, timeout, complaints.String())
+	return outcome(ctx, cmd, timeout, stderrTail.String())
 }
 
 // outcome converts the end of a program to the error to store, nil for success.
-func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, complaints string) error {
+func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, stderrTail string) error {
 	state := cmd.ProcessState
 	if state.Success() {
 		return nil
@@ -94,8 +95,8 @@ func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, complain
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		message = fmt.Sprintf("timed out after %s, %s", timeout, message)
 	}
-	if complaints != "" {
-		message += "\n" + complaints
+	if stderrTail != "" {
+		message += "\n" + stderrTail
 	}
 	return errors.New(message)
 }

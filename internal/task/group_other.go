@@ -8,10 +8,10 @@ import (
 	"os/exec"
 )
 
-// ownGroup does nothing: there are no process groups here.
+// ownGroup does nothing, because this system has no process groups.
 func ownGroup(*exec.Cmd) {}
 
-// askGroup kills the command: there is no way to ask it here.
+// askGroup kills the command, because this system has no signal that asks it to end.
 func askGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill() // fails only when it has ended
 }
@@ -21,7 +21,7 @@ func killGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill() // fails only when it has ended
 }
 
-// describe says how a command that did not succeed has ended.
+// describe returns how a command ended that did not succeed.
 func describe(state *os.ProcessState) string {
 	return fmt.Sprintf("exit code %d", state.ExitCode())
 }

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup makes the command the leader of a process group, so that a signal reaches what it starts as well, and so
-// that Ctrl-C in the worker's terminal does not end jobs behind the worker's back.
+// ownGroup makes the command the leader of a process group, so that signals also reach the processes that it starts, and
+// Ctrl-C in the worker's terminal reaches only the worker.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
 // askGroup asks the command's process group to end.
 func askGroup(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // fails only when nobody is left
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // fails only if the group has no processes
 }
 
-// killGroup ends what is left of the command's process group.
+// killGroup kills the remaining processes of the command's process group.
 func killGroup(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails only when nobody is left
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails only if the group has no processes
 }
 
-// describe says how a command that did not succeed has ended.
+// describe returns how a command ended that did not succeed.
 func describe(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {

@@ -14,13 +14,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// defaultHTTPTimeout is how long a server may take.
+// defaultHTTPTimeout is the default of HTTP.Timeout.
 const defaultHTTPTimeout = time.Minute
 
-// HTTP serves a task by requests to an HTTP server.
+// HTTP serves a task with requests to an HTTP server.
 type HTTP struct {
-	// URL is where jobs are sent, http or https. In its path and query {task} stands for the task identifier and {job_id}
-	// for the job's id, escaped as needed there; the slashes of a task identifier stay slashes in the path.
+	// URL is the http or https URL to which jobs are sent. In its path and query {task} stands for the task identifier and
+	// {job_id} for the job's id, escaped as needed; slashes in a task identifier remain slashes in the path.
 	URL string
 	// Shown is the URL in error messages. Default: the URL of the job, without user, password and query. Set it if less
 	// of the URL may be stored and logged.
@@ -31,23 +31,21 @@ type HTTP struct {
 	// Secrets are the keys of the signatures. For a rotation, list the new key beside the old one. Default: none,
 	// and no signature.
 	Secrets []webhook.Secret
-	// Timeout is how long one job may take, up to the end of the answer. Default 1 minute.
+	// Timeout is the maximum duration of one job, up to the end of the answer. Default: 1 minute.
 	Timeout time.Duration
 	// Permanent4xx fails a job permanently if the answer has a status from 400 to 499, other than 408, 425 and 429.
 	// Default: it is tried again as after any failure. Set it for servers whose 4xx status means that the same request
 	// will fail again.
 	Permanent4xx bool
-	// CAFile is a file of certificates in PEM form, of the authorities that may vouch for the server. Default: those that
-	// the system trusts.
+	// CAFile is a file with the certificates of the authorities to trust, in PEM form. Default: those that the system trusts.
 	CAFile string
-	// Schema is where the queue is, as it stands in the id of a request. Default "graphile_worker".
+	// Schema is the schema of the queue, which is part of the id of a request. Default: "graphile_worker".
 	Schema string
-	// Concurrency is how many jobs of the worker run at once, and how many connections are kept for them. Default 1.
+	// Concurrency is the number of jobs that the worker runs at once, and the number of connections that are kept. Default: 1.
 	Concurrency int
 }
 
-// Handler returns the handler that sends each job, or all problems of h. Idle connections are closed some
-// time after it was last used.
+// Handler returns the handler that sends each job, or all problems of h. Connections that are idle for some time are closed.
 //
 // A complete answer with a status from 200 to 299 completes the job. Anything else fails it, with the status and the
 // beginning of the answer, after the delay that the answer asks for by Retry-After.
@@ -81,7 +79,7 @@ type poster struct {
 	HTTP
 	target urlTemplate
 	header http.Header // of every request
-	host   string      // header Host, empty for the URL's
+	host   string      // the header Host, empty for the host of the URL
 	client *http.Client
 }
 
@@ -121,7 +119,7 @@ func (p *poster) request(ctx context.Context, target *url.URL, job *shim.Job) *h
 	return request.WithContext(ctx)
 }
 
-// broken returns the error to store of a request that nobody answered.
+// broken returns the error to store for a request without an answer.
 func (p *poster) broken(ctx context.Context, target *url.URL, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the URL, whose query may hold a secret
@@ -135,7 +133,7 @@ func (p *poster) broken(ctx context.Context, target *url.URL, err error) error {
 	return fmt.Errorf("POST %s: %w", p.shown(target), err)
 }
 
-// ended says why a context has ended.
+// ended returns the error to store if the context has ended, otherwise nil.
 func (p *poster) ended(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTimeout) {

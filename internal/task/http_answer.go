@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxAnswer is how much of an answer is read, so that its connection can be reused.
+	// maxAnswer is the number of bytes of an answer that are read, so that its connection can be reused.
 	maxAnswer = 1 << 20
-	// maxAnswerText is how much of it is stored.
+	// maxAnswerText is the number of bytes of an answer that are stored.
 	maxAnswerText = 4 << 10
 )
 
@@ -57,7 +57,7 @@ func (p *poster) confirm(ctx context.Context, message string, err error) error {
 	return fmt.Errorf("%s, but not to the end: %w", message, err)
 }
 
-// isPermanent reports whether a status says that the same request will be refused the next time.
+// isPermanent reports whether a status means that the same request will be refused again.
 func isPermanent(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -78,7 +78,7 @@ func readAnswer(body io.Reader) (start []byte, err error) {
 	return start, err
 }
 
-// answerText makes the beginning of an answer storable and readable.
+// answerText returns the beginning of an answer as text that can be stored and read.
 func answerText(start []byte) string {
 	text := string(start)
 	if len(text) > maxAnswerText {

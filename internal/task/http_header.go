@@ -17,12 +17,12 @@ import (
 
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
-// reservedHeaders are what only this package or the HTTP client may set.
+// reservedHeaders are headers that only this package or the HTTP client may set.
 var reservedHeaders = []string{
 	"Connection", "Content-Length", "Idempotency-Key", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// fixedHeader returns what is sent with every job, and the header Host, which goes another way.
+// fixedHeader returns the headers that are sent with every job, and the value of the header Host, which is set in another way.
 func fixedHeader(extra map[string]string) (header http.Header, host string, err error) {
 	header = http.Header{
 		"Content-Type": {"application/json"},
@@ -47,18 +47,18 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 	return header, host, errors.Join(problems...)
 }
 
-// isControl reports whether no header can carry a character. Of control characters the tab is allowed there.
+// isControl reports whether a header cannot contain a character. The tab is the only control character that it can contain.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }
 
-// requestID returns what the requests for all attempts of a job have in common, and no others: the schema, the job's id,
-// the revision, which rises when the job is replaced under its key, and the task. Slashes are between them only, and there
-// is no dot.
+// requestID returns an id that is the same for all attempts of a job, and different for all other requests: the schema, the
+// job's id, its revision, which increases when the job is replaced by its key, and the task, separated by slashes. The parts
+// contain neither slashes nor dots.
 func (p *poster) requestID(job *shim.Job) string {
 	return encoded(p.Schema, "/.") + "/" + strconv.FormatInt(job.ID, 10) + "/" + strconv.Itoa(job.Revision) + "/" +
 		encoded(job.TaskIdentifier, "/.")
 }
 
-// describeJob sets the headers that tell of a job, id being that of its request.
+// describeJob sets the headers about a job; id is the id of its request.
 func describeJob(header http.Header, id string, job *shim.Job) {
 	header["Gw-Task"] = []string{encoded(job.TaskIdentifier, "")}
 	header["Gw-Job-Id"] = []string{strconv.FormatInt(job.ID, 10)}
@@ -73,8 +73,8 @@ func describeJob(header http.Header, id string, job *shim.Job) {
 	}
 }
 
-// encoded makes a text that may hold anything one that a header can carry: visible ASCII characters stand for themselves,
-// except % and those in reserved; everything else is percent-encoded byte by byte, as in a URL.
+// encoded encodes a text for a header: visible ASCII characters stand for themselves, except % and those in reserved; all other
+// bytes are percent-encoded, as in a URL.
 func encoded(s, reserved string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxRedirects is how many redirects one attempt follows.
+// maxRedirects is the maximum number of redirects that one attempt follows.
 const maxRedirects = 5
 
-// followSameOrigin follows redirects that keep the POST (307, 308) to the same scheme, host and port. The answer to any
-// other request is what it is: a status that completes no job.
+// followSameOrigin follows redirects that keep the method POST (307, 308) and lead to the same scheme, host and port. Any other
+// redirect is the answer of the request, with a status that fails the job.
 func followSameOrigin(next *http.Request, before []*http.Request) error {
 	if next.Method != http.MethodPost || len(before) > maxRedirects || !sameOrigin(next.URL, before[0].URL) {
 		return http.ErrUseLastResponse
@@ -33,7 +33,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// redirected says where an answer points to and why nobody went there; empty if it points nowhere.
+// redirected returns the target of a redirect and why it was not followed, "" if the answer is not a redirect.
 func (p *poster) redirected(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil || response.StatusCode/100 != 3 {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds the delay that a server can ask for.
+// maxRetryAfter is the maximum delay that a server can request.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter returns the delay that an answer asks for, which came now. A time counts from the answer's Date, so that it
-// does not matter whose clock is wrong; only without one it counts from now.
+// retryAfter returns the delay that an answer requests; now is the time of the answer. The delay until a point in time is
+// computed from the answer's Date, so that a wrong clock does not matter, and from now only without a Date.
 func retryAfter(header http.Header, now time.Time) (delay time.Duration, ok bool) {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if isNumber(text) {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxAnswerHeader bounds the headers of an answer.
+	// maxAnswerHeader is the maximum size of an answer's headers, in bytes.
 	maxAnswerHeader = 64 << 10
-	// pingAfter is how long an HTTP/2 connection may be silent before it is asked whether it lives.
+	// pingAfter is the time without data after which an HTTP/2 connection is checked with a ping.
 	pingAfter = 15 * time.Second
 )
 
-// newTransport returns what keeps the connections: as many as jobs run at once. A proxy comes from the environment
+// newTransport returns a transport that keeps as many connections as jobs run at once. It uses the proxy of the environment
 // (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
 func newTransport(caFile string, concurrency int) (*http.Transport, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConns = 0 // no bound but the next
+	transport.MaxIdleConns = 0 // no limit, except the next one
 	transport.MaxIdleConnsPerHost = concurrency
 	transport.MaxResponseHeaderBytes = maxAnswerHeader
 	transport.DisableCompression = true
@@ -32,7 +32,7 @@ func newTransport(caFile string, concurrency int) (*http.Transport, error) {
 	}
 	certificates, err := os.ReadFile(caFile)
 	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
-		err = wrapped.Err // without the path: who reads this knows it, and others need not
+		err = wrapped.Err // without the path, which the user knows and which need not be logged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read CA file: %w", err)

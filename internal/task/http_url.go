@@ -15,13 +15,13 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 // urlTemplate is a URL with placeholders in its path and query.
 type urlTemplate struct {
-	path  string   // all up to the query
-	query string   // with its question mark, empty without
-	fixed *url.URL // without placeholders, the URL
+	path  string   // everything before the query
+	query string   // with its question mark; empty without a query
+	fixed *url.URL // the URL if it has no placeholders, otherwise nil
 }
 
-// parseURLTemplate reads the URL of a task. What a job says cannot change the server it is sent to. An error of one that
-// holds a secret shows no part of it.
+// parseURLTemplate parses the URL of a task. Placeholders are only allowed where a job cannot change the server. If the URL
+// holds a secret, errors contain no part of it.
 func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 	t := urlTemplate{path: text}
 	if i := strings.IndexByte(text, '?'); i >= 0 {
@@ -94,7 +94,7 @@ func reason(err error) error {
 	return err
 }
 
-// shown returns what errors call the URL of a job.
+// shown returns the URL of a job for errors.
 func (p *poster) shown(u *url.URL) string {
 	if p.Shown != "" {
 		return p.Shown
@@ -102,7 +102,7 @@ func (p *poster) shown(u *url.URL) string {
 	return shown(u)
 }
 
-// shown returns as much of a URL as may be stored: no user, no password and no query.
+// shown returns a URL without user, password and query, which must not be stored.
 func shown(u *url.URL) string {
 	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }

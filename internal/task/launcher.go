@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Launcher starts programs that outlive the job they were started for. The kernel ties a child's life to the thread that
-// started it, so they are all started by one thread that stays.
+// Launcher starts programs that outlive the job for which they were started. The kernel kills a child when the thread that
+// started it ends, so one thread that lives as long as the Launcher starts all of them.
 type Launcher struct {
 	starts chan func()
 	close  func()
@@ -26,7 +26,7 @@ func NewLauncher() *Launcher {
 	return l
 }
 
-// Close ends the thread, and with it what was started and still runs. Nothing can be started after that.
+// Close ends the thread, and with it all programs that are still running. Nothing can be started afterwards.
 func (l *Launcher) Close() { l.close() }
 
 func (l *Launcher) start(cmd *exec.Cmd) error {

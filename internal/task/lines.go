@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is how many bytes of output without a line end are kept before they are passed on as a line of their own.
+// maxLine is the number of bytes without a line end after which they are passed on as a line.
 const maxLine = 16 << 10
 
-// lines is a writer that passes on what is written to it line by line, without the line ends.
+// lines is a writer that calls a function for each line that is written to it, without the line end.
 type lines struct {
 	emit func(line string)
 	rest []byte
@@ -26,7 +26,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// next returns the length of the next line and of the line end behind it; a length below 0 means that there is none yet.
+// next returns the length of the next line and of its line end. A negative length means that no line is complete yet.
 func (l *lines) next() (length, skip int) {
 	end := bytes.IndexByte(l.rest, '\n')
 	if end >= 0 && end <= maxLine {
@@ -37,12 +37,12 @@ func (l *lines) next() (length, skip int) {
 	}
 	length = maxLine
 	for length > maxLine-utf8.UTFMax && !utf8.RuneStart(l.rest[length]) {
-		length-- // a character is not cut in two
+		length-- // do not split a character
 	}
 	return length, 0
 }
 
-// flush passes on a last line that had no line end.
+// flush passes on a last line without a line end.
 func (l *lines) flush() {
 	if len(l.rest) > 0 {
 		l.emit(string(l.rest))

@@ -11,20 +11,20 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// NodeConfig says how the processes of a [Node] run.
+// NodeConfig configures the processes of a [Node].
 type NodeConfig struct {
 	Program NodeProgram
-	// Directory is their working directory. Default: the worker's.
+	// Directory is the working directory. Default: the worker's.
 	Directory string
-	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
+	// Env are environment variables as NAME=value, in addition to those of the worker. Default: none.
 	Env []string
-	// Processes is how many run at most. Default: 1. They are started when they are needed.
+	// Processes is the maximum number of processes, which are started on demand. Default: 1.
 	Processes int
-	// Setup is for the helpers.
+	// Setup is the settings of the helpers.
 	Setup NodeSetup
-	// Launcher starts the processes. It has to outlive the Node.
+	// Launcher starts the processes. It must outlive the Node.
 	Launcher *Launcher
-	// Logger receives what no job prints.
+	// Logger receives the output that belongs to no job.
 	Logger *slog.Logger
 }
 
@@ -33,29 +33,28 @@ type NodeModule struct {
 	Task string
 	// Path is the absolute path of the module's file.
 	Path string
-	// Timeout is how long one job may take. Default: 4 hours; then its abortSignal fires.
+	// Timeout is the time after which a job's abortSignal fires. Default: 4 hours.
 	Timeout time.Duration
-	// KillDelay is how long a job may go on when its abortSignal has fired. Default: 5 seconds; then it has failed, and its
-	// process takes no more jobs and ends when the others in it are done.
+	// KillDelay is the time after its abortSignal fired in which a job must end. Default: 5 seconds. After it the job fails, and
+	// its process takes no more jobs and ends when its other jobs have ended.
 	KillDelay time.Duration
 }
 
-// Node serves tasks with modules, by running them in Node.js as Graphile Worker does: any number of jobs of any of the
-// modules at once in one process. A process that ends is replaced when the next job needs it, ever more slowly until one
-// answers.
+// Node serves tasks with modules, which it runs in Node.js as Graphile Worker does: one process runs any number of jobs of any
+// module at once. A process that ends is replaced when the next job needs one, with growing delays until a process answers.
 type Node struct {
 	config NodeConfig
 
 	mu        sync.Mutex
-	processes []*nodeProcess // those that take jobs
-	alive     int            // all of them
+	processes []*nodeProcess // the processes that take jobs
+	alive     int            // the number of all processes, retired ones included
 	closed    bool
-	none      sync.Cond // nobody is alive
-	failures  int       // since one has answered
-	notBefore time.Time // when the next may be started
+	none      sync.Cond // signals that no process is alive
+	failures  int       // since the last answer
+	notBefore time.Time // when the next process may be started
 }
 
-// NewNode returns a Node that has started nothing yet. It has to be closed.
+// NewNode returns a Node that has not started any process yet. It must be closed.
 func NewNode(config NodeConfig) *Node {
 	config.Processes = max(config.Processes, 1)
 	n := &Node{config: config}
@@ -63,7 +62,7 @@ func NewNode(config NodeConfig) *Node {
 	return n
 }
 
-// Load has a process import a module, and logs why that fails if it does.
+// Load imports a module in a process, and logs the reason if that fails.
 func (n *Node) Load(m NodeModule) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -83,8 +82,8 @@ func (n *Node) Load(m NodeModule) {
 	}
 }
 
-// Run has a process run the job. When ctx ends or the time is over, the job's abortSignal fires; if the task still answers
-// within the KillDelay, the answer counts.
+// Run runs the job in a process. When ctx ends or the timeout is over, the job's abortSignal fires. If the task still ends
+// within KillDelay, its outcome counts.
 func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 	timeout := orDefault(m.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", errTimeout, timeout))
@@ -105,14 +104,14 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 	case answer := <-call.answer:
 		return call.outcome(answer)
 	case <-call.process.ended:
-		return call.death()
+		return call.afterEnd()
 	case <-ctx.Done():
-		return n.cut(ctx, call, orDefault(m.KillDelay, defaultKillDelay))
+		return n.abort(ctx, call, orDefault(m.KillDelay, defaultKillDelay))
 	}
 }
 
-// cut has the call's abortSignal fire, and waits for what comes of that.
-func (n *Node) cut(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
+// abort fires the call's abortSignal and returns the outcome of the job.
+func (n *Node) abort(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
 	over, cancel := context.WithTimeout(context.Background(), killDelay)
 	defer cancel()
 	if line, err := nodeLine(nodeAbort{Call: call.number, Reason: context.Cause(ctx).Error()}); err == nil {
@@ -122,14 +121,14 @@ func (n *Node) cut(ctx context.Context, call *nodeCall, killDelay time.Duration)
 	case answer := <-call.answer:
 		return call.outcome(answer)
 	case <-call.process.ended:
-		return fmt.Errorf("%w: %w", context.Cause(ctx), call.death())
+		return fmt.Errorf("%w: %w", context.Cause(ctx), call.afterEnd())
 	case <-over.Done():
 		return n.abandon(ctx, call, killDelay)
 	}
 }
 
-// abandon gives up a call whose task does not end. Its process takes no more jobs; it is killed if it runs nothing else, or
-// if it does not react at all.
+// abandon fails a call whose task does not end. Its process takes no more jobs. The process is killed if it has no other jobs,
+// or if it does not react at all.
 func (n *Node) abandon(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
 	n.mu.Lock()
 	n.retire(call.process)
@@ -146,7 +145,7 @@ func (n *Node) abandon(ctx context.Context, call *nodeCall, killDelay time.Durat
 	return fmt.Errorf("%w, and %s", context.Cause(ctx), what)
 }
 
-// take finds the process with the fewest jobs, or starts one, and notes the job in it.
+// take assigns the job to the process with the fewest jobs, or to a new one.
 func (n *Node) take(ctx context.Context, job *shim.Job) (*nodeCall, error) {
 	for {
 		call, wait, err := n.tryTake(job)
@@ -198,13 +197,13 @@ func (n *Node) start() (*nodeProcess, error) {
 	return p, nil
 }
 
-// fail puts off the next start. n.mu is held.
+// fail delays the next start. n.mu is held.
 func (n *Node) fail() {
 	n.failures++
 	n.notBefore = time.Now().Add(restartDelay(n.failures))
 }
 
-// retire has a process take no more jobs. n.mu is held.
+// retire removes a process from those that take jobs. n.mu is held.
 func (n *Node) retire(p *nodeProcess) {
 	if i := slices.Index(n.processes, p); i >= 0 {
 		n.processes = slices.Delete(n.processes, i, i+1)
@@ -212,7 +211,7 @@ func (n *Node) retire(p *nodeProcess) {
 	}
 }
 
-// release ends a call, and with it a process that takes no more.
+// release ends a call, and its process if it is retired and has no other calls.
 func (n *Node) release(call *nodeCall) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -224,7 +223,7 @@ func (n *Node) release(call *nodeCall) {
 	if len(p.calls) > 0 {
 		return
 	}
-	p.complaints = tail{}
+	p.stderrTail = tail{}
 	if n.closed {
 		n.retire(p)
 	}
@@ -233,7 +232,7 @@ func (n *Node) release(call *nodeCall) {
 	}
 }
 
-// gone takes note of a process that has ended.
+// gone removes a process that has ended.
 func (n *Node) gone(p *nodeProcess) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -249,7 +248,7 @@ func (n *Node) gone(p *nodeProcess) {
 	}
 }
 
-// Close ends the processes, each when its jobs are done, and waits for that. A job that comes later still runs.
+// Close ends each process when its jobs have ended, and waits for that. A job that comes later still runs.
 func (n *Node) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

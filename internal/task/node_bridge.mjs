@@ -1,12 +1,13 @@
-// Runs task modules for gw-run in Node.js: each calls the module's default export with a payload and with the helpers that
-// Graphile Worker documents. Needs Node.js 18 and no package, but for helpers that use the database: these take the pg that
-// the task file itself would import.
+// Runs task modules for gw-run in Node.js: for each job it calls the default export of the task's module with the payload and
+// the helpers that Graphile Worker documents. It needs Node.js 18 and no packages, except for helpers that use the database:
+// these use the package pg that the task file itself would import.
 //
-// Lines of JSON come in on file descriptor 3 and go out on 4, so that stdin, stdout and stderr are left to the tasks.
-// In: {setup}, the first line; {load, path}: import the module of a task; {call, path, job}: run a job; {abort, reason}:
+// It reads lines of JSON from file descriptor 3 and writes them to 4, so that tasks can use stdin, stdout and stderr.
+// Input: {setup}, the first line; {load, path}: import the module of a task; {call, path, job}: run a job; {abort, reason}:
 // fire the abortSignal of a call. The end of the input means that there are no more jobs.
-// Out: {ready}; {loaded, error}; {done, error, stack, failed}; {heard}: an abort was read; {log, call, text, scope, meta};
-// {print, call, text}: a line on stdout or stderr; {retire, call}: this process should get no more jobs; {exit, call}: process.exit was called. Calls are numbers.
+// Output: {ready}; {loaded, error}: a module was imported or could not be; {done, error, stack, failed}: a call has ended;
+// {heard}: an abort was read; {log, call, text, scope, meta}: a log message; {print, call, text}: a line on stdout or stderr;
+// {retire, call}: this process should get no more jobs; {exit, call}: process.exit was called. Calls are numbers.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile } from "node:child_process";
 import { readFileSync, realpathSync, writeSync } from "node:fs";
@@ -19,9 +20,9 @@ const longestText = 16_384;
 const longestMeta = 4_096;
 
 const current = new AsyncLocalStorage(); // the call whose code is running
-const calls = new Map(); // those without an answer, by their numbers
-const loads = new Set(); // promises of imports that were asked for before any job
-const pools = new Map(); // promises of pools, by the path of the pg that they are made with
+const calls = new Map(); // the calls without an answer, by their numbers
+const loads = new Set(); // promises of imports that were requested by {load}
+const pools = new Map(); // promises of pools, by the path of their package pg
 let setup;
 
 function tell(message) {
@@ -37,7 +38,7 @@ function tell(message) {
 
 const cut = (text, length = longestText) => (text.length > length ? text.slice(0, length) + "..." : text);
 
-// messageOf returns what is stored as the reason of a failure.
+// messageOf returns the error message to store for a thrown value.
 function messageOf(thrown) {
   if (thrown instanceof Error) return cut(thrown.message || String(thrown));
   if (typeof thrown === "object" && thrown !== null && "message" in thrown) return cut(String(thrown.message));
@@ -52,7 +53,8 @@ const stackOf = (thrown) => (thrown instanceof Error && thrown.stack ? cut(witho
 
 const firstLines = (text) => withoutOtherFrames(text).split("\n").slice(0, 12).join("\n");
 
-// checkedSyntax returns what node --check says of a file, for import() does not tell where a mistake in an ES module is.
+// checkedSyntax returns the syntax error that node --check prints for a file, because the error of import() does not contain the
+// position of a syntax error in an ES module.
 async function checkedSyntax(path) {
   const stderr = await new Promise((resolve) => {
     execFile(process.execPath, ["--check", path], { timeout: 10_000 }, (_, stdout, stderr) => resolve(stderr));
@@ -60,7 +62,8 @@ async function checkedSyntax(path) {
   return stderr.includes("SyntaxError") ? firstLines(stderr.replace(/\n\nNode\.js v[\s\S]*$/, "")) : undefined;
 }
 
-// loadError returns the reason why a module cannot be loaded, with the place that Node.js names and without frames that are not the task's.
+// loadError returns the reason why a module cannot be loaded, with the position that Node.js reports, and without stack frames
+// that are not the task's.
 async function loadError(path, error) {
   let reason = firstLines(String(error?.stack ?? error));
   if (error instanceof SyntaxError && reason.startsWith("SyntaxError")) reason = (await checkedSyntax(path)) ?? reason;
@@ -71,8 +74,8 @@ async function loadError(path, error) {
   return new Error(text);
 }
 
-// load imports a module and returns its task. import() wraps what a CommonJS module exports into `default`, once or, if it
-// was compiled from ES modules, twice.
+// load imports a module and returns its task. import() wraps the exports of a CommonJS module in `default`, once or, if the
+// module was compiled from an ES module, twice.
 async function load(path) {
   let exported;
   try {
@@ -136,7 +139,7 @@ function metaOf(meta) {
   }
 }
 
-// findPg returns the path of the pg that a task file would import, or else that its Graphile Worker would.
+// findPg returns the path of the package pg that a task file would import, otherwise the one that its Graphile Worker would.
 function findPg(path) {
   const places = [realpathSync(path), join(process.cwd(), "tasks")].map((from) => createRequire(from));
   for (const require of places) {
@@ -144,12 +147,12 @@ function findPg(path) {
       try {
         return find();
       } catch {
-        // the next place may have it
+        // try the next place
       }
     }
   }
   throw new Error(
-    `this helper needs the package pg, and there is none for ${dirname(path)}; install it beside the tasks (npm install pg)`,
+    `this helper needs the package pg, which ${dirname(path)} cannot import; install it beside the tasks (npm install pg)`,
   );
 }
 
@@ -174,7 +177,7 @@ async function openPool(found) {
   return pool;
 }
 
-// sslFor returns what pg takes as ssl. A server that is asked politely may have no TLS.
+// sslFor returns the setting ssl of pg. If encryption is optional, it first checks whether the server supports it.
 async function sslFor(pg, settings, tls) {
   if (!tls) return false;
   const ssl = { rejectUnauthorized: tls.verify, cert: tls.cert, key: tls.key };
@@ -194,7 +197,7 @@ async function sslFor(pg, settings, tls) {
   return ssl;
 }
 
-// What is worth another try, with the shortest and the longest wait in milliseconds.
+// Error codes after which withRetries tries again, with the minimum and the maximum wait in milliseconds.
 const retried = {
   40001: [50, 5_000], // serialization_failure
   "40P01": [50, 5_000], // deadlock_detected
@@ -267,7 +270,7 @@ function databaseHelpers(path, job) {
   };
 }
 
-// makeHelpers returns what a task gets beside its payload.
+// makeHelpers returns the helpers of a task.
 function makeHelpers(call, path, job) {
   const logger = new Logger(call.number);
   const { signal } = call.controller;
@@ -275,11 +278,11 @@ function makeHelpers(call, path, job) {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
   });
-  abortPromise.catch(() => {}); // nobody has to look at it
+  abortPromise.catch(() => {}); // a task need not handle it
   return { job, logger, abortSignal: signal, abortPromise, ...databaseHelpers(path, job) };
 }
 
-// jobOf returns a job as Graphile Worker's pg reads it.
+// jobOf returns a job with the types that Graphile Worker gives it.
 function jobOf(row) {
   const date = (text) => (text == null ? null : new Date(text));
   return {
@@ -291,18 +294,18 @@ function jobOf(row) {
   };
 }
 
-// answer ends a call. What its code says after that counts no more.
+// answer ends a call. Later answers of the same call are ignored.
 function answer(call, outcome) {
   if (calls.delete(call.number)) tell({ done: call.number, ...outcome });
 }
 
 const failure = (thrown) => ({ error: messageOf(thrown), stack: stackOf(thrown) });
 
-// batchOutcome returns the answer for a payload that is an array of so many elements: which of them have failed, and why.
+// batchOutcome returns the answer for a payload that is an array of this length: the failed elements with their errors.
 async function batchOutcome(length, results) {
   if (results.length !== length) {
     console.warn(
-      `the task returned an array of ${results.length} for a payload of ${length}, which counts as success of all; ` +
+      `the task returned an array of ${results.length} for a payload of ${length} elements, which counts as success of all; ` +
         "return nothing, or one promise or value for each element",
     );
     return {};
@@ -320,7 +323,7 @@ async function run({ call: number, path, job: row }) {
   await current.run(call, async () => {
     try {
       const task = await load(path);
-      call.controller.signal.throwIfAborted(); // the time was over before it began
+      call.controller.signal.throwIfAborted(); // the call was aborted before it began
       const { payload } = row;
       const length = Array.isArray(payload) ? payload.length : undefined;
       const result = await task(payload, makeHelpers(call, path, jobOf(row)));
@@ -351,9 +354,9 @@ function take(line) {
   else if (message.abort !== undefined) abort(message);
 }
 
-// stray takes what was thrown where nobody catches it. Node.js would end the process; here the job whose code it was has
-// failed, and the process takes no more jobs, for nobody knows what state it is in.
-function stray(what, thrown) {
+// uncaught handles an error that no code catches. Node.js would end the process; here the job that threw it fails, and the
+// process takes no more jobs, because its state is unknown.
+function uncaught(what, thrown) {
   const call = current.getStore();
   const text = `${what}: ${messageOf(thrown)}`;
   tell({ retire: what, call: call?.number });
@@ -361,14 +364,14 @@ function stray(what, thrown) {
   else new Logger().error(text, { stack: stackOf(thrown) });
 }
 
-process.on("uncaughtException", (error) => stray("uncaught exception", error));
+process.on("uncaughtException", (error) => uncaught("uncaught exception", error));
 process.on("unhandledRejection", (reason) => {
-  // A task's module that listens, too, decides by itself.
-  if (process.listenerCount("unhandledRejection") === 1) stray("unhandled rejection", reason);
+  // If a task's module has a listener of its own, that one handles the rejection.
+  if (process.listenerCount("unhandledRejection") === 1) uncaught("unhandled rejection", reason);
 });
 
-// What a task prints is known to be the job's this way, and comes before its answer. The streams are left to what is not
-// JavaScript.
+// Output of JavaScript is sent as messages, so that it is assigned to the right job and arrives before the job's answer. Only
+// other programs write to the streams themselves.
 for (const print of ["stdout", "stderr"]) {
   process[print].write = (chunk, encoding, callback) => {
     const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
@@ -384,7 +387,7 @@ process.exit = (code) => {
   exit(code);
 };
 
-// finish ends the process. With jobs under way gw-run is gone, and somebody else will run them.
+// finish ends the process. If jobs are still running, gw-run has ended, and other workers will run them.
 async function finish() {
   if (calls.size > 0) exit(1);
   await Promise.allSettled(loads);
@@ -392,7 +395,7 @@ async function finish() {
   exit(0);
 }
 
-// readline would also end lines at U+2028, which a payload may hold.
+// readline is not used, because it also ends lines at U+2028, which a payload may contain.
 const input = new Socket({ fd: 3, readable: true, writable: false }).setEncoding("utf8");
 let rest = "";
 input.on("data", (text) => {

@@ -18,29 +18,29 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// nodeProcess is a Node.js that runs modules. What changes is guarded by the mutex of its Node.
+// nodeProcess is a process of Node.js that runs modules. The mutex of its Node protects the fields that change.
 type nodeProcess struct {
 	node   *Node
 	cmd    *exec.Cmd
-	bridge string        // the folder with the file that it runs, gone when that has been read
+	bridge string        // the folder with the file of the bridge, which is removed when Node.js has read it
 	lines  chan []byte   // to write
-	quit   chan struct{} // closed when there are no more
-	ended  chan struct{} // closed when it has ended and all that it said is known
+	quit   chan struct{} // closed when there are no more lines
+	ended  chan struct{} // closed when the process has ended and its output was read
 
 	calls      map[int]*nodeCall
 	last       int  // number of the last call
-	retired    bool // takes no more
-	stuck      bool // runs a job that was given up
+	retired    bool // takes no more jobs
+	stuck      bool // runs an abandoned job
 	isQuitting bool
-	complaints tail      // of stderr, since it last had no job
-	exit       *nodeExit // what it ended itself with
+	stderrTail tail      // since it last had no job
+	exit       *nodeExit // the call of process.exit, nil without one
 	killed     string    // why it was killed
 }
 
 // nodeExit is a call of process.exit.
 type nodeExit struct {
 	code int
-	job  *shim.Job // whose code it was, nil if that is not known
+	job  *shim.Job // the job that called it, nil if that is not known
 }
 
 // nodeCall is a job in a process.
@@ -49,11 +49,11 @@ type nodeCall struct {
 	number    int
 	job       *shim.Job
 	answer    chan nodeMessage
-	heard     bool // its abort was read
+	heard     bool // the process has read its abort
 	abandoned bool
 }
 
-// nodePipes are the ends of pipes that a process gets, and ours.
+// nodePipes are the pipes of a process: its own ends and the worker's.
 type nodePipes struct {
 	theirs                      []*os.File
 	input, output, prints, errs *os.File
@@ -94,7 +94,7 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 	return p, nil
 }
 
-// writeBridge writes the file that Node.js is to run, where nobody else can change it.
+// writeBridge writes the file that Node.js runs to a folder that no other user can write to.
 func (p *nodeProcess) writeBridge() (path string, err error) {
 	if p.bridge, err = os.MkdirTemp("", "gw-run-node-"); err != nil {
 		return "", err
@@ -107,7 +107,7 @@ func (p *nodeProcess) writeBridge() (path string, err error) {
 	return path, nil
 }
 
-func (p *nodeProcess) removeBridge() { _ = os.RemoveAll(p.bridge) } // what is left does no harm
+func (p *nodeProcess) removeBridge() { _ = os.RemoveAll(p.bridge) } // a file that remains does no harm
 
 // connectNode makes pipes for stdout, stderr and the file descriptors 3 and 4.
 func connectNode(cmd *exec.Cmd) (pipes nodePipes, err error) {
@@ -146,7 +146,7 @@ func (p *nodeProcess) write(input *os.File, setup []byte) {
 	line := setup
 	for {
 		if _, err := input.Write(line); err != nil {
-			return // it is ending
+			return // the process is ending
 		}
 		select {
 		case line = <-p.lines:
@@ -158,7 +158,7 @@ func (p *nodeProcess) write(input *os.File, setup []byte) {
 	}
 }
 
-// send writes a line, unless the process or ctx ends before.
+// send writes a line, unless the process or ctx ends first.
 func (p *nodeProcess) send(ctx context.Context, line []byte) bool {
 	select {
 	case p.lines <- line:
@@ -169,13 +169,13 @@ func (p *nodeProcess) send(ctx context.Context, line []byte) bool {
 	return false
 }
 
-// follow takes in what the process says, and waits for its end. What it has started in its group goes with it.
+// follow reads the output of the process and waits for its end. Then it kills the other processes of its group.
 func (p *nodeProcess) follow(pipes nodePipes) {
 	var readers sync.WaitGroup
 	readers.Go(func() { p.listen(pipes.output) })
 	readers.Go(func() { p.pass(pipes.prints, "stdout") })
 	readers.Go(func() { p.pass(pipes.errs, "stderr") })
-	_ = p.cmd.Wait() // its state says more
+	_ = p.cmd.Wait() // p.cmd.ProcessState has the result
 	killGroup(p.cmd)
 	over := time.Now().Add(defaultKillDelay)
 	for _, end := range []*os.File{pipes.output, pipes.prints, pipes.errs} {
@@ -188,14 +188,14 @@ func (p *nodeProcess) follow(pipes nodePipes) {
 	pipes.close()
 }
 
-// pass logs what is printed past the bridge: by Node.js itself, or by a program that a task has started.
+// pass logs output that does not come through the bridge: of Node.js itself, or of a program that a task has started.
 func (p *nodeProcess) pass(from io.Reader, stream string) {
 	out := &lines{emit: func(line string) { p.print(p.node.config.Logger, stream, line) }}
-	_, _ = io.Copy(out, from) // ends with the stream, or when that is over
+	_, _ = io.Copy(out, from) // ends with the stream or its deadline
 	out.flush()
 }
 
-// print logs a line, and keeps it if it may say why the process ends.
+// print logs a line. It keeps lines of stderr, which may contain the reason why the process ends.
 func (p *nodeProcess) print(log *slog.Logger, stream, line string) {
 	log.Log(context.Background(), nodeLevels[stream], line, "stream", stream)
 	if stream != "stderr" {
@@ -203,10 +203,10 @@ func (p *nodeProcess) print(log *slog.Logger, stream, line string) {
 	}
 	p.node.mu.Lock()
 	defer p.node.mu.Unlock()
-	p.complaints.add(line)
+	p.stderrTail.add(line)
 }
 
-// listen reads what the bridge says. What is no line of it ends the process.
+// listen reads the messages of the bridge. A line that is not a message ends the process.
 func (p *nodeProcess) listen(output io.Reader) {
 	scanner := bufio.NewScanner(output)
 	scanner.Buffer(make([]byte, 64<<10), maxNodeLine)
@@ -216,15 +216,15 @@ func (p *nodeProcess) listen(output io.Reader) {
 			go p.kill("a task has written to file descriptor 4, which is not its own: " + excerpt(scanner.Bytes()))
 			return
 		}
-		p.hear(&m)
+		p.handle(&m)
 	}
 	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
 		go p.kill("a task has written to file descriptor 4, which is not its own")
 	}
 }
 
-// hear acts on a line of the bridge.
-func (p *nodeProcess) hear(m *nodeMessage) {
+// handle acts on a message of the bridge.
+func (p *nodeProcess) handle(m *nodeMessage) {
 	n, log := p.node, p.logger(m.Call)
 	switch {
 	case m.Ready:
@@ -262,7 +262,7 @@ func (p *nodeProcess) hear(m *nodeMessage) {
 	}
 }
 
-// logger returns the logger of a call, or that of all tasks if there is no such call any more.
+// logger returns the logger of a call, or that of the Node if the call has ended.
 func (p *nodeProcess) logger(number int) *slog.Logger {
 	p.node.mu.Lock()
 	defer p.node.mu.Unlock()
@@ -272,7 +272,7 @@ func (p *nodeProcess) logger(number int) *slog.Logger {
 	return p.node.config.Logger
 }
 
-// attrs returns what a logger of a task says beside its message.
+// attrs returns the scope and metadata of a task's log message.
 func (m *nodeMessage) attrs() []slog.Attr {
 	var attrs []slog.Attr
 	for name, text := range m.Scope {
@@ -284,7 +284,7 @@ func (m *nodeMessage) attrs() []slog.Attr {
 	return attrs
 }
 
-// begin notes a job in the process.
+// begin adds a call for a job to the process.
 func (p *nodeProcess) begin(job *shim.Job) *nodeCall {
 	p.last++
 	call := &nodeCall{process: p, number: p.last, job: job, answer: make(chan nodeMessage, 1)}
@@ -292,7 +292,7 @@ func (p *nodeProcess) begin(job *shim.Job) *nodeCall {
 	return call
 }
 
-// busy returns how many jobs it has that were not given up.
+// busy returns the number of its jobs that were not abandoned.
 func (p *nodeProcess) busy() (count int) {
 	for _, call := range p.calls {
 		if !call.abandoned {
@@ -302,7 +302,7 @@ func (p *nodeProcess) busy() (count int) {
 	return count
 }
 
-// kill ends the process and what it has started, and waits for that.
+// kill kills the process group and waits for its end.
 func (p *nodeProcess) kill(why string) {
 	p.node.mu.Lock()
 	if p.killed == "" {
@@ -315,7 +315,7 @@ func (p *nodeProcess) kill(why string) {
 	<-p.ended
 }
 
-// dismiss tells a process without jobs that there are no more, and sees to its end.
+// dismiss ends a process without jobs: it closes its input, and kills it if it does not end.
 func (p *nodeProcess) dismiss() {
 	p.node.mu.Lock()
 	isFirst, isStuck := !p.isQuitting, p.stuck
@@ -333,7 +333,7 @@ func (p *nodeProcess) dismiss() {
 	}
 }
 
-// await waits for the end of the process, for a while.
+// await waits up to d for the end of the process.
 func (p *nodeProcess) await(d time.Duration) (ended bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -345,7 +345,7 @@ func (p *nodeProcess) await(d time.Duration) (ended bool) {
 	}
 }
 
-// describeEnd says how the process ended.
+// describeEnd returns how the process ended.
 func (p *nodeProcess) describeEnd() string {
 	switch {
 	case p.killed != "":
@@ -364,14 +364,14 @@ func (c *nodeCall) outcome(m nodeMessage) error {
 	return m.outcome(c.job)
 }
 
-// exitDelay is how long a job waits that was cut because another one ended its process.
+// exitDelay is the delay of a job that was interrupted because another job ended its process.
 const exitDelay = time.Second
 
-// death returns what becomes of a job whose process has ended. If that is known to be the doing of another job, this
-// one is run again, and the attempt does not count.
-func (c *nodeCall) death() error {
+// afterEnd returns the outcome of a job whose process has ended. If another job is known to have ended the process, this job is
+// run again, and the attempt does not count.
+func (c *nodeCall) afterEnd() error {
 	select {
-	case answer := <-c.answer: // was given just before
+	case answer := <-c.answer: // it ended just before the process
 		return c.outcome(answer)
 	default:
 	}
@@ -382,14 +382,14 @@ func (c *nodeCall) death() error {
 		if p.exit.job == c.job {
 			return fmt.Errorf("the task called process.exit(%d)", p.exit.code)
 		}
-		c.job.Logger().Warn("the job is run again: another one in its Node.js process called process.exit",
+		c.job.Logger().Warn("the job is run again: another job in its Node.js process called process.exit",
 			"code", p.exit.code, "other_task", p.exit.job.TaskIdentifier, "other_job_id", p.exit.job.ID)
 		return shim.Snooze(exitDelay)
 	}
 	var message bytes.Buffer
 	message.WriteString("its Node.js process ended: " + p.describeEnd())
-	if complaints := p.complaints.String(); complaints != "" {
-		message.WriteString("\n" + complaints)
+	if lines := p.stderrTail.String(); lines != "" {
+		message.WriteString("\n" + lines)
 	}
 	return errors.New(storable(message.String()))
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// nodeBridge is what runs in Node.js. Its header describes the protocol.
+// nodeBridge is the program that runs in Node.js. Its header describes the protocol.
 //
 //go:embed node_bridge.mjs
 var nodeBridge []byte
 
-// maxNodeLine is how long a line of the bridge may be; it cuts what would be longer.
+// maxNodeLine is the maximum length of a line of the bridge, which shortens its texts accordingly.
 const maxNodeLine = 1 << 20
 
-// NodeSetup is what the helpers of all tasks need.
+// NodeSetup is the settings of the helpers of all tasks.
 type NodeSetup struct {
 	// Schema is the schema of the queue, quoted.
 	Schema string `json:"schema"`
-	// Database says how to connect to it.
+	// Database is the connection to the database of the queue.
 	Database NodeDatabase `json:"database"`
-	// MaxConnections is how many connections each process may open.
+	// MaxConnections is the maximum number of connections of each process.
 	MaxConnections int `json:"max"`
 }
 
-// NodeDatabase is a connection as the npm package pg takes it.
+// NodeDatabase is a connection in the form of the npm package pg.
 type NodeDatabase struct {
 	Host            string   `json:"host"`
 	Port            uint16   `json:"port"`
@@ -42,19 +42,19 @@ type NodeDatabase struct {
 	TLS             *NodeTLS `json:"tls"`
 }
 
-// NodeTLS is how a connection is encrypted.
+// NodeTLS is the encryption of a connection.
 type NodeTLS struct {
-	Optional bool   `json:"optional"` // not if the server does not do it
-	Verify   bool   `json:"verify"`   // the server's certificate
-	Host     bool   `json:"host"`     // and the host that it is for
-	CA       string `json:"ca"`       // file of the authorities to trust; empty for those that Node.js trusts
+	Optional bool   `json:"optional"` // connect without encryption if the server does not support it
+	Verify   bool   `json:"verify"`   // verify the server's certificate
+	Host     bool   `json:"host"`     // verify the host in the certificate, too
+	CA       string `json:"ca"`       // file with the authorities to trust; empty for those that Node.js trusts
 	Cert     string `json:"cert,omitempty"`
 	Key      string `json:"key,omitempty"`
 }
 
-// nodeJob is a job as a task sees it in helpers.job. Times are in ISO 8601.
+// nodeJob is the job in helpers.job. Times are in ISO 8601.
 type nodeJob struct {
-	ID             string          `json:"id"` // as pg reads a bigint
+	ID             string          `json:"id"` // the npm package pg reads a bigint as a string
 	TaskIdentifier string          `json:"task_identifier"`
 	Payload        json.RawMessage `json:"payload"`
 	QueueName      *string         `json:"queue_name"`
@@ -112,7 +112,7 @@ func nodeLine(message any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// What the bridge is told.
+// The messages to the bridge.
 type (
 	nodeStart struct {
 		Setup NodeSetup `json:"setup"`
@@ -132,16 +132,16 @@ type (
 	}
 )
 
-// nodeMessage is a line of the bridge. Which of the first fields is there says what it is.
+// nodeMessage is a message of the bridge. The first field that is set determines its kind.
 type nodeMessage struct {
 	Ready  bool    `json:"ready"`
 	Loaded *string `json:"loaded"` // a task whose module was imported
 	Done   int     `json:"done"`   // a call that has ended
-	Heard  int     `json:"heard"`  // a call whose abort was read
+	Heard  int     `json:"heard"`  // a call whose abort the bridge has read
 	Log    string  `json:"log"`    // a level
 	Print  string  `json:"print"`  // stdout or stderr
 	Retire string  `json:"retire"` // why the process must get no more jobs
-	Exit   *int    `json:"exit"`   // what process.exit was called with
+	Exit   *int    `json:"exit"`   // the argument of a call of process.exit
 
 	Call   int               `json:"call"`
 	Error  *string           `json:"error"`
@@ -152,7 +152,7 @@ type nodeMessage struct {
 	Meta   string            `json:"meta"`
 }
 
-// nodeElement is an element of a batch that has failed.
+// nodeElement is a failed element of a batch.
 type nodeElement struct {
 	Index   int
 	Message string
@@ -184,7 +184,7 @@ func (m *nodeMessage) outcome(job *shim.Job) error {
 	return nil
 }
 
-// nodeLevels are the levels of loggers in Node.js, and those of lines that are printed.
+// nodeLevels maps the levels of loggers in Node.js, and the streams of printed lines, to levels of slog.
 var nodeLevels = map[string]slog.Level{
 	"error": slog.LevelError, "warning": slog.LevelWarn, "info": slog.LevelInfo, "debug": slog.LevelDebug,
 	"stdout": slog.LevelInfo, "stderr": slog.LevelWarn,

@@ -15,7 +15,7 @@ import (
 // oldestNode is the oldest major version of Node.js that runs the bridge.
 const oldestNode = 18
 
-// nodeVersionTimeout is how long Node.js may take to tell its version.
+// nodeVersionTimeout is the timeout of node --version.
 const nodeVersionTimeout = 30 * time.Second
 
 // ErrNoNode means that there is no Node.js in $PATH.
@@ -24,13 +24,12 @@ var ErrNoNode = errors.New("there is no program node in $PATH")
 // NodeProgram is a Node.js that can run modules.
 type NodeProgram struct {
 	Path string
-	Args []string // that let it run TypeScript, if it needs any
+	Args []string // the options with which it runs TypeScript, if it needs any
 }
 
 var nodeVersion = regexp.MustCompile(`^v(\d+)\.(\d+)\.`)
 
-// FindNode returns the Node.js that is in $PATH. Its errors are [ErrNoNode], and those that say that it does not run or is
-// too old.
+// FindNode returns the Node.js in $PATH. The error is [ErrNoNode], or that the program does not run or is too old.
 func FindNode(ctx context.Context) (NodeProgram, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {
@@ -44,7 +43,7 @@ func FindNode(ctx context.Context) (NodeProgram, error) {
 	}
 	match := nodeVersion.FindSubmatch(version)
 	if match == nil {
-		return NodeProgram{}, fmt.Errorf("%s is not Node.js: as its version it prints %q", path, excerpt(version))
+		return NodeProgram{}, fmt.Errorf("%s is not Node.js: it prints the version %q", path, excerpt(version))
 	}
 	major, _ := strconv.Atoi(string(match[1])) // digits
 	minor, _ := strconv.Atoi(string(match[2]))
@@ -53,18 +52,18 @@ func FindNode(ctx context.Context) (NodeProgram, error) {
 			path, major, minor, oldestNode)
 	}
 	program := NodeProgram{Path: path}
-	if stripsTypesIfTold(major, minor) && !hasLoader(os.Getenv("NODE_OPTIONS")) {
+	if needsTypesOption(major, minor) && !hasLoader(os.Getenv("NODE_OPTIONS")) {
 		program.Args = []string{"--experimental-strip-types"}
 	}
 	return program, nil
 }
 
-// stripsTypesIfTold returns whether a version of Node.js runs TypeScript, but only with an option.
-func stripsTypesIfTold(major, minor int) bool {
+// needsTypesOption reports whether a version of Node.js runs TypeScript only with an option.
+func needsTypesOption(major, minor int) bool {
 	return major == 22 && minor >= 6 && minor < 18 || major == 23 && minor < 6
 }
 
-// hasLoader returns whether NODE_OPTIONS name something that may read TypeScript in a way of its own.
+// hasLoader reports whether NODE_OPTIONS contain a loader, which may run TypeScript itself.
 func hasLoader(options string) bool {
 	return strings.Contains(options, "--import") || strings.Contains(options, "-loader") || strings.Contains(options, "--require")
 }

@@ -26,7 +26,7 @@ func TestTheNodeOfPathIsTakenIfItIsNewEnough(t *testing.T) {
 		"echo v23.5.1":   {[]string{"--experimental-strip-types"}, ""},
 		"echo v23.6.0":   {nil, ""},
 		"echo v16.20.2":  {nil, "is Node.js 16.20, which is too old for task modules; they need 18 or newer"},
-		"echo amateur 1": {nil, `is not Node.js: as its version it prints "amateur 1"`},
+		"echo amateur 1": {nil, `is not Node.js: it prints the version "amateur 1"`},
 		"exit 3":         {nil, "for its version: exit status 3"},
 	} {
 		t.Run(version, func(t *testing.T) {

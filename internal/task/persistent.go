@@ -28,15 +28,15 @@ type PersistentConfig struct {
 	Args []string
 	// Directory is its working directory. Default: the worker's.
 	Directory string
-	// Env are environment variables as NAME=value, beside those of the worker. Default: none.
+	// Env are environment variables as NAME=value, in addition to those of the worker. Default: none.
 	Env []string
 	// Children is the maximum number of processes. Default: 1. They are started on demand.
 	Children int
-	// Timeout is how long one job may take. Default: 4 hours; then its child is ended, and the job fails.
+	// Timeout is the maximum duration of one job. Default: 4 hours. After it the child is ended, and the job fails.
 	Timeout time.Duration
 	// KillDelay is the time between SIGTERM and SIGKILL, and between the end of the input and SIGTERM. Default: 5 seconds.
 	KillDelay time.Duration
-	// Launcher starts the children. It has to outlive the Persistent.
+	// Launcher starts the children. It must outlive the Persistent.
 	Launcher *Launcher
 	// Logger receives the stderr of children between jobs.
 	Logger *slog.Logger
@@ -51,15 +51,15 @@ type Persistent struct {
 	slots    chan struct{} // holds a token for each child that has a job
 
 	mu        sync.Mutex
-	idle      []*child // the last one used is the last
+	idle      []*child // the most recently used one is the last
 	alive     int
 	closed    bool
 	none      sync.Cond // signals that no child is alive
 	failures  int       // since the last answer
-	notBefore time.Time // when the next one may be started
+	notBefore time.Time // when the next child may be started
 }
 
-// NewPersistent returns a Persistent that has started nothing yet. It has to be closed.
+// NewPersistent returns a Persistent that has not started any child yet. It must be closed.
 func NewPersistent(config PersistentConfig) *Persistent {
 	config.Children = max(config.Children, 1)
 	config.Timeout = orDefault(config.Timeout, defaultTimeout)
@@ -154,7 +154,7 @@ func (p *Persistent) watch(c *child) {
 	}
 }
 
-// lose records a child that died between jobs.
+// lose records a child that ended between jobs.
 func (p *Persistent) lose(c *child) {
 	c.close()
 	p.fail()
@@ -167,7 +167,7 @@ func (p *Persistent) fail() {
 	p.notBefore = time.Now().Add(restartDelay(p.failures))
 }
 
-// restartDelay returns how long to wait after so many failures in a row.
+// restartDelay returns the delay of a start after this number of failures in a row.
 func restartDelay(failures int) time.Duration {
 	if failures >= 10 {
 		return longestRestart
@@ -200,8 +200,8 @@ func (p *Persistent) discard(c *child, itsFault bool) {
 	}
 }
 
-// Close ends the children, each when its job is done, and waits for that: the end of the input tells them to end, after
-// KillDelay SIGTERM does, and after another SIGKILL. A job that comes later still runs.
+// Close ends each child when its job has ended, and waits for that. It closes the child's input, sends SIGTERM after KillDelay,
+// and SIGKILL after another KillDelay. A job that comes later still runs.
 func (p *Persistent) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

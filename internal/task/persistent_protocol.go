@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// maxReply is how long the line of an answer may be.
+// maxReply is the maximum length of the line of an answer, in bytes.
 const maxReply = 64 << 10
 
 // request is the description of a job for a persistent program, a line of JSON.
@@ -83,7 +83,7 @@ func readReply(line []byte, id int64) (reply, error) {
 	return r, nil
 }
 
-// excerpt returns the beginning of a line, for people.
+// excerpt returns the beginning of a line, for messages.
 func excerpt(line []byte) string {
 	const most = 200
 	line = bytes.TrimSpace(line)

@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// firstBytes is how much of a file the kernel looks at when it starts a program.
+// firstBytes is the number of bytes of a file that the kernel reads to determine its interpreter.
 const firstBytes = 256
 
-// CheckProgram returns why the program at path cannot be started in directory with env beside the worker's environment, nil
-// if nothing is seen. It looks at the file, at its first line, and whether the interpreter that it names is there. What it
-// cannot tell, as with a file that may be executed but not read, is no error.
+// CheckProgram returns an error with the reason why the program at path cannot be started in directory with env in addition to
+// the worker's environment, nil if it finds none. It checks the file, its first line, and whether the interpreter that the line
+// names exists. It returns nil for what it cannot check, such as a file that may be executed but not read.
 func CheckProgram(path, directory string, env []string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -57,7 +57,7 @@ func startError(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("start the task's program: %w", err)
 }
 
-// firstLine returns the first line of a file without its end, or its first bytes if the line is longer. A line that ends
+// firstLine returns the first line of a file without its line end, or its first bytes if the line is longer. A line that ends
 // with the file is whole.
 func firstLine(path string) (line []byte, isWhole bool, err error) {
 	file, err := os.Open(path)
@@ -74,10 +74,10 @@ func firstLine(path string) (line []byte, isWhole bool, err error) {
 	return line, isWhole || n < firstBytes, nil
 }
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark is written at the start of a file by some editors.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// badFirstLine returns why the kernel cannot start a program that begins with this line, "" if nothing is seen.
+// badFirstLine returns why the kernel cannot start a program that begins with this line, "" if it finds no reason.
 func badFirstLine(line []byte, isWhole bool, path, directory string, env []string) string {
 	text := string(line)
 	interpreter, isScript := strings.CutPrefix(text, "#!")
@@ -85,13 +85,13 @@ func badFirstLine(line []byte, isWhole bool, path, directory string, env []strin
 	case strings.HasPrefix(text, byteOrderMark+"#!"):
 		return "a byte order mark stands before its #! line; save the file as UTF-8 without one"
 	case !isScript && bytes.ContainsRune(line, 0):
-		return "" // no text: a program for this machine or, as far as can be told here, for another one
+		return "" // not a text: a binary for this machine, or for another one, which is not checked
 	case !isScript && isModule(path):
-		return "it is a JavaScript module that exports a function, and no program: it has no #! line. " + moduleHint
+		return "it is a JavaScript module that exports a function, not a program: it has no #! line. " + moduleHint
 	case !isScript:
 		return "its first line names no interpreter; a script begins with a line such as #!/bin/sh or #!/usr/bin/env python3"
 	case strings.HasSuffix(text, "\r"):
-		return fmt.Sprintf("its first line ends in CR LF, as on Windows, so that the interpreter %q is looked for; "+
+		return fmt.Sprintf("its first line ends in CR LF, as on Windows, so that the kernel looks for the interpreter %q; "+
 			"convert the file to LF, as with: sed -i 's/\\r$//'", strings.TrimLeft(interpreter, " \t"))
 	case !isWhole:
 		return ""
@@ -99,7 +99,7 @@ func badFirstLine(line []byte, isWhole bool, path, directory string, env []strin
 	return badInterpreter(strings.Trim(interpreter, " \t"), directory, env)
 }
 
-// badInterpreter returns why a program cannot be started whose first line names this interpreter, with its argument behind it.
+// badInterpreter returns why a program cannot be started whose first line names this interpreter, followed by its argument.
 func badInterpreter(named, directory string, env []string) string {
 	path, argument, _ := strings.Cut(strings.ReplaceAll(named, "\t", " "), " ")
 	if path == "" {
@@ -121,7 +121,7 @@ func badInterpreter(named, directory string, env []string) string {
 	return ""
 }
 
-// missingInEnv returns why env does not find the interpreter that is its argument in the first line of a script.
+// missingInEnv returns why env does not find the interpreter given as its argument in the first line of a script.
 func missingInEnv(argument string, env []string) string {
 	hasPath := func(variable string) bool { return strings.HasPrefix(variable, "PATH=") }
 	words := strings.Fields(argument)
@@ -139,15 +139,15 @@ func missingInEnv(argument string, env []string) string {
 	return ""
 }
 
-const moduleHint = "the key node of the config file has Node.js run it, as docs/node.md says"
+const moduleHint = "use the key node of the config file to run it in Node.js, see docs/node.md"
 
 var (
 	moduleName   = regexp.MustCompile(`\.[cm]?[jt]s$`)
 	moduleExport = regexp.MustCompile(`(?m)^\s*(export\s+default\b|export\s*\{|module\.exports\b|exports\.default\b)`)
 )
 
-// isModule returns whether the file at path is a module in JavaScript or TypeScript that exports something, as tasks of
-// Graphile Worker for Node.js do, and has no line that names an interpreter.
+// isModule reports whether the file at path is a module in JavaScript or TypeScript that exports something, as tasks of
+// Graphile Worker for Node.js do, and has no #! line.
 func isModule(path string) bool {
 	if !moduleName.MatchString(path) {
 		return false

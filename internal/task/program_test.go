@@ -16,7 +16,7 @@ var notStartable = map[string]struct{ content, want string }{
 	"spaces":       {"#! \t/no/such/sh\t-e\n", "the interpreter /no/such/sh that its first line names does not exist"},
 	"relative":     {"#!no-such-sh\n", "the interpreter no-such-sh that its first line names does not exist"},
 	"folder":       {"#!/\n", "the interpreter / that its first line names is not executable"},
-	"crlf":         {"#!/bin/sh\r\necho\r\n", `its first line ends in CR LF, as on Windows, so that the interpreter "/bin/sh\r" is looked for`},
+	"crlf":         {"#!/bin/sh\r\necho\r\n", `its first line ends in CR LF, as on Windows, so that the kernel looks for the interpreter "/bin/sh\r"`},
 	"env_crlf":     {"#!/usr/bin/env sh\r\necho\r\n", "its first line ends in CR LF"},
 	"env":          {"#!/usr/bin/env no-such-python3\n", "the interpreter no-such-python3 that its first line names is not in $PATH"},
 	"none":         {"echo hello\n", "its first line names no interpreter; a script begins with a line such as #!/bin/sh"},

@@ -12,11 +12,11 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// runAtFormat is ISO 8601 in UTC with milliseconds, as JavaScript prints a time.
+// runAtFormat is ISO 8601 in UTC with milliseconds, the format of times in JavaScript.
 const runAtFormat = "2006-01-02T15:04:05.000Z"
 
-// input returns what the program reads on stdin. The payload is put on one line, so that a shell can read it with read,
-// and is otherwise passed on as it is stored: no digit of a large number is lost.
+// input returns the stdin of the program. The payload is on one line, so that a shell can read it with read, and otherwise as it
+// is stored: large numbers keep all their digits.
 func input(payload []byte) (io.Reader, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"payload":`)
@@ -27,7 +27,7 @@ func input(payload []byte) (io.Reader, error) {
 	return &b, nil
 }
 
-// environment returns the worker's environment, with more, and with the variables that describe the job.
+// environment returns the worker's environment with the variables in more and those that describe the job.
 func environment(more []string, job *shim.Job) []string {
 	const keyVariable = "GRAPHILE_WORKER_JOB_KEY="
 	var env []string

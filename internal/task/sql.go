@@ -14,32 +14,32 @@ import (
 const (
 	// defaultSQLTimeout is how long a function may take.
 	defaultSQLTimeout = time.Minute
-	// maxSQLTime bounds it, and the jobs that one connection takes at once with it: the lock on a job that its own
-	// transaction completes is not renewed, and is freed by others after four hours.
+	// maxSQLTime limits the timeout, and the total time of the jobs that a connection takes at once. While the transaction of a
+	// job runs, the job's lease is not renewed, and other workers free the job after four hours.
 	maxSQLTime = 3 * time.Hour
-	// MaxBatch bounds SQL.Batch. Up to so many savepoints in one transaction cost next to nothing.
+	// MaxBatch is the maximum of SQL.Batch. Up to this number of savepoints in one transaction cost almost nothing.
 	MaxBatch = 64
-	// maxAlone is how many jobs a connection takes at once that have a transaction each.
+	// maxAlone is the maximum number of jobs that a connection takes at once if each has a transaction of its own.
 	maxAlone = 32
 )
 
 // SQL serves a task with a function or a procedure in the database of the queue.
 type SQL struct {
-	// Function is its name with its schema, quoted as in SQL where needed. It takes the payload, as json or jsonb, and
-	// nothing else that has no default.
+	// Function is the name of the function with its schema, quoted as in SQL where needed. Its first argument is the payload, as
+	// json or jsonb; all other arguments must have defaults.
 	Function string
-	// Timeout is its statement_timeout. Default 1 minute, at most 3 hours.
+	// Timeout is the statement_timeout. Default: 1 minute. Maximum: 3 hours.
 	Timeout time.Duration
-	// Batch is how many jobs may share a transaction, up to 64, each with its own savepoint. Default 1. Set it for
-	// short functions where throughput matters: locks of one job are held until the last one has run.
+	// Batch is the maximum number of jobs in one transaction, up to 64, each with its own savepoint. Default: 1. Set it for
+	// short functions where throughput matters; the locks of each job are held until the last job has run.
 	Batch int
 }
 
 // Task returns a task that is served by the function, or all problems of s. It looks the function up in db,
 // the database of the queue, as the role that will call it.
 //
-// The function is called as a statement of its own, and its job completed in the same transaction, so that what it does is
-// done exactly once. If it fails, or if the worker no longer holds the job by then, nothing is done.
+// The function is called in a statement of its own, and its job is completed in the same transaction, so that its changes are
+// committed exactly once. If the function fails, or if the worker no longer holds the job, its changes are rolled back.
 func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ...shim.TaskOption) (shim.Task, error) {
 	s.Timeout = orDefault(s.Timeout, defaultSQLTimeout)
 	if s.Batch == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// each runs one transaction for each of some jobs, all in one go; those behind one that fails are sent again. An error
-// says that the connection broke.
+// each runs one transaction for each of the open jobs, all in one round trip. Jobs after one that fails are sent again. An error
+// means that the connection is broken.
 func (g *group) each(ctx context.Context, open []int) error {
 	for len(open) > 0 {
 		done, err := g.eachUntilFailure(ctx, open)
@@ -20,7 +20,7 @@ func (g *group) each(ctx context.Context, open []int) error {
 	return nil
 }
 
-// eachUntilFailure returns how many of the jobs have an outcome: all, or all up to the first that failed.
+// eachUntilFailure runs the jobs up to the first that fails, and returns the number of jobs that have an outcome.
 func (g *group) eachUntilFailure(ctx context.Context, open []int) (done int, err error) {
 	const statements = 5
 	p := make(pipeline, 0, len(open)*statements)
@@ -54,7 +54,7 @@ func (g *group) eachUntilFailure(ctx context.Context, open []int) (done int, err
 // failure returns the error of a job whose transaction was rolled back.
 func (g *group) failure(c *shim.Completion, err error) error {
 	if g.again && sqlstate.Of(err) == leaseLost {
-		return shim.ErrLeaseLost // or it was done before; so the worker is left to ask the database
+		return shim.ErrLeaseLost // or the job was completed before: the worker asks the database
 	}
 	if len(c.RolledBack(err)) > 0 {
 		return shim.ErrLeaseLost

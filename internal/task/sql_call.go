@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// answerTime is how much longer than the statements may take the worker waits for the answers of the server.
+// answerTime is the time that the worker waits for the answers of the server beyond the timeouts of the statements.
 const answerTime = time.Minute
 
 // caller calls the function of a task.
@@ -31,13 +31,13 @@ func (c *caller) together(ctx context.Context, jobs []*shim.Job) []error {
 	return c.run(ctx, newGroup(c, jobs), (*group).together)
 }
 
-// timeFor returns how long a group of so many jobs may take that may each take as long as timeout.
+// timeFor returns the maximum duration of a group with this number of jobs, each of which may take as long as timeout.
 func timeFor(jobs int, timeout time.Duration) time.Duration {
 	return seconds.Duration(float64(jobs)*timeout.Seconds() + answerTime.Seconds())
 }
 
-// run runs a group on a connection. What is left when the connection breaks is tried again job by job, so that the one
-// that breaks it does not take the others along. It may be done already: then it is gone.
+// run runs a group on a connection. If the connection breaks, the open jobs are tried again one by one, so that a job that breaks
+// the connection does not affect the others. A job that was completed already is found to be gone then.
 func (c *caller) run(ctx context.Context, g *group, how func(*group, context.Context, []int) error) []error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(g.jobs), c.timeout), errTimeout)
 	defer cancel()
@@ -64,12 +64,12 @@ func (c *caller) run(ctx context.Context, g *group, how func(*group, context.Con
 	return g.errs
 }
 
-// group are jobs that a connection takes at once, and what became of them.
+// group are the jobs that a connection takes at once, and their outcomes.
 type group struct {
 	*caller
 	conn    *pgx.Conn
 	jobs    []*shim.Job
-	again   bool // nobody knows whether they are done already
+	again   bool // tried again: it is not known whether the jobs were completed already
 	settled []bool
 	errs    []error
 }
@@ -78,7 +78,7 @@ func newGroup(c *caller, jobs []*shim.Job) *group {
 	return &group{caller: c, jobs: jobs, settled: make([]bool, len(jobs)), errs: make([]error, len(jobs))}
 }
 
-// open returns which jobs have no outcome.
+// open returns the indexes of the jobs without an outcome.
 func (g *group) open() (open []int) {
 	for i, settled := range g.settled {
 		if !settled {
@@ -92,7 +92,7 @@ func (g *group) settle(i int, err error) {
 	g.settled[i], g.errs[i] = true, err
 }
 
-// completion makes the completion of some of the jobs.
+// completion returns the completion of some of the jobs.
 func (g *group) completion(of []int) (*shim.Completion, error) {
 	jobs := make([]*shim.Job, len(of))
 	for at, i := range of {

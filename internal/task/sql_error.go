@@ -11,10 +11,10 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// maxErrorPart is how much of a detail, a hint or a context is stored.
+// maxErrorPart is the maximum number of bytes that are stored of a detail, a hint or a context.
 const maxErrorPart = 2 << 10
 
-// failed turns an error of the function into the error to store.
+// failed converts an error of the function to the error to store.
 func (f *function) failed(err error) error {
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -28,7 +28,7 @@ func (f *function) failed(err error) error {
 	return &databaseError{function: f.name, PgError: refusal}
 }
 
-// databaseError shows what else PostgreSQL says about an error.
+// databaseError is an error of PostgreSQL whose text contains its detail, hint and context.
 type databaseError struct {
 	function string
 	*pgconn.PgError

@@ -12,25 +12,26 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// function is what serves a task in the database.
+// function is the function or procedure that serves a task.
 type function struct {
 	name string // quoted
 	call string // the statement that calls it with the payload
 }
 
-// candidate is a function or procedure of the name that was asked for.
+// candidate is a function or procedure with the given name.
 type candidate struct {
 	Name       string // quoted
 	Signature  string
 	Kind       string // as in pg_proc.prokind
-	Payload    string // json or jsonb, else empty
+	Payload    string // the type of its first argument if that is json or jsonb, otherwise empty
 	Fits       bool   // whether it can be called with one argument
-	Executable bool   // by this role
-	Usable     bool   // the schema, by this role
+	Executable bool   // whether this role may execute it
+	Usable     bool   // whether this role may use its schema
 	Role       string
 }
 
-// findFunction looks a function up that can be called with a payload. Of several, that for json goes before that for jsonb.
+// findFunction looks up a function that can be called with a payload. A function that takes json takes precedence over one that
+// takes jsonb.
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function, error) {
 	var parts []string
 	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
@@ -108,7 +109,7 @@ func (c *candidate) function() (function, error) {
 	}
 	f := function{name: c.Name, call: "call " + c.Name + "($1::pg_catalog." + c.Payload + ")"}
 	if c.Kind == "f" {
-		// Nobody wants the result: it may be large, and it may get another type while the statement is prepared.
+		// The result is not needed: it may be large, and its type may change after the statement was prepared.
 		f.call = "select " + c.Name + "($1::pg_catalog." + c.Payload + ") is null"
 	}
 	return f, errors.Join(problems...)

@@ -12,29 +12,29 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// leaseLost is the SQLSTATE of a completion of jobs that the worker does not hold any more.
+// leaseLost is the SQLSTATE of a completion of jobs that the worker no longer holds.
 const leaseLost = "GWWLL"
 
-// statement is a statement with its parameters, in the form of text.
+// statement is a statement with its parameters in text format.
 type statement struct {
 	sql  string
 	args [][]byte
 }
 
-// pipeline are statements to send in one go.
+// pipeline is a list of statements that are sent in one round trip.
 type pipeline []statement
 
 func (p *pipeline) add(sql string, args ...[]byte) {
 	*p = append(*p, statement{sql, args})
 }
 
-// complete adds the end of jobs.
+// complete adds the completion of jobs.
 func (p *pipeline) complete(c *shim.Completion) {
 	p.add(c.SQL, []byte(c.Args[0]), []byte(c.Args[1]), []byte(c.Args[2]))
 }
 
-// send runs the statements one after the other, up to the first that fails, and returns how many did not. They take one
-// round trip, except in the query mode in which there is no way to do that.
+// send runs the statements in order, up to the first that fails, and returns the number of those that succeeded. They take one
+// round trip, except in the simple protocol, which cannot do that.
 func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error) {
 	mode := conn.Config().DefaultQueryExecMode
 	if mode == pgx.QueryExecModeSimpleProtocol {
@@ -66,8 +66,8 @@ func (p pipeline) send(ctx context.Context, conn *pgx.Conn) (done int, err error
 	return done, err
 }
 
-// preparedStatements are the few that a pipeline has of many statements: to find one here costs less than to ask the
-// connection, which prepares each once.
+// preparedStatements caches the few different statements of a pipeline, because a search here costs less than asking the
+// connection, which prepares each statement once.
 type preparedStatements []*pgconn.StatementDescription
 
 func (p *preparedStatements) get(ctx context.Context, conn *pgx.Conn, sql string) (*pgconn.StatementDescription, error) {
@@ -83,7 +83,7 @@ func (p *preparedStatements) get(ctx context.Context, conn *pgx.Conn, sql string
 	return prepared, err
 }
 
-// statementName returns the name of a prepared statement. It is sent with each call, so it is short.
+// statementName returns the name of a prepared statement. The name is short, because it is sent with each call.
 func statementName(sql string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(sql)) // never fails
@@ -104,8 +104,8 @@ func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err e
 	return done, nil
 }
 
-// isAnswer reports whether an error is the server's answer to a statement, and the connection is as good as before. After
-// any other error nobody knows what the server has done.
+// isAnswer reports whether an error is the server's answer to a statement, so that the connection remains usable. After any
+// other error it is not known what the server has done.
 func isAnswer(conn *pgx.Conn, err error) bool {
 	return sqlstate.Of(err) != "" && !conn.IsClosed()
 }

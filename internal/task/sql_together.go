@@ -7,8 +7,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// together runs one transaction for some jobs, with a savepoint for each. What fails is rolled back to its savepoint, and
-// the others go on. An error says that the connection broke.
+// together runs one transaction for some jobs, with a savepoint for each. A job that fails is rolled back to its savepoint, and
+// the others continue. An error means that the connection is broken.
 func (g *group) together(ctx context.Context, open []int) error {
 	for len(open) > 0 {
 		t := &transaction{group: g, left: open}
@@ -19,7 +19,7 @@ func (g *group) together(ctx context.Context, open []int) error {
 		switch {
 		case err != nil:
 			return err
-		case t.guilty: // one of them is, at the end of the transaction: alone it is known which
+		case t.endFailed: // because of one of the jobs: run alone, it is known which
 			return g.each(ctx, g.open())
 		}
 		open = g.open()
@@ -30,12 +30,12 @@ func (g *group) together(ctx context.Context, open []int) error {
 // transaction are jobs that share a transaction.
 type transaction struct {
 	*group
-	called []int // jobs whose call went well
-	left   []int // jobs to call
-	guilty bool  // the end of the transaction failed, because of one of them or another
+	called    []int // jobs whose call succeeded
+	left      []int // jobs to call
+	endFailed bool  // the end of the transaction failed, because of one of the jobs
 }
 
-// run runs the transaction. If it fails as a whole, the jobs without an outcome are to be tried again.
+// run runs the transaction. If it fails as a whole, the jobs without an outcome must be tried again.
 func (t *transaction) run(ctx context.Context) error {
 	p := make(pipeline, 0, 2*len(t.left)+4)
 	p.add("begin")
@@ -79,11 +79,11 @@ func (t *transaction) run(ctx context.Context) error {
 	return nil
 }
 
-// undo takes in that nothing of the transaction is done.
+// undo records that the transaction was rolled back.
 func (t *transaction) undo(c *shim.Completion, err error) {
 	lost := c.RolledBack(err)
 	for _, job := range lost {
 		t.settle(slices.Index(t.jobs, job), shim.ErrLeaseLost)
 	}
-	t.guilty = len(lost) == 0
+	t.endFailed = len(lost) == 0
 }

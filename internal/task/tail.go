@@ -10,13 +10,13 @@ const (
 	tailBytes = 4 << 10
 )
 
-// tail keeps the last lines of an output, as text that PostgreSQL can store.
+// tail keeps the last lines of an output as text that PostgreSQL can store.
 type tail struct {
 	lines []string
 	size  int
 }
 
-// add appends a line and forgets what is too much at the front. Of a line that is too long by itself the end is kept.
+// add appends a line and removes the first lines if there is too much text. Of a line that is too long, it keeps the end.
 func (t *tail) add(line string) {
 	line = storable(line)
 	if excess := len(line) - tailBytes; excess > 0 {
@@ -38,7 +38,7 @@ func (t *tail) String() string {
 	return strings.Join(t.lines, "\n")
 }
 
-// storable replaces what the type text refuses: bytes that are not UTF-8, and the zero byte.
+// storable replaces what the type text cannot hold: bytes that are not UTF-8, and the zero byte.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

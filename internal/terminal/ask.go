@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Ask asks a question that is answered by yes or no; anything but a yes is a no.
+// Ask asks a yes-or-no question and reports whether the answer is yes. Any other answer is no.
 func Ask(in io.Reader, out io.Writer, question string) (bool, error) {
 	if _, err := fmt.Fprintf(out, "%s [y/N] ", question); err != nil {
 		return false, err

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress is a bar that fills up to a total. Where there is no terminal to show it, it does nothing.
+// Progress is a progress bar. Without a terminal it does nothing.
 type Progress struct{ bar *progressbar.ProgressBar }
 
 // NewProgress returns an empty bar on out.
@@ -26,14 +26,14 @@ func NewProgress(out io.Writer, total int) Progress {
 	)}
 }
 
-// Add moves the bar on.
+// Add advances the bar by n.
 func (p Progress) Add(n int) {
 	if p.bar != nil {
-		_ = p.bar.Add(n) // it is for show
+		_ = p.bar.Add(n) // a failure only affects the display
 	}
 }
 
-// Clear takes the bar away.
+// Clear removes the bar from the terminal.
 func (p Progress) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

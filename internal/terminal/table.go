@@ -11,7 +11,7 @@ import (
 // Column is a column of a table of rows of one type.
 type Column[T any] struct {
 	Title   string
-	Numbers bool // to the right
+	Numbers bool // aligned to the right
 	Cell    func(row T) string
 }
 
@@ -56,8 +56,8 @@ func Table[T any](out io.Writer, columns []Column[T], rows []T) error {
 	return err
 }
 
-// Printable returns text on one line, and with escapes in place of what a terminal would not print but obey: names and
-// errors come from whoever adds and runs jobs.
+// Printable returns text on one line, with escapes in place of control characters. Names and errors of jobs are not trusted:
+// they could contain control sequences for the terminal.
 func Printable(text string) string {
 	if strings.IndexFunc(text, isControl) < 0 {
 		return text

@@ -12,7 +12,7 @@ func Is(stream any) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// size returns how many characters fit on a line of a terminal, and how many lines on it; 0 where that is not known.
+// size returns the width of a terminal in characters and its height in lines; 0 if they are not known.
 func size(stream any) (width, height int) {
 	if file := fileOf(stream); file != nil {
 		if width, height, err := term.GetSize(int(file.Fd())); err == nil {

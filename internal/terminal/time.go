@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Relative tells a time as seen from now: "now", "in 5 m", "3 h ago".
+// Relative formats a time relative to now: "now", "in 5 m", "3 h ago".
 func Relative(t, now time.Time) string {
 	switch distance := t.Sub(now); {
 	case distance >= time.Second:
@@ -17,7 +17,8 @@ func Relative(t, now time.Time) string {
 	}
 }
 
-// Duration tells how long something lasts in the largest unit that fits twice, or once up to minutes, rounded down.
+// Duration formats a duration in one unit, rounded down: hours from two hours on, days from two days on, otherwise minutes or
+// seconds.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Watch draws again and again until the context ends: on a terminal in the same place, else one after the other. An error
-// of the first drawing is returned, a later one is shown in its place, for a database that is gone may come back.
+// Watch calls draw repeatedly until the context ends, on a terminal always in the same place. An error of the first call is
+// returned. Errors of later calls are printed, because a lost database may come back.
 func Watch(ctx context.Context, out io.Writer, every time.Duration, draw func(out io.Writer) error) error {
 	var page bytes.Buffer
 	if err := draw(&page); err != nil {
@@ -38,14 +38,14 @@ func Watch(ctx context.Context, out io.Writer, every time.Duration, draw func(ou
 	}
 }
 
-// The codes of a terminal: to the upper left corner, clear to the end of the line, clear what is below.
+// Terminal codes: move to the upper left corner, clear to the end of the line, clear everything below.
 const (
 	home       = "\x1b[H"
 	clearLine  = "\x1b[K"
 	clearBelow = "\x1b[J"
 )
 
-// show prints a page. Each line is overwritten rather than wiped first, which would flicker.
+// show prints a page. On a terminal it overwrites each line, because clearing the terminal first would flicker.
 func show(out io.Writer, page []byte, onTerminal bool) error {
 	if onTerminal {
 		width, height := size(out)
@@ -56,7 +56,7 @@ func show(out io.Writer, page []byte, onTerminal bool) error {
 	return err
 }
 
-// fit cuts a page to what a terminal shows at once: what scrolls away could not be overwritten.
+// fit cuts a page to the size of the terminal, because lines that scroll away could not be overwritten.
 func fit(page string, width, height int) string {
 	if width < 1 || height < 2 {
 		return page

@@ -1,4 +1,4 @@
-// Package usage finds out which command or flag was meant by one that does not exist.
+// Package usage suggests a command or flag for one that does not exist.
 package usage
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/gwsql/gw/internal/hint"
 )
 
-// otherNames are names that other programs have for flags of ours.
+// otherNames maps names of flags in other programs to flags of ours.
 var otherNames = map[string]string{
 	"concurrency": "jobs", "workers": "jobs", "database": "connection", "url": "connection", "port": "http", "interval": "poll-interval",
 	"queue-name": "queue", "job-key": "key", "delay": "in",
 }
 
-// Flag returns the error of a flag of cmd, with the flag that may be meant if there is no such flag.
+// Flag returns the error of a flag of cmd. If the flag does not exist, the error suggests another one.
 func Flag(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
@@ -37,8 +37,7 @@ func Flag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// Commands returns the subcommands of cmd that may be meant by a word: those that begin with it, else the one that is most
-// like it.
+// Commands returns the subcommands of cmd that a word may mean: those that begin with it, otherwise the most similar one.
 func Commands(cmd *cobra.Command, word string) (meant []string) {
 	var names []string
 	for _, sub := range cmd.Commands() {

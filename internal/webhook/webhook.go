@@ -1,5 +1,5 @@
-// Package webhook signs HTTP requests by Standard Webhooks (https://www.standardwebhooks.com), so that receivers check
-// them with a library.
+// Package webhook signs HTTP requests according to Standard Webhooks (https://www.standardwebhooks.com), so that receivers can
+// verify them with a library.
 package webhook
 
 import (
@@ -29,7 +29,7 @@ var errSecret = errors.New("must be whsec_ followed by 24 to 64 random bytes in 
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
-	// Some libraries refuse base64 in any other form than the canonical one.
+	// Some libraries accept base64 only in its canonical form.
 	canonical := base64.StdEncoding.EncodeToString(key) == encoded
 	if !ok || err != nil || !canonical || len(key) < minKey || len(key) > maxKey {
 		return Secret{}, errSecret
@@ -37,8 +37,8 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret{key}, nil
 }
 
-// Sign sets the headers webhook-id, webhook-timestamp and webhook-signature of a request, the last one with a signature
-// by each secret. The id must not contain a dot: the signatures are of id, time and body joined by dots.
+// Sign sets the headers webhook-id, webhook-timestamp and webhook-signature of a request, the last one with a signature for
+// each secret. The id must not contain a dot, because the signed text is id, time and body joined by dots.
 func Sign(header http.Header, secrets []Secret, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(secrets))
@@ -50,7 +50,7 @@ func Sign(header http.Header, secrets []Secret, id string, at time.Time, body []
 	header.Set("Webhook-Signature", strings.Join(signatures, " "))
 }
 
-// signature returns v1, and the HMAC-SHA256 in base64.
+// signature returns the signature: "v1," and the HMAC-SHA256 in base64.
 func (s Secret) signature(id, seconds string, body []byte) string {
 	code := hmac.New(sha256.New, s.key)
 	code.Write([]byte(id + "." + seconds + "."))

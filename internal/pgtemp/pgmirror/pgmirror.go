@@ -1,5 +1,5 @@
-// Package pgmirror imitates a Maven repository that has PostgreSQL's server as zonky.io packs it: a .txz in a .jar. Tests of
-// the download have it on the loopback.
+// Package pgmirror imitates a Maven repository with archives of PostgreSQL's server as zonky.io builds them: a .txz in a .jar.
+// Tests of the download serve it on the loopback.
 package pgmirror
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Archive packs the files and the symbolic links of a folder that has bin, and for a whole server lib and share.
+// Archive packs the files and symbolic links of a folder with bin and, for a complete server, lib and share.
 func Archive(dir string) ([]byte, error) {
 	var archive bytes.Buffer
 	jar := zip.NewWriter(&archive)
@@ -86,7 +86,7 @@ func Handler(archive []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, ".jar"):
-			_, _ = w.Write(archive) // the client sees its end
+			_, _ = w.Write(archive) // the client notices a failure
 		case strings.HasSuffix(r.URL.Path, ".jar.sha256"):
 			fmt.Fprintf(w, "%x\n", sha256.Sum256(archive))
 		default:

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package pgbouncer puts a real PgBouncer before the database of a test.
+// Package pgbouncer starts a PgBouncer in front of the database of a test.
 package pgbouncer
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Start puts a PgBouncer before a database and returns its URL, without the name of a pool: transaction,
-// single (the same, with one connection to the server), statement or session.
+// Start starts a PgBouncer in front of a database and returns its URL without the name of a pool, which the caller appends:
+// transaction, single (the same, with one connection to the server), statement or session.
 func Start(t testing.TB, databaseURL string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -95,7 +95,7 @@ func waitForServer(t testing.TB, databaseURL string, ended <-chan struct{}, log 
 			return
 		}
 		select {
-		case <-ended: // and so nobody writes to log any more
+		case <-ended: // so log is complete
 			t.Fatalf("the server ended: %s", log)
 		case <-ctx.Done():
 			t.Fatalf("wait for the server: %v", err)
@@ -104,8 +104,8 @@ func waitForServer(t testing.TB, databaseURL string, ended <-chan struct{}, log 
 	}
 }
 
-// withoutRoot lets a program that refuses to run as root run as the user that a private server of the tests runs as too,
-// whose socket nobody else gets at.
+// withoutRoot returns attributes that run a program, which refuses to run as root, as the user of the tests' private server: no
+// other user can connect to the server's socket.
 func withoutRoot(t testing.TB) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
