@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the functions of the migrated database DATABASE_URL: what is PL/pgSQL with plpgsql_check, and that no name of
-# somebody else's slips into any.
+# Checks the functions of the migrated database DATABASE_URL: PL/pgSQL with plpgsql_check, and that no function finds objects
+# of other schemas by unqualified names.
 set -euo pipefail
 
 scripts/psql.sh --file scripts/check-functions.sql

@@ -1,6 +1,6 @@
--- Runs plpgsql_check over every PL/pgSQL function of the schema graphile_worker: prints what it finds, then fails if that
--- was anything. A trigger function is checked for each table that it serves, and fails if it serves none. No performance
--- warnings: they would have a function STABLE that reads `for update`, which only VOLATILE may.
+-- Runs plpgsql_check on every PL/pgSQL function of the schema graphile_worker: prints its findings, then fails if there are any.
+-- A trigger function is checked for each of its tables, and fails if it has none. Performance warnings are off: they recommend
+-- STABLE for functions that read `for update`, which only VOLATILE ones may do.
 
 create extension plpgsql_check;
 

@@ -1,12 +1,12 @@
--- Refuses a function of the schema graphile_worker into which a name of somebody else's could slip. Either it pins its
--- search_path, with the temporary schema last, or it is one SQL statement in which every name is qualified. Whether it is,
--- the parser says: the statement is parsed in front of a schema with a namesake of every function, operator, type and
--- relation of pg_catalog, and may then depend on none of them. Wants PostgreSQL 14 or later, whose functions depend on what
--- they call. Leaves the namesakes in the database.
+-- Fails if a function of the schema graphile_worker could find objects of other schemas by unqualified names. A function must
+-- either set its search_path, with the temporary schema last, or be one SQL statement in which every name is qualified. To check
+-- that, the script creates a schema with an object of the same name for every function, operator, type and relation of
+-- pg_catalog, and creates the function again with this schema first in the search_path: it must not depend on any of these
+-- objects. Requires PostgreSQL 14 or later, in which functions depend on what they call. The objects remain in the database.
 
 create schema namesakes;
 
--- What a namesake returns does not matter. Of a type that is only a shell there are not even arrays.
+-- The result type of such a function does not matter. Shell types have no arrays.
 do $$
 declare
   command text;
@@ -67,7 +67,7 @@ begin
           join pg_depend as d on d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'n'
          where p.pronamespace = 'namesakes'::regnamespace and p.proname = 'parsed'
            and pg_describe_object(d.refclassid, d.refobjid, 0) ~ 'namesakes[.]');
-      raise sqlstate 'GWDUN'; -- takes the function back
+      raise sqlstate 'GWDUN'; -- rolls the creation of the function back
     exception when others then
       if sqlstate <> 'GWDUN' then
         slips := array[sqlerrm];

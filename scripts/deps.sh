@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# deps.sh [languages] makes sure that what the tests and the lint need is there, or what the tests of examples in other
-# languages need, too. It installs packages with apt-get where that needs no question (as root, or in CI by sudo without
-# a password), else it says in one message what to install, and fails. What comes from npm goes into tests/node and needs no
-# right.
+# deps.sh [languages] installs what the tests and the lint need; with languages also what the tests of examples in other
+# languages need. It installs packages with apt-get if that needs no password (as root, or in CI with sudo); otherwise it prints
+# one message with all packages to install, and fails. Packages of npm are installed in tests/node, which needs no special rights.
 set -euo pipefail
 
 languages=${1:-}
@@ -13,7 +12,7 @@ need() { # need COMMAND PACKAGE
   command -v "$1" >/dev/null || missing+=("$2")
 }
 
-# The languages of examples/enqueue, examples/work and examples/receive, with their drivers; the one for Node.js comes from npm.
+# The languages of examples/enqueue, examples/work and examples/receive, with their drivers; the driver for Node.js comes from npm.
 need_languages() {
   /usr/bin/python3 -c 'import psycopg' 2>/dev/null || missing+=(python3-psycopg)
   ruby -e 'require "pg"' 2>/dev/null || missing+=(ruby-pg)
@@ -23,7 +22,7 @@ need_languages() {
   [ -e /usr/share/java/postgresql.jar ] || missing+=(libpostgresql-jdbc-java)
 }
 
-# The folder of the server that internal/pgtemp takes: pg_config's, the one in PATH, the newest of the packaged ones.
+# Prints the folder of the server that internal/pgtemp uses: the one of pg_config, the one in PATH, or the newest of the packages.
 server_bin() {
   local dir
   while read -r dir; do
@@ -38,7 +37,7 @@ server_bin() {
   } 2>/dev/null)
 }
 
-# The extensions in a server's packages; the Docker image of tests/go/testserver brings its own.
+# The extensions in a server's packages; the Docker image of tests/go/testserver contains its own.
 need_extensions() { # need_extensions SERVER_BIN
   local share major
   share=$("$1/pg_config" --sharedir 2>/dev/null || echo "/usr/share/postgresql/$(basename "$(dirname "$1")")")
@@ -47,12 +46,12 @@ need_extensions() { # need_extensions SERVER_BIN
   [ -e "$share/extension/plpgsql_check.control" ] || missing+=("postgresql-$major-plpgsql-check")
 }
 
-# The major version of the server that apt-get would install; nothing if it has no list of packages yet.
+# Prints the major version of the server that apt-get would install; nothing if it has no list of packages yet.
 apt_major() {
   { apt-cache depends postgresql 2>/dev/null || true; } | sed -En 's/.*Depends: postgresql-([0-9]+)$/\1/p'
 }
 
-# A server with its extensions. Without a list of packages these are named by patterns, which apt-get takes, too.
+# A server with its extensions. Without a list of packages the names of extensions are patterns, which apt-get accepts, too.
 need_packaged_server() {
   local major
   major=$(apt_major)
@@ -66,7 +65,7 @@ need_packaged_server() {
 need_server() {
   local bin
   if [ -n "${GW_TEST_DATABASE_URL:-}" ]; then
-    return # its extensions are its owner's business; the tests name what it lacks
+    return # its owner installs its extensions; the tests print which are missing
   fi
   bin=$(server_bin)
   if [ -n "$bin" ]; then
@@ -103,7 +102,7 @@ may_install() {
   [ "$(id -u)" = 0 ] || { [ -n "${CI:-}" ] && sudo --non-interactive true 2>/dev/null; }
 }
 
-# Says how much apt-get would install, which it knows after an update.
+# Prints how much apt-get would install, which it knows after an update.
 announce() {
   echo "make deps: installing ${missing[*]}"
   apt install --assume-no --no-install-recommends "${missing[@]}" 2>/dev/null | awk '
@@ -113,7 +112,7 @@ announce() {
     END                { if (count) print "make deps: " count " packages with apt-get, " size " to download, " disk " on disk; this takes minutes" }' || true
 }
 
-# Runs apt-get without a word, unless it fails. In CI it does not wait for the disk after each of the packages.
+# Runs apt-get without output, unless it fails. In CI it does not sync the disk after each package.
 quietly() {
   local log options=(-qq -o Dpkg::Use-Pty=0)
   if [ -n "${CI:-}" ]; then
@@ -131,7 +130,7 @@ quietly() {
 look
 if [ ${#missing[@]} -gt 0 ] && may_install; then
   quietly update
-  look # now the server's version is known, and with it the names of its extensions
+  look # now the server's version and thus the names of its extensions are known
   announce
   quietly install --yes --no-install-recommends "${missing[@]}"
   look
@@ -142,12 +141,12 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
-# The Graphile Workers that run beside ours, their Node.js, its driver and what examples import. npm writes its list last,
-# so it is newer than package.json if and only if all of that is there.
+# The Graphile Workers that run beside ours, their Node.js, its driver, and the packages that examples import. npm writes its
+# list of packages last, so it is newer than package.json if and only if all of them are installed.
 if ! [ tests/node/node_modules/.package-lock.json -nt tests/node/package.json ]; then
-  echo "make deps: installing what tests/node/package.json names from npm, 200 MB in tests/node"
+  echo "make deps: installing the packages of tests/node/package.json from npm, 200 MB in tests/node"
   if ! (cd tests/node && npm install --no-package-lock --no-audit --no-fund --loglevel=error) </dev/null >&2; then
-    echo "make deps: npm could not install what tests/node/package.json names" >&2
+    echo "make deps: npm could not install the packages of tests/node/package.json" >&2
     exit 1
   fi
 fi

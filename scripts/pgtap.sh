@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the pgTAP tests of tests/sql in copies of the migrated database DATABASE_URL, on the server that
-# GW_TEST_DATABASE_URL names: several at once, and no two in the same copy, for they take locks and draw identities. With
-# arguments, only these files and folders.
+# Runs the pgTAP tests of tests/sql in copies of the migrated database DATABASE_URL, on the server of GW_TEST_DATABASE_URL:
+# several at once, but never two in the same copy, because they take locks and expect certain ids. With arguments, it runs only
+# these files and folders.
 set -euo pipefail
 
 copies=4
@@ -19,7 +19,7 @@ admin() {
 }
 
 name=$(sed -E 's#^[^/]*//[^/]*/([^?]*).*#\1#' <<<"$DATABASE_URL")
-GW_TEST_COPIES=$(mktemp -d) # a file for each copy, which psql-copy.sh locks
+GW_TEST_COPIES=$(mktemp -d) # one file for each copy, which psql-copy.sh locks
 export GW_TEST_COPIES
 drop() {
   local copy
@@ -34,5 +34,5 @@ for n in $(seq "$copies"); do
   admin "create database ${name}_$n template $name"
 done
 
-# Not --dbname: pg_prove takes no URL with a `=` in it.
+# Without --dbname, because pg_prove accepts no URL with a `=`.
 pg_prove --jobs "$copies" --failures --comments --psql-bin scripts/psql-copy.sh --recurse --ext .sql "${@:-tests/sql}"

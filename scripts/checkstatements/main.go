@@ -1,6 +1,6 @@
-// Checkstatements reads the Go files of folders, but for tests, and fails if the text of a statement has a name that the
-// caller's search_path decides about: a function, an operator or a type that is not qualified, or a word of SQL such as IN
-// that stands for an operator.
+// Checkstatements reads the Go files of folders, except tests, and fails if an SQL statement in them contains a name that depends
+// on the caller's search_path: a function, operator or type that is not qualified, or a key word such as IN that stands for an
+// operator.
 //
 //	go run ./scripts/checkstatements FOLDER...
 package main
@@ -50,7 +50,7 @@ func checkFolders(folders []string) (found []string, err error) {
 	return found, nil
 }
 
-// isStatement tells a statement or a part of one from other texts: by its first word, a call in the schema S, or a cast.
+// isStatement reports whether a text is an SQL statement or a part of one: by its first word, a call in the schema S, or a cast.
 var isStatement = regexp.MustCompile(`^\s*\(?(with (recursive )?[a-z_]+ (as|\([a-z_, ]+\) as)|select|insert|update|delete|from|where|when|case|join|left join|cross join|array\(select) |[^A-Za-z]S\.[a-z_]|^S\.[a-z_]|::[a-z]`)
 
 func checkFile(path string) (found []string, err error) {

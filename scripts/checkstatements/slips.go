@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lexemes are strings, quoted names, comments, numbers and parameters, names, operators, and signs.
+// lexemes matches strings, quoted names, comments, numbers and parameters, names, operators, and punctuation.
 var lexemes = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\$?[0-9]+(?:\.[0-9]+)?|[A-Za-z_%][\w%]*|::|=>|[-+*/<>=~!@#^&|?]+|\s+|.`)
 
 var (
@@ -14,21 +14,21 @@ var (
 	operator = regexp.MustCompile(`^[-+*/<>=~!@#^&|?]+$`)
 )
 
-// words of SQL that may stand right in front of a parenthesis or a string.
+// words are key words that may be followed by a parenthesis or a string.
 var words = strings.Fields(`all any array as by coalesce cross else exists extract filter from greatest in join lateral least
 	materialized not on or and over returning row select set some then union values when where with within operator zone`)
 
-// operatorWords stand for operators, which the path decides about.
+// operatorWords are key words that stand for operators, which depend on the search_path.
 var operatorWords = strings.Fields(`between ilike in like nullif overlaps similar`)
 
-// ownTypes have names that are part of SQL, so that no path decides about them; to casts to the completed ones, package
-// statement adds pg_catalog.
+// ownTypes are names of types that are part of SQL, so that they do not depend on the search_path. In casts to the completed
+// types, package statement adds pg_catalog.
 var (
 	ownTypes  = strings.Fields(`bigint boolean double integer interval numeric real smallint time timestamp`)
 	completed = strings.Fields(`json jsonb text timestamptz`)
 )
 
-// slips returns what in a statement is not qualified.
+// slips returns the names in a statement that are not qualified.
 func slips(statement string) (found []string) {
 	s := &scanner{}
 	for _, text := range lexemes.FindAllString(statement, -1) {
@@ -45,10 +45,10 @@ func slips(statement string) (found []string) {
 	return found
 }
 
-// scanner knows what came before a lexeme.
+// scanner keeps the preceding lexemes.
 type scanner struct {
 	lexemes []string
-	apart   bool // from the last lexeme, by white space
+	apart   bool // whether white space separates the lexeme from the last one
 }
 
 // back returns the nth of the last lexemes.
@@ -59,7 +59,7 @@ func (s *scanner) back(n int) string {
 	return s.lexemes[len(s.lexemes)-n]
 }
 
-// next returns what is not qualified as this lexeme shows.
+// next returns the name that is not qualified, if this lexeme shows that, otherwise "".
 func (s *scanner) next(text string) string {
 	last, isQualified := s.back(1), s.back(2) == "."
 	switch {
@@ -84,7 +84,8 @@ func (s *scanner) next(text string) string {
 	return ""
 }
 
-// isApplied tells an operator from other uses of its signs, as in select *, operator(pg_catalog.=), and -1.
+// isApplied reports whether a lexeme is an operator and not another use of its signs, as in select *, operator(pg_catalog.=) and
+// -1.
 func (s *scanner) isApplied(text string) bool {
 	last := s.back(1)
 	switch text {

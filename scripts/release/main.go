@@ -1,9 +1,9 @@
-// Release keeps sql/migrations in step with sql/functions, and cuts releases. It runs in the root of the repository.
+// Release updates sql/migrations from sql/functions, and cuts releases. It runs in the root of the repository.
 //
 //	go run ./scripts/release snapshot            writes the snapshot that is not released yet
-//	go run ./scripts/release calls 0.1.0 FILE    keeps the statements in a file as the calls of a release; DATABASE_URL
-//	                                             names a migrated database
-//	go run ./scripts/release cut 0.1.0           makes all migrations final, and dates the changelog
+//	go run ./scripts/release calls 0.1.0 FILE    stores the statements in a file as the calls of a release; DATABASE_URL is a
+//	                                             migrated database
+//	go run ./scripts/release cut 0.1.0           marks all migrations as released, and dates the changelog
 package main
 
 import (

@@ -13,21 +13,21 @@ import (
 // event is a line of go test -json; see go doc test2json.
 type event struct {
 	Action, Package, Test, Output string
-	ImportPath, FailedBuild       string // of what did not compile
+	ImportPath, FailedBuild       string // the import path of a package that did not compile
 	Elapsed                       float64
 }
 
-// readGo reads the output of go test -json. Of a package that fails it prints all but what tests said that have passed.
+// readGo reads the output of go test -json. It prints the output of packages that fail, without the output of tests that passed.
 func readGo(output io.Reader, print func(text string)) (t tally) {
 	running := make(map[string]*goPackage)
-	builds := make(map[string]*strings.Builder) // what the compiler says, by import path
+	builds := make(map[string]*strings.Builder) // the compiler's output by import path
 	lines := bufio.NewReader(output)
 	for {
 		line, err := lines.ReadString('\n')
 		var e event
 		if json.Unmarshal([]byte(line), &e) != nil {
 			if strings.TrimSpace(line) != "" {
-				print(line) // the go command itself
+				print(line) // output of the go command itself
 			}
 		} else if e.Package == "" {
 			if builds[e.ImportPath] == nil {
@@ -60,10 +60,10 @@ func readGo(output io.Reader, print func(text string)) (t tally) {
 type goPackage struct {
 	said   []event
 	passed map[string]bool // tests
-	failed bool            // one of its tests
+	failed bool            // whether one of its tests failed
 }
 
-// take takes an event in, and reports whether it is the last one.
+// take handles an event and reports whether it is the last one of the package.
 func (p *goPackage) take(e event, t *tally) (last bool) {
 	switch e.Action {
 	case "output":
@@ -75,7 +75,7 @@ func (p *goPackage) take(e event, t *tally) (last bool) {
 			if e.Action == "fail" && !p.failed {
 				t.failed = append(t.failed, e.Package)
 			}
-			if e.Action != "skip" { // there are no tests in it
+			if e.Action != "skip" { // skip means that the package has no tests
 				t.packages++
 			}
 			return true
@@ -89,7 +89,7 @@ func (p *goPackage) take(e event, t *tally) (last bool) {
 			p.failed = true
 			name := e.Package + " " + e.Test
 			if !slices.ContainsFunc(t.failed, func(failed string) bool { return strings.HasPrefix(failed, name+"/") }) {
-				t.failed = append(t.failed, name) // else its part says it
+				t.failed = append(t.failed, name) // otherwise its subtest is listed
 			}
 		case e.Action == "skip":
 			t.skipped++
@@ -101,7 +101,7 @@ func (p *goPackage) take(e event, t *tally) (last bool) {
 	return false
 }
 
-// failure returns what a package said that has failed.
+// failure returns the output of a package that failed.
 func (p *goPackage) failure(e event) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "== %s failed after %s\n", e.Package, seconds(time.Duration(e.Elapsed*float64(time.Second))))

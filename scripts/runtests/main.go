@@ -1,12 +1,12 @@
-// Command runtests runs all tests on the server that GW_TEST_DATABASE_URL names:
+// Command runtests runs all tests on the server of GW_TEST_DATABASE_URL:
 //
 //	go run ./tests/go/testserver -- go run ./scripts/runtests
 //
-// It builds gw-run and gw-migrate once for all of them, and runs what phases.go lists beside each other. It prints what
-// fails as soon as it is known, a line for each phase, and one with all counts at the end. A phase that fails stops no other.
+// It builds gw-run and gw-migrate once for all tests, and runs the phases of phases.go concurrently. It prints failures as soon
+// as they are known, a line for each phase, and a line with all counts at the end. A failed phase does not stop the others.
 //
-// With -short it leaves out what does not depend on the server's version: the race detector, the programs in other languages,
-// the mutants that test the tests, the benchmarks' own tests, and whatever else says so by pgtest.OnOneVersion.
+// With -short it leaves out the tests that do not depend on the server's version: the race detector, the programs in other
+// languages, the mutants that test the tests, the benchmarks' own tests, and all tests that call pgtest.OnOneVersion.
 package main
 
 import (
@@ -25,12 +25,12 @@ import (
 )
 
 const (
-	serverVariable   = "GW_TEST_DATABASE_URL" // of internal/pgtest and scripts/with-database.sh
-	programsVariable = "GW_TEST_PROGRAMS"     // likewise
+	serverVariable   = "GW_TEST_DATABASE_URL" // read by internal/pgtest and scripts/with-database.sh
+	programsVariable = "GW_TEST_PROGRAMS"     // read by the same
 )
 
 func main() {
-	short := flag.Bool("short", false, "leave out what does not depend on the server's version")
+	short := flag.Bool("short", false, "leave out tests that do not depend on the server's version")
 	flag.Parse()
 	if flag.NArg() > 0 || os.Getenv(serverVariable) == "" {
 		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-short]")
@@ -75,15 +75,15 @@ func run(ctx context.Context, short bool, out io.Writer) (passed bool, err error
 	return r.finish(time.Since(began)), nil
 }
 
-// estimate says how long the tests take.
+// estimate returns how long the tests take, in words.
 func estimate(short bool) string {
 	if short {
 		return "The tests that depend on the server's version: about two minutes on two idle cores."
 	}
-	return "All tests: three to five minutes on two idle cores, the most where nothing is compiled yet."
+	return "All tests: three to five minutes on two idle cores, the longer time if nothing is compiled yet."
 }
 
-// buildPrograms builds the programs that tests run into a new folder, as internal/pgtest does for the tests of one package.
+// buildPrograms builds gw-run and gw-migrate in a new folder, as internal/pgtest does for the tests of one package.
 func buildPrograms(ctx context.Context) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "gw-programs-")
 	if err != nil {

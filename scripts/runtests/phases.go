@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// races matches the packages whose tests run with the race detector: those in whose own process our goroutines run. In the
-// others one goroutine drives a server, or programs that are built without the detector.
+// races matches the packages whose tests run with the race detector: those whose test process runs goroutines of the worker. The
+// tests of other packages use a server, or programs that are built without the race detector.
 var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|pgtemp|pgtest|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest)|` +
 	`tests/go/(adversary|baddays|beside|encodings|history|neighbours|recovery|testserver))$`)
 
-// noServer matches the packages whose tests hardly talk to a server, or only by way of packages that have tests of their own.
+// noServer matches the packages whose tests hardly use a server, or only through packages that have tests of their own.
 var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|hint|pgtemp|release|seconds|terminal|usage|webhook)|packaging|` +
 	`pkg/(crontab|gwotel|gwprom|shimtest)|scripts/.*|tests/go/(languages|nodegw|testserver))$`)
 
-// longest matches the packages that take longest, which begin first, lest one of them is all that runs at the end.
+// longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
 var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history))?)$`)
 
 const (
-	timeout    = "20m"            // of a package
-	afterwards = 10 * time.Second // for what a command leaves behind that still holds its output
+	timeout    = "20m"            // of the tests of a package
+	afterwards = 10 * time.Second // the wait for processes that a command leaves behind and that hold its output open
 )
 
 // A phase is a command that runs tests.
@@ -39,7 +39,7 @@ type phase struct {
 	read    func(output io.Reader, print func(text string)) tally
 }
 
-// phases returns what is run at once.
+// phases returns the phases, which run concurrently.
 func phases(short bool, packages []string) []phase {
 	all := []phase{{name: "pgTAP", command: []string{"scripts/with-database.sh", "scripts/pgtap.sh"}, read: readTAP}}
 	slices.SortStableFunc(packages, func(a, b string) int {
@@ -69,8 +69,8 @@ func phases(short bool, packages []string) []phase {
 		goTest("bench", "bench", nil, []string{"-p=1", "./..."}))
 }
 
-// goTest returns a phase of go test. Without cgo, as the programs, so that nothing is compiled for both; without vet, which
-// make lint runs.
+// goTest returns a phase of go test. It runs without cgo, like the programs, so that packages are compiled only once, and without
+// vet, which make lint runs.
 func goTest(name, dir string, env, args []string) phase {
 	return phase{
 		name: name, dir: dir, env: append([]string{"CGO_ENABLED=0"}, env...),
@@ -79,7 +79,7 @@ func goTest(name, dir string, env, args []string) phase {
 	}
 }
 
-// run runs a phase to its end, and prints what fails on the way.
+// run runs a phase and prints its failures as soon as they are known.
 func (p phase) run(ctx context.Context, env []string, print func(text string)) tally {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// tally is what a phase has counted.
+// tally is the counts of a phase.
 type tally struct {
 	phase      string
 	took       time.Duration
 	packages   int
-	tests      int // of Go, but not the parts of one
+	tests      int // Go tests, subtests not included
 	skipped    int
-	files      int // of pgTAP
+	files      int // pgTAP files
 	assertions int
-	failed     []string // by name
+	failed     []string // names of failed tests
 }
 
-// counts says what was counted.
+// counts returns the counts as text.
 func (t tally) counts() string {
 	var parts []string
 	for _, part := range []struct {
@@ -34,7 +34,7 @@ func (t tally) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// outcome says how many have failed.
+// outcome returns how many tests failed, as text.
 func (t tally) outcome() string {
 	switch len(t.failed) {
 	case 0:
@@ -45,7 +45,7 @@ func (t tally) outcome() string {
 	return fmt.Sprintf("%d FAILED", len(t.failed))
 }
 
-// report prints what phases find that run at once.
+// report prints the results of concurrent phases.
 type report struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -71,7 +71,7 @@ func (r *report) add(t tally) {
 	r.all.failed = append(r.all.failed, t.failed...)
 }
 
-// finish names what has failed, prints the line of counts, and reports whether everything has passed.
+// finish prints the failed tests and the line of counts, and reports whether all tests passed.
 func (r *report) finish(took time.Duration) (passed bool) {
 	for _, name := range r.all.failed {
 		r.print("FAILED " + name + "\n")

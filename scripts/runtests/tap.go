@@ -14,7 +14,7 @@ var (
 	tapSummary = regexp.MustCompile(`^Files=(\d+), Tests=(\d+),`)
 )
 
-// readTAP reads the output of pg_prove. If a file fails, it prints all of it but the files that have passed.
+// readTAP reads the output of pg_prove. If a file fails, it prints the output without the files that passed.
 func readTAP(output io.Reader, print func(text string)) (t tally) {
 	var said strings.Builder
 	for lines := bufio.NewScanner(output); lines.Scan(); {
