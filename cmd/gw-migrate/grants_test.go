@@ -53,7 +53,8 @@ func TestMistakesInGrantsAreTold(t *testing.T) {
 	}
 }
 
-// newRole makes a role. Call it before the database is made, where it may get rights.
+// newRole creates a role. Call it before the database is created in which the role may get rights, so that it is dropped after
+// the database.
 func newRole(t *testing.T) string {
 	t.Helper()
 	server, err := pgx.Connect(t.Context(), os.Getenv("GW_TEST_DATABASE_URL"))

@@ -20,13 +20,13 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// outcome is what a call of gw-migrate leaves behind.
+// outcome is the exit code and the output of gw-migrate.
 type outcome struct {
 	code           int
 	stdout, stderr string
 }
 
-// gwMigrate runs the command with nothing in its environment but vars.
+// gwMigrate runs the command with only vars in its environment.
 func gwMigrate(t *testing.T, vars map[string]string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -61,11 +61,11 @@ func TestALifeOfASchema(t *testing.T) {
 	behind := gwMigrate(t, vars, "status", "--check", "--json")
 	behind.expect(t, exitBehind, fmt.Sprintf(`"pending":["%06d_`, latest), fmt.Sprintf("version %d of %d", latest-1, latest))
 	if !json.Valid([]byte(behind.stdout)) {
-		t.Errorf("no JSON: %s", behind.stdout)
+		t.Errorf("output is not JSON: %s", behind.stdout)
 	}
 }
 
-// An older image whose init container migrates is started again by a rollback, and beside newer ones in a rollout.
+// A rollback, or a restart during a rollout, starts an older image whose init container migrates.
 func TestASchemaThatALaterReleaseHasMigratedIsLeftAsItIs(t *testing.T) {
 	database := pgtest.Database(t)
 	vars := map[string]string{"DATABASE_URL": database}
@@ -211,7 +211,7 @@ func TestTheFilesOfTheExtensionAreWrittenAndListed(t *testing.T) {
 	}
 	text, err := os.ReadFile(script)
 	if err != nil || !strings.Contains(string(text), `create schema "my jobs";`) {
-		t.Errorf("%s: %v, it makes no schema", script, err)
+		t.Errorf("%s: %v, the script does not create the schema", script, err)
 	}
 	gwMigrate(t, nil, "extension").expect(t, exitUsage, "", "accepts 1 arg")
 	gwMigrate(t, nil, "extension", filepath.Join(script, "below a file")).expect(t, exitFailed, "", "write extension")

@@ -67,7 +67,7 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 				t.Errorf("exit code %d, stdout %q, want %d and nothing", code, stdout, exitUsage)
 			}
 			if !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "gw-run --help") {
-				t.Errorf("stderr %q, want %q and a word about --help", stderr, c.want)
+				t.Errorf("stderr %q, want %q and a hint to --help", stderr, c.want)
 			}
 		})
 	}

@@ -90,7 +90,7 @@ func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, err := configured(t, c.text, map[string]string{"DATABASE_URL": "app"}, c.args...)
 			want := strings.ReplaceAll(c.want, "FILE", filepath.Dir(o.configPath))
-			if name == "connection" { // there is one in the environment, which goes first
+			if name == "connection" { // the environment has one, which takes precedence
 				o, err = configured(t, c.text, nil, c.args...)
 				want = strings.ReplaceAll(c.want, "FILE", filepath.Dir(o.configPath))
 			}
@@ -114,12 +114,12 @@ func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 	}
 }
 
-// What can be said on the command line, but for how the command is called, can be written down.
+// Every flag of the worker, except those about the invocation itself, has a key in the config file.
 func TestEveryFlagHasItsSetting(t *testing.T) {
 	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
 	for _, key := range config.Settings() {
 		if settings[key.Flag] {
-			t.Errorf("--%s is there twice", key.Flag)
+			t.Errorf("--%s occurs twice", key.Flag)
 		}
 		settings[key.Flag] = true
 	}
@@ -149,7 +149,7 @@ func TestConfigCheckSaysThatThereIsNoFile(t *testing.T) {
 	}
 }
 
-// tasksBeside makes a folder of tasks with a config file beside it, and returns the path of that.
+// tasksBeside creates a folder of tasks with a config file beside it, and returns the path of the file.
 func tasksBeside(t *testing.T, text string, tasks ...string) (path string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -65,11 +65,11 @@ func TestEveryProblemOfACrontabIsShown(t *testing.T) {
 		"gw-run: problems in " + path + ": 3; a worker refuses all of it\n",
 	} {
 		if !strings.Contains(stderr, want) {
-			t.Errorf("stderr has not %q:\n%s", want, stderr)
+			t.Errorf("stderr does not contain %q:\n%s", want, stderr)
 		}
 	}
 	if code != exitFailure || stdout != "line 2: * * * * * b\n" {
-		t.Errorf("exit code %d, stdout %q, want %d and what could be read", code, stdout, exitFailure)
+		t.Errorf("exit code %d, stdout %q, want %d and the items that could be read", code, stdout, exitFailure)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTheManualHasTheFlagsOfAWorkerAndNoOther(t *testing.T) {
 	})
 	for _, name := range documented {
 		if flags.Lookup(name) == nil {
-			t.Errorf("docs/quick-start.md has --%s, which there is not", name)
+			t.Errorf("docs/quick-start.md has --%s, which does not exist", name)
 		}
 	}
 }

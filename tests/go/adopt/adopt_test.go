@@ -1,4 +1,4 @@
-// Package adopt_test takes schemas over that the real Graphile Worker has made, and gives them back.
+// Package adopt_test takes over schemas that the real Graphile Worker has created, and returns them to it.
 package adopt_test
 
 import (
@@ -50,7 +50,7 @@ func TestEachReleaseIsAdoptedWithItsJobsIntoWhatAFreshInstallHas(t *testing.T) {
 			}
 			for _, object := range status.Objects {
 				if object.Origin != migrate.Nodes {
-					t.Errorf("%s is taken for %s", object, object.Origin)
+					t.Errorf("%s is classified as %s", object, object.Origin)
 				}
 			}
 			if len(status.Objects) != 7 {
@@ -162,7 +162,7 @@ func texts(t *testing.T, pool *pgxpool.Pool, query string, args ...any) []string
 	return lines
 }
 
-// contents lists the rows of the shared tables, and the files they are in: a table that was rewritten is in another.
+// contents lists the rows of the shared tables, and the files of the tables: a table that was rewritten has another file.
 func contents(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 	t.Helper()
 	return texts(t, pool, `
@@ -178,7 +178,7 @@ func contents(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 		order by 1`, schema)
 }
 
-// shape describes everything in a schema but comments and the aliases within the view.
+// shape describes everything in a schema except comments and the aliases in the view.
 func shape(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 	t.Helper()
 	return texts(t, pool, `
@@ -211,7 +211,7 @@ func shape(t *testing.T, pool *pgxpool.Pool, schema string) []string {
 		order by 1`, schema)
 }
 
-// differences returns what is in one list only.
+// differences returns the elements that are in only one of the lists.
 func differences(a, b []string) []string {
 	var found []string
 	for _, line := range a {

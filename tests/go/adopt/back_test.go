@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// nodesFunctions is what docs/adopt.md saves of a database that Graphile Worker has just installed into.
+// nodesFunctions is the query of docs/adopt.md that saves the functions of a database in which Graphile Worker was just installed.
 const nodesFunctions = `
 	select pg_get_functiondef(p.oid) || ';'
 	  from pg_proc as p
@@ -65,7 +65,7 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 	up(t, database, migrate.Config{Adopt: true})
 }
 
-// Five times there and back, while producers are in the middle of their calls.
+// The schema is adopted and returned five times while producers make calls.
 func TestNoCallFailsOnTheWayBack(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	nodegw.Migrate(t, nodegw.V18, database, "")
@@ -101,8 +101,8 @@ func TestNoCallFailsOnTheWayBack(t *testing.T) {
 	calls.Wait()
 }
 
-// A call can have begun before Graphile Worker's functions came back, and have touched nothing yet by which it could be
-// noticed: this one waits for a name that another transaction makes.
+// A call may have begun before Graphile Worker's functions were restored, without holding a lock that shows it: this one waits
+// for a task name that another transaction inserts.
 func TestTheWayBackWaitsForCallsThatHaveBegunInOurFunctions(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	nodegw.Migrate(t, nodegw.V18, database, "")
@@ -165,7 +165,7 @@ func TestTheWayBackWantsGraphileWorkersFunctionsFirst(t *testing.T) {
 	}
 }
 
-// goBack does what docs/adopt.md says, one transaction after the other.
+// goBack follows the instructions of docs/adopt.md for the way back, one transaction after the other.
 func goBack(t *testing.T, database, functions string) {
 	t.Helper()
 	psql(t, database, functions)
@@ -201,7 +201,7 @@ func saveFunctions(t *testing.T, database string) (file string) {
 	return file
 }
 
-// details describes what shape leaves out: comments, storage and policies. With both there is all that pg_dump saves.
+// details describes what shape omits: comments, storage and policies. Together they cover everything that pg_dump saves.
 func details(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return texts(t, pool, `

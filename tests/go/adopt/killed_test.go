@@ -13,15 +13,15 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// gw-migrate is killed in the middle of each of our migrations. Nothing of that one stays, all before it does, and the next
-// run goes on from there; the jobs are as they were.
+// gw-migrate is killed during each of our migrations. That migration is rolled back, the ones before it are kept, and the next run
+// continues after them; the jobs do not change.
 func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
 	gwMigrate := pgtest.Program(t, "gw-migrate")
 	fresh := pgtest.EmptyDatabase(t)
 	up(t, fresh, migrate.Config{})
 	want := shape(t, pgtest.Pool(t, fresh), "graphile_worker")
 	for version, c := range []struct {
-		object string // that the migration makes: after it, the program is killed
+		object string // created by the migration; the program is killed after it
 		adopts bool
 	}{
 		{"graphile_worker._private_known_crontabs", false},
@@ -80,7 +80,7 @@ func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-// holdAfter holds whoever makes an object, until letGo is called.
+// holdAfter blocks any session that creates an object until letGo is called.
 func holdAfter(t *testing.T, pool *pgxpool.Pool, object string) (letGo func()) {
 	t.Helper()
 	execute(t, pool, fmt.Sprintf(`

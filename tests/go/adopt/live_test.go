@@ -69,7 +69,7 @@ func eachOnce(t *testing.T, pool *pgxpool.Pool, total int) {
 	}
 }
 
-// What such a worker runs it brings to its end, and leaves the rest as it is.
+// Such a worker finishes its running jobs, and leaves the other jobs unchanged.
 func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, database)
@@ -94,10 +94,10 @@ func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
 		t.Errorf("it exits with %d", code)
 	}
 	if after := texts(t, pool, waiting); len(before) != 5 || !slices.Equal(before, after) {
-		t.Errorf("of the jobs that waited there are left: %q", differences(before, after))
+		t.Errorf("the waiting jobs have changed: %q", differences(before, after))
 	}
 	if done := texts(t, pool, "select d.n::text from done as d join started as s using (n)"); len(done) != 1 {
-		t.Errorf("of what it ran, it has done %q", done)
+		t.Errorf("of its running jobs, it has completed %q", done)
 	}
 	if _, err := nodegw.TryUtils(t, nodegw.V16, database, ""); err == nil || !strings.Contains(err.Error(), "breaking migration 19") {
 		t.Errorf("0.16 starts again: %v", err)
@@ -109,7 +109,7 @@ func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
 	eachOnce(t, pool, 6)
 }
 
-// crowd is a few producers that add jobs numbered from 1.
+// crowd is some producers that add jobs numbered from 1.
 type crowd struct {
 	t      *testing.T
 	mu     sync.Mutex
@@ -133,7 +133,7 @@ func startProducers(t *testing.T, pool *pgxpool.Pool) *crowd {
 	return c
 }
 
-// add adds a plain job, one in a queue, or one under a key that no other has.
+// add adds a plain job, a job in a queue, or a job with a unique key.
 func (c *crowd) add(pool *pgxpool.Pool) {
 	c.mu.Lock()
 	c.total++
@@ -154,7 +154,7 @@ func (c *crowd) count() int {
 	return c.total
 }
 
-// stop returns how many jobs there were.
+// stop stops the producers and returns the number of jobs.
 func (c *crowd) stop() int {
 	c.cancel()
 	c.ended.Wait()

@@ -14,8 +14,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// hooks are functions of the user's that PostgreSQL calls for the tables of the queue, and that find what they name by the
-// search_path of whoever calls them.
+// hooks are functions of the user that PostgreSQL calls for the tables of the queue, and that depend on the caller's search_path.
 const hooks = `
 	create schema app;
 	create table app.audit (what text);
@@ -33,7 +32,7 @@ const hooks = `
 	alter table graphile_worker._private_jobs disable trigger off;
 	create trigger quiet before update on graphile_worker._private_jobs for each row execute function suppress_redundant_updates_trigger()`
 
-// hooked returns a database of Graphile Worker's with hooks. They work there.
+// hooked returns a database of Graphile Worker with hooks, which work there.
 func hooked(t *testing.T) (database string, pool *pgxpool.Pool) {
 	t.Helper()
 	database = pgtest.EmptyDatabase(t)
@@ -74,7 +73,7 @@ func TestFunctionsWithoutAPathAreNamedBeforeAnythingIsChanged(t *testing.T) {
 	run(t, gwMigrate, database, []string{"status"}, 0, "warning    "+named[0], named[2])
 }
 
-// With a path of their own the functions work in calls of ours, of Node's and of both workers.
+// With a search_path of their own the functions work in calls of our functions and of Node's, and with both workers.
 func TestFunctionsAreGivenAPathWhenThatIsAskedFor(t *testing.T) {
 	gwMigrate := pgtest.Program(t, "gw-migrate")
 	database, pool := hooked(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// tableGrants are what a role beside the owner needs to work with Graphile Worker's own schema. No right to a sequence is
-// among them, since Graphile Worker lets identity columns draw the ids.
+// tableGrants are the grants that a role other than the owner needs to work with Graphile Worker's own schema. It needs no right
+// to a sequence, because the ids come from identity columns.
 const tableGrants = `
 	grant usage on schema graphile_worker to %[1]s;
 	grant select on graphile_worker.migrations to %[1]s;
@@ -22,7 +22,7 @@ const tableGrants = `
 	  graphile_worker._private_tasks, graphile_worker._private_known_crontabs to %[1]s;
 	grant select on graphile_worker.jobs to %[1]s`
 
-// everyFunction calls each of the functions that Graphile Worker has, too, on each of their ways.
+// everyFunction calls each function that Graphile Worker has, too, through each of its branches.
 const everyFunction = `
 	select graphile_worker.add_job('other', '[1]', queue_name => 'other', job_key => 'a', flags => array['f'], priority => 3);
 	select graphile_worker.add_job('other', '[2]', job_key => 'a', job_key_mode => 'preserve_run_at');
@@ -42,7 +42,7 @@ const everyFunction = `
 	select graphile_worker.add_job('other', job_key => 'c');
 	rollback`
 
-// Producers and a Node worker of a role that is not the owner go on through the adoption and after it.
+// Producers and a Node worker with a role other than the owner keep working during the adoption and after it.
 func TestRolesBesideTheOwnerGoOnThroughAnAdoption(t *testing.T) {
 	for _, c := range []struct{ name, access string }{
 		{"a role that bypasses row security", `alter role %[1]s bypassrls`},
@@ -95,7 +95,7 @@ func TestRolesBesideTheOwnerGoOnThroughAnAdoption(t *testing.T) {
 	}
 }
 
-// A role that row security binds has policies for the tables of Graphile Worker, and none for ours.
+// A role subject to row security has policies for the tables of Graphile Worker, and none for ours.
 func TestARoleWithPoliciesGoesByTheSettings(t *testing.T) {
 	database, role := adoptedWithRole(t, `
 		create policy app on graphile_worker._private_jobs to %[1]s using (true) with check (true);
@@ -131,8 +131,8 @@ func TestTheCommandsNameRolesBesideTheOwner(t *testing.T) {
 	execute(t, pgtest.Pool(t, asRole(t, database, late)), everyFunction)
 }
 
-// gw-migrate grants closes the schema to everybody at large. What a role had been granted by name stays, and so does what
-// it needs besides.
+// gw-migrate grants revokes the rights of PUBLIC in the schema. A role keeps the rights that it was granted by name, and the
+// additional ones that it needs.
 func TestRolesBesideTheOwnerGoOnAfterGrantsToOthers(t *testing.T) {
 	database, role := adoptedWithRole(t, "alter role %[1]s bypassrls")
 	pool := pgtest.Pool(t, database)
@@ -159,7 +159,7 @@ func TestRolesBesideTheOwnerGoOnAfterGrantsToOthers(t *testing.T) {
 	}
 }
 
-// What such a role is given is no more than the functions need of it.
+// Such a role is granted no more rights than the functions need.
 func TestARoleBesideTheOwnerGetsNoOtherRights(t *testing.T) {
 	database, role := adoptedWithRole(t, "alter role %[1]s bypassrls")
 	got := texts(t, pgtest.Pool(t, database), `
@@ -202,7 +202,7 @@ func asRole(t *testing.T, database, role string) string {
 	return u.String()
 }
 
-// Where nobody may call a new function, such a role is let call those that the functions of Graphile Worker call, by name.
+// If new functions are not executable by PUBLIC, such a role is granted those that the functions of Graphile Worker call.
 func TestTheFunctionsThatGraphileWorkersCallAreTheOnesThatRolesGet(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	called := func(name string) []string {

@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// An operator's cancel reaches whatever runs a job: the program, the HTTP server, the statement.
+// gw-run cancel ends what runs a job: the program, the HTTP request, the statement.
 func TestCancelEndsJobsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.Database(t)
@@ -27,7 +27,7 @@ tasks:
 		as $$ select pg_sleep(3600) $$`)
 	left := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 		<-r.Context().Done()
 		close(left)
 	}))
@@ -49,13 +49,13 @@ tasks:
 	select {
 	case <-left:
 	case <-time.After(patience):
-		t.Error("the HTTP server is kept waiting")
+		t.Error("the HTTP request was not aborted")
 	}
 	got := pgtest.Value[string](t, pool, `
 		select string_agg(j.task_identifier || ' ' || j.last_error, e'\n' order by j.task_identifier) from graphile_worker.list_jobs() as j`)
 	for _, want := range []string{
 		"program job canceled: wrong customer: exit code 3\ntold to end", "query public.slow: job canceled: wrong customer",
-		"web POST ${SERVER}/: job canceled: wrong customer", // as the file has it
+		"web POST ${SERVER}/: job canceled: wrong customer", // as written in the file
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the errors are\n%s\nwithout %q", got, want)
@@ -67,5 +67,5 @@ tasks:
 		t.Errorf("of a failed job it says %q", got)
 	}
 	addJob(t, pool, "query", "{}")
-	pgtest.Await(t, pool, "select count(*) = 1 and "+sleeps+" from graphile_worker.list_jobs('running')") // the worker goes on
+	pgtest.Await(t, pool, "select count(*) = 1 and "+sleeps+" from graphile_worker.list_jobs('running')") // the worker continues
 }

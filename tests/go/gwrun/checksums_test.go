@@ -20,8 +20,7 @@ import (
 
 var checksumsOf = flag.String("checksums.of", "net", "the `folder` of Go's library whose files get their checksums; empty for all of it, which takes minutes")
 
-// TestTheChecksumsExampleSurvivesTheDeathOfAWorker runs the example on every file of a part of Go's library, with two
-// workers of which one is killed half-way.
+// The example runs on every file of a part of Go's library, with two workers, one of which is killed half-way.
 func TestTheChecksumsExampleSurvivesTheDeathOfAWorker(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -55,7 +54,7 @@ func TestTheChecksumsExampleSurvivesTheDeathOfAWorker(t *testing.T) {
 	survivor.wantExit(0)
 
 	if victim.cmd.ProcessState.Success() {
-		t.Error("the victim ended by itself")
+		t.Error("the worker ended before it was killed")
 	}
 	got := storedChecksums(t, pool)
 	if len(got) != len(want) {
@@ -95,7 +94,7 @@ func checksums(t *testing.T) map[string]string {
 	return sums
 }
 
-// storedChecksums returns what the task has written.
+// storedChecksums returns the checksums that the task has stored.
 func storedChecksums(t *testing.T, pool *pgxpool.Pool) map[string]string {
 	t.Helper()
 	sums := make(map[string]string)
@@ -114,8 +113,8 @@ func storedChecksums(t *testing.T, pool *pgxpool.Pool) map[string]string {
 	return sums
 }
 
-// serverPath returns PATH with the server's own folder in front: Debian's psql is a Perl script that looks for the real
-// one there, which takes several times as long as all the rest of a job.
+// serverPath returns PATH with the server's folder in front. Debian's psql is a Perl script that looks for the real psql, which
+// takes several times as long as the rest of a job.
 func serverPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("PATH")

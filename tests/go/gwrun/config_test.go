@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// configured makes a folder with a config file and a folder of tasks beside it, and returns its path.
+// configured creates a folder with a config file and a folder of tasks, and returns its path.
 func configured(t *testing.T, config string, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -72,7 +72,7 @@ func TestPersistentProgramsEndBeforeTheWorkerDoes(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("the program is still there: %v", err)
+		t.Errorf("the program is still running: %v", err)
 	}
 }
 
@@ -100,7 +100,7 @@ tasks:
 	addJob(t, pool, "told", "{}")
 	p.waitLog("told them it all of it in tasks")
 	if n := pgtest.Value[int](t, pool, "select count(*) from graphile_worker._private_jobs where locked_at is not null and max_attempts = 25"); n > 2 {
-		t.Errorf("%d jobs are claimed, want no more than the one that runs, and the one that told", n)
+		t.Errorf("%d jobs are claimed, want only the running job and the job that reported", n)
 	}
 	writeFile(t, filepath.Join(dir, "tasks", "one.go"), "")
 	pgtest.Await(t, pool, "select count(*) = 1 from graphile_worker._private_jobs")

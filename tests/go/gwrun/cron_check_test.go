@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// checkCrontab runs gw-run cron check on a crontab, and returns what it prints, with the folder cut out.
+// checkCrontab runs gw-run cron check on a crontab, and returns its output without the name of the folder.
 func checkCrontab(t *testing.T, text string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	dir := t.TempDir()

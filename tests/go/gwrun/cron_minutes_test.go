@@ -14,8 +14,8 @@ import (
 
 var cronMinutes = flag.Int("cron.minutes", 0, "how many minutes workers share a crontab, after those that they make up for")
 
-// TestWorkersOfBothKindsShareACrontab has them make up for the same forty minutes at once: it holds them up until all have
-// come. They go on for as many minutes as it is told to. The jobs are of tasks that nobody serves, so that each leaves its row.
+// The workers catch up on the same forty minutes at once: the test blocks them until all have started. Then they run for the given
+// number of minutes. No worker serves the tasks of the jobs, so that each job leaves its row.
 func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 		p.waitLog("cron started")
 	}
 	last := start.Add(time.Duration(missed+*cronMinutes) * time.Minute)
-	// The wait is longer than a test waits for anything else.
+	// This wait can be longer than the usual patience of a test.
 	<-time.After(last.Sub(pgtest.Value[time.Time](t, pool, `select clock_timestamp()`)))
 	pgtest.Await(t, pool, `
 		select count(*) = 3 from graphile_worker._private_known_crontabs as k where k.last_execution >= $1`, last)
@@ -61,7 +61,7 @@ func TestWorkersOfBothKindsShareACrontab(t *testing.T) {
 		p.signal(syscall.SIGTERM)
 		p.wantExit(0)
 	}
-	node.Stop() // waits for what it is about to add
+	node.Stop() // waits for the job that it is about to add
 
 	got := pgtest.Value[[]string](t, pool, `
 		select array(select j.payload ->> 'id' || ' ' || extract(epoch from j.run_at - $1)::int / 60 || ' ' || count(*)

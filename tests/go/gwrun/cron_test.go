@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// queueBeside makes a folder of tasks with a crontab beside it, and returns the paths of both. There is no crontab without
-// a text.
+// queueBeside creates a folder of tasks with a crontab beside it, and returns the paths of both. With an empty text it creates no
+// crontab.
 func queueBeside(t *testing.T, crontab string) (folder, path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// hasCrontab is whether the one worker that is registered has the crontab of these identifiers.
+// hasCrontab selects whether the only registered worker has a crontab with these identifiers.
 const hasCrontab = `select coalesce(array_agg(w.crontab::text) = array[$1::text], false) from graphile_worker._gw_workers as w`
 
 func TestTheCrontabBesideTheTasksIsUsed(t *testing.T) {
@@ -73,7 +73,7 @@ func TestACrontabIsReadAgainOnHangup(t *testing.T) {
 		t.Errorf("one that the database refuses is logged as %s", line.Level)
 	}
 	if !pgtest.Value[bool](t, pool, hasCrontab, "{a}") {
-		t.Error("it does not have the crontab from before any more")
+		t.Error("the worker no longer has the previous crontab")
 	}
 
 	writeFile(t, path, "* * * * * b\n")
@@ -190,7 +190,7 @@ func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
 	}
 }
 
-// cells returns what stands in the columns of a line, which two spaces divide at least.
+// cells returns the columns of a line, which are separated by at least two spaces.
 func cells(line string) (cells []string) {
 	for cell := range strings.SplitSeq(line, "  ") {
 		if cell = strings.TrimSpace(cell); cell != "" {

@@ -16,7 +16,7 @@ func addJob(t *testing.T, pool *pgxpool.Pool, task, payload string) int64 {
 	return pgtest.Value[int64](t, pool, "select id from graphile_worker.add_job($1, $2::text::json)", task, payload)
 }
 
-// wantJob checks the attempts of a job that no worker holds.
+// wantJob checks that no worker holds a job, and its attempts.
 func wantJob(t *testing.T, pool *pgxpool.Pool, id int64, attempts int) {
 	t.Helper()
 	free := pgtest.Value[bool](t, pool,
@@ -26,7 +26,7 @@ func wantJob(t *testing.T, pool *pgxpool.Pool, id int64, attempts int) {
 	}
 }
 
-// tasks makes a folder of shell scripts, by the names of the files.
+// tasks creates a folder of shell scripts, given by their file names.
 func tasks(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

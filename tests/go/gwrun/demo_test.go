@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// demoJobs is how many lines for jobs the demo prints by itself.
+// demoJobs is the number of lines that the demo prints for its own jobs.
 const demoJobs = 9
 
 func TestTheDemoEndsByItselfAndLeavesNothing(t *testing.T) {
@@ -71,7 +71,7 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 	}
 	pgtest.Await(t, pool, queueIsEmpty)
 
-	// A table of somebody else's is not touched.
+	// A table of the user is not touched.
 	pgtest.Exec(t, pool, "create schema gw_demo create table guests (id int)")
 	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once", "--existing")
 	p.wantExit(1)
@@ -128,8 +128,8 @@ func TestTheDemoOfADatabaseThatDoesNotAnswerTellsOfThePrivateServer(t *testing.T
 	})
 }
 
-// temporaryFolder makes a folder for temporary files. Its path is short, for the server's socket in it, and open for
-// the server, which may run as another user: t.TempDir is neither.
+// temporaryFolder creates a folder for temporary files. Unlike that of t.TempDir its path is short, because the server's socket
+// is in it, and other users can enter it, because the server may run as another user.
 func temporaryFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "gwrun")

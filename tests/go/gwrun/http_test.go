@@ -23,7 +23,7 @@ type health struct {
 	Reasons []string
 }
 
-// get asks gw-run over HTTP.
+// get sends gw-run an HTTP request.
 func (p *process) get(path string) (code int, body string) {
 	p.t.Helper()
 	response, err := http.Get("http://" + p.waitLog("serving HTTP").Address + path)
@@ -38,7 +38,7 @@ func (p *process) get(path string) (code int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// awaitReadiness asks until the worker is ready, or is not, and returns the answer.
+// awaitReadiness repeats the request of /readyz until its status is want, and returns the answer.
 func (p *process) awaitReadiness(want int) health {
 	p.t.Helper()
 	again := time.NewTicker(50 * time.Millisecond)
@@ -90,7 +90,7 @@ func TestAWorkerWithoutItsDatabaseIsAliveAndNotReady(t *testing.T) {
 	}
 }
 
-// setConnections opens a database, or closes it to everybody and ends the sessions that there are.
+// setConnections allows connections to a database, or forbids them and ends the existing sessions.
 func setConnections(t *testing.T, databaseURL string, allowed bool) {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)

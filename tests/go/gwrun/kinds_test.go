@@ -27,7 +27,7 @@ tasks:
 `, map[string]string{"a": "exit 0"})
 	posts := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // what is missing is seen
+		body, _ := io.ReadAll(r.Body) // the comparison below detects a missing part
 		posts <- r.URL.Path + " " + r.Header.Get("X-From") + " " + string(body)
 		if !strings.HasPrefix(r.Header.Get("webhook-signature"), "v1,") || string(body) == `{"n":2}` {
 			w.WriteHeader(http.StatusGone)
@@ -40,7 +40,7 @@ tasks:
 	p := start(t, env, args...)
 	p.wantExit(1)
 	if want := "gw.yaml:9:3: task tally: "; !strings.Contains(p.stderr.String(), want) {
-		t.Errorf("that there is no such function is not told with %q", want)
+		t.Errorf("the missing function is not reported with %q", want)
 	}
 
 	pgtest.Exec(t, pool, "create schema app create table tallies (n int)")

@@ -1,4 +1,4 @@
-// Package gwrun drives the built gw-run from outside: real processes, a real PostgreSQL.
+// Package gwrun tests the built gw-run from outside, with real processes and a real PostgreSQL.
 package gwrun
 
 import (

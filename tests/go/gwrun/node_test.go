@@ -25,7 +25,7 @@ func nodeFirst(t *testing.T) string {
 	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// modules makes a folder of tasks with these files, none of them executable, and a config file beside it.
+// modules creates a folder of tasks with these files, none of them executable, and a config file beside it.
 func modules(t *testing.T, config string, files map[string]string) (dir string) {
 	t.Helper()
 	dir = configured(t, config, nil)
@@ -183,14 +183,14 @@ func TestAStopWaitsForModulesAndThenFiresTheirAbortSignals(t *testing.T) {
 	p.waitLog("worker is stopping")
 	writeFile(t, file, "")
 	pgtest.Await(t, pool, "select array_agg(id) = array[$1::bigint] from graphile_worker._private_jobs", deaf)
-	p.signal(syscall.SIGTERM) // a second signal ends the time of grace
+	p.signal(syscall.SIGTERM) // a second signal ends the grace time
 	if line := p.waitLog("aborted: "); line.JobID != deaf || line.Msg != "aborted: worker is shutting down" {
 		t.Errorf("log line is %+v", line)
 	}
-	p.wantExit(143) // a job was cut
+	p.wantExit(143) // a job was interrupted
 	const returned = `select array_agg(id) = array[$1::bigint] and bool_and(attempts = 0 and locked_at is null and last_error is null)
 		from graphile_worker._private_jobs`
 	if !pgtest.Value[bool](t, pool, returned, deaf) {
-		t.Error("the job that was cut is not in the queue again as it was, or the other one was not waited for")
+		t.Error("the interrupted job was not returned to the queue unchanged, or the worker did not wait for the other job")
 	}
 }

@@ -30,6 +30,6 @@ func TestBehindAPoolerInTransactionModeAWorkerNeedsToBeToldHowToListen(t *testin
 	p := work(t, pooled, folder, "--no-migrate", "--no-prepared-statements")
 	p.wantExit(1)
 	if stderr := p.stderr.String(); !strings.Contains(stderr, "--listen-url") {
-		t.Errorf("it does not say what to set:\n%s", stderr)
+		t.Errorf("the error does not say which flag to set:\n%s", stderr)
 	}
 }

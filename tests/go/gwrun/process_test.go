@@ -18,7 +18,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// patience is how long a test waits for anything. It is long because it only matters when a test fails.
+// patience is the maximum time that a test waits for a condition. It is long because it only matters when a test fails.
 const patience = 5 * time.Minute
 
 // process is a running gw-run.
@@ -74,7 +74,7 @@ func work(t *testing.T, databaseURL, tasks string, args ...string) *process {
 	return start(t, nil, append([]string{"-c", databaseURL, "--tasks", tasks, "--log-format", "json"}, args...)...)
 }
 
-// environment returns the test's environment without what names a database, and with more.
+// environment returns the test's environment without the variables that give a database, and with those in more.
 func environment(more map[string]string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "PG") || strings.HasPrefix(variable, "DATABASE_URL=")
@@ -85,7 +85,7 @@ func environment(more map[string]string) []string {
 	return env
 }
 
-// signal sends a signal, if the process still runs.
+// signal sends a signal if the process is still running.
 func (p *process) signal(signal syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -129,7 +129,7 @@ func (p *process) waitLog(prefix string) logLine {
 	return found
 }
 
-// transcript keeps what a process prints.
+// transcript keeps the output of a process.
 type transcript struct {
 	mu      sync.Mutex
 	content bytes.Buffer
@@ -153,7 +153,7 @@ func (s *transcript) String() string {
 	return s.content.String()
 }
 
-// wait waits for a line that is as wanted.
+// wait waits for a line for which wanted returns true.
 func (s *transcript) wait(t *testing.T, what string, wanted func(line string) bool) {
 	t.Helper()
 	deadline := time.After(patience)

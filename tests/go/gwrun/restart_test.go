@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// TestARestartOfPostgreSQLIsSurvived kills a backend: the server then ends all the others, recovers and starts anew, and
-// refuses connections meanwhile.
+// The test kills a backend: the server then ends all other backends, recovers and restarts, and refuses connections in the
+// meantime.
 func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.Server(t, map[string]string{"synchronous_commit": "on"}).URL("postgres") // commits must survive

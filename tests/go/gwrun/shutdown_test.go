@@ -26,7 +26,7 @@ func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
 			addJob(t, pool, "a", "{}")
 			p.waitLog("started")
 			second := addJob(t, pool, "a", "{}")
-			p.signal(syscall.SIGHUP) // which does nothing
+			p.signal(syscall.SIGHUP) // has no effect
 			p.signal(signal)
 			p.waitLog("worker is stopping")
 			openGate(t, gate)
@@ -84,12 +84,12 @@ func TestAWorkerWhoseOutputNobodyReadsStops(t *testing.T) {
 	if err := errors.Join(writer.Close(), reader.Close()); err != nil {
 		t.Fatal(err)
 	}
-	addJob(t, pool, "a", "{}") // for something to log
+	addJob(t, pool, "a", "{}") // so that there is something to log
 	p.wantExit(0)
 	pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs where locked_at is not null)")
 }
 
-// newGate makes a pipe that a script can wait at.
+// newGate creates a named pipe on which a script can wait.
 func newGate(t *testing.T) string {
 	t.Helper()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -99,7 +99,7 @@ func newGate(t *testing.T) string {
 	return gate
 }
 
-// openGate lets the script pass that waits at the gate.
+// openGate lets the script continue that waits at the gate.
 func openGate(t *testing.T, gate string) {
 	t.Helper()
 	if err := os.WriteFile(gate, []byte("go\n"), 0o600); err != nil {
@@ -124,7 +124,7 @@ func waitGone(t *testing.T, pid int) {
 	defer again.Stop()
 	for deadline := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); <-again.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("process %d is still there", pid)
+			t.Fatalf("process %d is still running", pid)
 		}
 	}
 }

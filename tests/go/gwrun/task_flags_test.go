@@ -19,7 +19,7 @@ func addFlagged(t *testing.T, pool *pgxpool.Pool, task, flag string) int64 {
 	return pgtest.Value[int64](t, pool, "select id from graphile_worker.add_job($1, flags => array[$2])", task, flag)
 }
 
-// expectWaiting expects that a job waits, and that nobody has ever tried it.
+// expectWaiting checks that a job waits and was never tried.
 func expectWaiting(t *testing.T, pool *pgxpool.Pool, id int64) {
 	t.Helper()
 	if !pgtest.Value[bool](t, pool, "select exists (select from graphile_worker._private_jobs where id = $1 and attempts = 0)", id) {
@@ -80,14 +80,14 @@ func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from paused}}}\n")
 	p.signal(syscall.SIGHUP)
 	p.waitLog("tasks reloaded")
-	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow")) // with which the last claim of before has ended
+	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow")) // when it has run, the last claim with the previous flags has ended
 	slow := addFlagged(t, pool, "a", "slow")
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow"))
 	expectWaiting(t, pool, slow)
 	pgtest.Exec(t, pool, "update paused set flag = 'fast'")
 	pgtest.Await(t, pool, isDone, slow)
 
-	t.Log("a query that cannot be, in place of which the one before stays")
+	t.Log("an invalid query, so that the previous one stays in use")
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from missing}}}\n")
 	p.signal(syscall.SIGHUP)
 	if line := p.waitLog("tasks are invalid, previous ones stay in use"); !strings.Contains(line.Error, "gw.yaml:1:30: ask for forbidden flags") {

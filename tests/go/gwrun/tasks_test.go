@@ -71,10 +71,10 @@ func TestOnceWorksWhatIsRunnableAndEnds(t *testing.T) {
 			p.wantExit(0)
 			left := pgtest.Value[string](t, pool, "select string_agg(task_identifier, ' ' order by id) from graphile_worker.jobs")
 			if left != "a other" {
-				t.Errorf("jobs left: %s, want the one for later and the one of an unknown task", left)
+				t.Errorf("jobs left: %s, want the scheduled job and the job of an unknown task", left)
 			}
 			if strings.Contains(p.stderr.String(), `"duration_ms"`) {
-				t.Error("--quiet logs jobs that went well")
+				t.Error("--quiet logs completed jobs")
 			}
 		})
 	}
@@ -134,11 +134,11 @@ func TestAnUpToDateSchemaNeedsNoRightToChangeIt(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
-	// Role names are the server's, so this one is as unique as the database's.
+	// Role names are shared by all databases of the server, so this one contains the unique name of the database.
 	role := pgtest.Value[string](t, pool, "select current_database() || '_role'")
 	quoted := pgx.Identifier{role}.Sanitize()
 	pgtest.Exec(t, pool, "create role "+quoted+" login bypassrls password 'secret'")
-	t.Cleanup(func() { // the role, too, goes before the database
+	t.Cleanup(func() { // the role is dropped before the database
 		_, err := pool.Exec(context.Background(), "drop owned by "+quoted+"; drop role "+quoted)
 		if err != nil {
 			t.Error(err)
@@ -165,7 +165,7 @@ func TestABreakingMigrationEndsTheWorkerWith57(t *testing.T) {
 	p := work(t, databaseURL, folder)
 	p.waitLog("worker started")
 
-	// One that does not break is of no interest, though it is announced.
+	// A migration that is not breaking has no effect, although it is announced.
 	announce := func(revision int, breaking bool) {
 		t.Helper()
 		pgtest.Exec(t, pool, "insert into graphile_worker.migrations (id, breaking) values ($1, $2)", revision, breaking)

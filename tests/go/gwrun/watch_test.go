@@ -9,10 +9,10 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// hasTasks is whether the one worker that is registered serves these tasks.
+// hasTasks selects whether the only registered worker serves these tasks.
 const hasTasks = `select coalesce(array_agg(w.tasks::text) = array[$1::text], false) from graphile_worker._gw_workers as w`
 
-// place makes an executable and moves it to its path, as an editor does.
+// place creates an executable and moves it to its path, as an editor does.
 func place(t *testing.T, path, body string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -37,8 +37,8 @@ func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
 	p := work(t, databaseURL, folder, "--watch")
 	pgtest.Await(t, pool, hasTasks, "{a}")
 
-	t.Log("new tasks, one in a new folder; one that is gone")
-	addJob(t, pool, "mail/send", "{}") // waits already
+	t.Log("new tasks, one in a new folder; a removed task")
+	addJob(t, pool, "mail/send", "{}") // is added before the task exists
 	place(t, filepath.Join(folder, "b.sh"), "exit 0")
 	place(t, filepath.Join(folder, "mail", "send"), "exit 0")
 	pgtest.Await(t, pool, hasTasks, "{a,b,mail/send}")
@@ -74,7 +74,7 @@ func TestChangesOfFilesAreTakenOverWithoutARestart(t *testing.T) {
 	writeFile(t, crontab, "60 * * * * b\n")
 	p.waitLog("crontab is invalid, previous one stays in use")
 	if !pgtest.Value[bool](t, pool, hasCrontab, "{b}") {
-		t.Error("it does not have the crontab from before any more")
+		t.Error("the worker no longer has the previous crontab")
 	}
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)

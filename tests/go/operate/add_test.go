@@ -21,17 +21,17 @@ func TestEveryOptionOfAddReachesTheJob(t *testing.T) {
 	}
 	b.wantPart(b.run("add", "mail", "--in", "1h"), 0, "Job 2 added: scheduled in ", "")
 	if !b.is("select run_at between created_at + interval '1 hour' and created_at + interval '1 hour 1 second' from .jobs where id = 2") {
-		t.Error("it is not due in an hour")
+		t.Error("the job is not due in an hour")
 	}
 	b.want(b.run("add", "plain"), result{stdout: "Job 3 added: ready\n"})
 	if !b.is("select queue_name is null and key is null and flags is null and payload::text = '{}' and max_attempts = 25 from .show_jobs('{3}')") {
-		t.Error("what is not given has no default")
+		t.Error("a value that was not given does not have its default")
 	}
 }
 
 func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
 	b := newBench(t)
-	b.want(b.run("add", "okk"), result{stdout: "Job 1 added: ready\n"}) // nobody is registered: they may be Node's
+	b.want(b.run("add", "okk"), result{stdout: "Job 1 added: ready\n"}) // no worker is registered: the workers may be Graphile Worker's
 	b.wantPart(b.run("add", ""), 2, "", "the task name is empty")
 	b.wantPart(b.run("add", "has space"), 0, "Job 2 added: ready\n", `gw-run: warning: no executable can serve the task "has space": `)
 	b.exec(`select .register_worker('one', '{ok,mail/send}'), .register_worker('other', '{"größe"}')`)
@@ -75,7 +75,7 @@ func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
 	got := b.run("add", "other", "--queue", "q", "--key", "k", "--key-mode", "unsafe_dedupe", "--json")
 	b.wantPart(got, 0, `"task_identifier":"t","queue_name":null,"key":"k"`, "")
 	if !b.is(`select payload ->> 'a' = '2' from .show_jobs('{1}')`) {
-		t.Error("the job did not stay as it was")
+		t.Error("the job has changed")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
 	b.want(b.run("unlock", "dead", "nobody"), result{1, "",
 		"dead holds 2 jobs and 2 queues, and was last seen 3 h ago\ngw-run: without a terminal, --yes is required to confirm\n"})
 	if !b.is("select count(*) = 3 from .jobs where locked_by is not null") {
-		t.Error("it was done all the same")
+		t.Error("the workers were unlocked nevertheless")
 	}
 	b.want(b.run("unlock", "dead", "nobody", "--yes"), result{1, "dead: freed 2 jobs and 2 queues\nnobody: holds nothing and is not registered\n",
 		"gw-run: not registered and holding nothing: 1 of 2 workers\n"})
@@ -46,7 +46,7 @@ func TestWhatPilesUpIsRemoved(t *testing.T) {
 	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--force"), result{stdout: "GC_TASK_IDENTIFIERS: 2 removed\n"})
 }
 
-// As Graphile Worker's command does it, which keeps the names of the tasks that it has.
+// As with Graphile Worker's command, the names of the worker's own tasks are kept.
 func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job(t, job_key => t, queue_name => t) from unnest(array['file', 'folder', 'gone']) as t`,
@@ -60,7 +60,7 @@ func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
 	b.want(b.run("--tasks", tasks, "--cleanup", "GC_TASK_IDENTIFIERS,GC_JOB_QUEUES", "--cleanup", "DELETE_PERMAFAILED_JOBS"),
 		result{stdout: "DELETE_PERMAFAILED_JOBS: 0 removed\nGC_TASK_IDENTIFIERS: 1 removed\nGC_JOB_QUEUES: 3 removed\n"})
 	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "file folder" {
-		t.Errorf("tasks that are left: %s", got)
+		t.Errorf("remaining tasks: %s", got)
 	}
 	b.wantPart(b.run("--cleanup", "GC_EVERYTHING"), 2, "", `there is no clean-up "GC_EVERYTHING"`)
 }

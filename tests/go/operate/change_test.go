@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// mixed brings about jobs that can be changed (1 ready, 2 scheduled, 3 failed), and some that cannot: 4 runs, and 5 was
-// replaced while it ran and has failed since.
+// mixed creates jobs that can be changed (1 ready, 2 scheduled, 3 failed), and jobs that cannot: 4 is running, and 5 was replaced
+// while it ran and has failed.
 func mixed(b bench) {
 	b.t.Helper()
 	b.exec(
@@ -57,7 +57,7 @@ func TestEachChangeDoesWhatItSays(t *testing.T) {
 	}
 	b.want(b.run("reschedule", "1", "--priority", "0"), result{stdout: "Rescheduled 1 job.\n"})
 	if !b.is("select run_at = '2100-01-02 02:04Z' and priority = 0 and attempts = 1 and max_attempts = 7 from .list_jobs(job_ids => '{1}')") {
-		t.Error("what was not given did not stay")
+		t.Error("a value that was not given has changed")
 	}
 	b.want(b.run("complete", "1"), result{stdout: "Completed 1 job.\n"})
 	b.want(b.run("remove", "2", "4"), result{1, "Removed 1 job.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 2\n"})
@@ -105,7 +105,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 		`update ._private_jobs set locked_at = now(), locked_by = 'w' where id in (1, 1500)`)
 	b.want(b.run("fail", "--task", "t"), result{1, "", "gw-run: Fail 2500 jobs? Without a terminal, --yes is required to confirm\n"})
 	if !b.is("select count(*) = 0 from .list_jobs('failed')") {
-		t.Error("it was done all the same")
+		t.Error("jobs were changed nevertheless")
 	}
 	b.want(b.run("fail", "--task", "t", "--yes"),
 		result{1, "Failed 2498 jobs.\n", "job 1: is being run by w\njob 1500: is being run by w\ngw-run: not changed: 2 jobs of 2500\n"})
@@ -113,7 +113,7 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 	b.want(b.run("remove", "--state", "failed", "-y"), result{stderr: "No job matches.\n"})
 	got := b.run("remove", "--task", "t", "--state", "ready", "-y", "--json")
 	if lines := strings.Count(got.stdout, `"is_done":true`); lines != 2498 || got.code != 0 {
-		t.Errorf("exit code %d, %d jobs told", got.code, lines)
+		t.Errorf("exit code %d, %d jobs printed", got.code, lines)
 	}
 	if got := b.value("select string_agg(id::text, ' ' order by id) from .jobs"); got != "1 1500 2501" {
 		t.Errorf("left are %s", got)

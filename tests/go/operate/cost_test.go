@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a look at the queue reads does not grow with the queue: a page of a list by its size, a count by the sample.
+// The number of pages that a command reads does not grow with the queue: a list reads as many as its rows need, a count as many
+// as the sample needs.
 func TestALookAtALargeQueueIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.exec(
@@ -34,7 +35,7 @@ func TestALookAtALargeQueueIsBounded(t *testing.T) {
 	}
 }
 
-// buffers returns how many pages a query reads, in the cache or not, once the catalogue is known.
+// buffers returns the number of pages that a query reads, cached or not, after the catalogue caches are filled.
 func (b bench) buffers(query string) int {
 	b.t.Helper()
 	conn, err := b.pool.Acquire(b.t.Context())

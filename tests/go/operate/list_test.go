@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fill brings a queue about that has jobs in all states, and workers.
+// fill creates jobs in all states, and workers.
 func fill(b bench) {
 	b.t.Helper()
 	b.exec(
@@ -47,7 +47,7 @@ func TestListsForProgramsAreWhatTheFunctionsReturn(t *testing.T) {
 		}
 		want := b.value(`select coalesce(string_agg(row_to_json(l)::text || e'\n', ''), '') from .` + function + ` as l, set_config('timezone', 'UTC', false)`)
 		got := b.run(append(strings.Fields(command), "--json")...)
-		if function == "doctor()" { // which says how long ago things were
+		if function == "doctor()" { // its output contains ages
 			age := regexp.MustCompile(`\d\d:\d\d:\d\d`)
 			want, got.stdout = age.ReplaceAllString(want, "AGE"), age.ReplaceAllString(got.stdout, "AGE")
 		}

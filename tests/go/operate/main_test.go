@@ -1,4 +1,4 @@
-// Package operate drives gw-run's commands for operators from outside: the built program, a real PostgreSQL.
+// Package operate tests gw-run's commands for operators from outside, with the built program and a real PostgreSQL.
 package operate
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// bench is a database with a queue, and gw-run beside it.
+// bench is a database with a queue, on which gw-run is run.
 type bench struct {
 	t    *testing.T
 	url  string
@@ -30,7 +30,7 @@ func newBench(t *testing.T) bench {
 	return bench{t, url, pgtest.Pool(t, url)}
 }
 
-// exec runs a statement with the queue's functions at hand.
+// exec runs statements in which a leading dot stands for the queue's schema.
 func (b bench) exec(statements ...string) {
 	b.t.Helper()
 	for _, statement := range statements {
@@ -44,18 +44,18 @@ func (b bench) value(query string) string {
 	return pgtest.Value[string](b.t, b.pool, inQueue(query))
 }
 
-// is reports whether a query says true.
+// is reports whether a query returns true.
 func (b bench) is(query string) bool {
 	b.t.Helper()
 	return pgtest.Value[bool](b.t, b.pool, inQueue(query))
 }
 
-// inQueue puts the schema in front of the queue's functions and tables, written with a dot.
+// inQueue adds the schema in front of functions and tables that are written with a leading dot.
 func inQueue(sql string) string { return leadingDot.ReplaceAllString(sql, "${1}graphile_worker.$2") }
 
 var leadingDot = regexp.MustCompile(`(^|[\s(,:])\.([a-z_])`)
 
-// result is how gw-run ended.
+// result is the exit code and the output of gw-run.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -94,7 +94,7 @@ func (b bench) pipe(stdin string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }
 
-// want compares how gw-run has ended with what is wanted.
+// want compares results of gw-run.
 func (b bench) want(got, want result) {
 	b.t.Helper()
 	if got != want {
@@ -103,7 +103,7 @@ func (b bench) want(got, want result) {
 	}
 }
 
-// wantPart checks the exit code, and for parts of the outputs.
+// wantPart checks the exit code, and that the outputs contain these texts.
 func (b bench) wantPart(got result, code int, stdout, stderr string) {
 	b.t.Helper()
 	if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) {

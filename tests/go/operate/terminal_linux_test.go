@@ -16,14 +16,14 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// patience is how long a test waits for anything. It is long because it only matters when a test fails.
+// patience is the maximum time that a test waits for a condition. It is long because it only matters when a test fails.
 const patience = 5 * time.Minute
 
 // session is a gw-run on a terminal.
 type session struct {
 	t       *testing.T
 	cmd     *exec.Cmd
-	screen  *os.File // what somebody before the terminal sees and types
+	screen  *os.File // the user's side of the terminal
 	seen    bytes.Buffer
 	printed chan []byte
 }
@@ -71,7 +71,7 @@ func (b bench) sit(args ...string) *session {
 			text := make([]byte, 4096)
 			n, err := screen.Read(text)
 			if err != nil {
-				return // nobody has the terminal open any more
+				return // all processes have closed the terminal
 			}
 			s.printed <- text[:n]
 		}
@@ -79,7 +79,7 @@ func (b bench) sit(args ...string) *session {
 	return s
 }
 
-// see waits until a text stands on the terminal that has not been seen yet, and forgets what stands before it.
+// see waits for a text in the output after the last text that was seen.
 func (s *session) see(text string) {
 	s.t.Helper()
 	deadline := time.After(patience)
@@ -109,13 +109,13 @@ func (s *session) enter(text string) {
 	}
 }
 
-// wantExit waits for the end and returns what was printed and not yet seen.
+// wantExit waits for the end of gw-run and returns the output after the last text that was seen.
 func (s *session) wantExit(code int) (rest string) {
 	s.t.Helper()
 	for more := range s.printed {
 		s.seen.Write(more)
 	}
-	_ = s.cmd.Wait() // the exit code tells
+	_ = s.cmd.Wait() // the exit code is checked below
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.t.Errorf("exit code %d, want %d, after %q", got, code, s.seen.String())
 	}
@@ -131,12 +131,12 @@ func TestManyJobsAreAskedAboutWithTheirNumber(t *testing.T) {
 	s.see("nothing was changed")
 	s.wantExit(1)
 	if !b.is("select count(*) = 0 from .list_jobs('failed')") {
-		t.Error("it was done all the same")
+		t.Error("jobs were changed nevertheless")
 	}
 
 	s = b.sit("fail", "--task", "t")
 	s.see("Fail 1200 jobs? [y/N] ")
-	// What has gone or does not fit any more is left alone, and so is what comes to fit.
+	// Jobs that are gone or no longer match are skipped, and so are jobs that match only now.
 	b.exec(`select .complete_jobs('{7}')`, `select .add_job('t')`, `select .add_job('u')`,
 		`update ._private_jobs set task_id = (select id from ._private_tasks where identifier = 'u') where id = 8`)
 	s.enter("yes\n")
@@ -195,7 +195,7 @@ func TestAListThatIsWatchedIsPrintedAgainWhereThereIsNoTerminal(t *testing.T) {
 	b.exec(`select .add_job('second')`)
 	await(`{"task_identifier":"second"`)
 
-	// A session that is lost is made anew.
+	// The command reconnects when its session is lost.
 	pgtest.Await(t, b.pool, `select count(*) filter (where pg_terminate_backend(pid)) > 0 from pg_stat_activity
 	                          where application_name = 'gw-run' and datname = current_database()`)
 	b.exec(`select .add_job('third')`)
