@@ -32,7 +32,7 @@ func startFetched(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(o.Log, "PostgreSQL: no server found on this machine; downloading version %s once from %s into %s\n",
+	fmt.Fprintf(o.Log, "PostgreSQL: no server found on this machine; version %s is downloaded once from %s into %s\n",
 		fetchedVersion, d.mirror.Redacted(), home)
 	if err := fetch(ctx, cache, home, d); err != nil {
 		if ctx.Err() != nil {

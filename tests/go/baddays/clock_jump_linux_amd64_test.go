@@ -14,8 +14,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// jumps is put into gw-run: from then on the runtime asks our function for the time. It makes the system call, and every two
-// seconds the wall clock is an hour ahead, then an hour behind. Compiling another package time would cost a minute.
+// jumps are files added to gw-run, with which the runtime asks our function for the time. The function makes the system call, and
+// moves the wall clock an hour ahead, and two seconds later an hour behind. Compiling another package time would take a minute.
 var jumps = map[string]string{
 	"jump_linux_amd64.go": `package main
 
@@ -47,8 +47,8 @@ done:
 `,
 }
 
-// Workers whose clock jumps by two hours, there and back, work as any: jobs run when they are due, retries wait as long as
-// the database says, recurring jobs run once a minute, and nobody is taken for dead.
+// The clock of the workers jumps by two hours, back and forth, without an effect: jobs run when they are due, retries wait as long
+// as the database decides, recurring jobs run once a minute, and no worker counts as dead.
 func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 	if got, most := len(f.times("tick")), pgtest.Value[int](t, f.pool, minutes); got < passed || got > most {
 		t.Errorf("the recurring job ran %d times in %d to %d minutes", got, passed, most)
 	}
-	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+60_000 { // jumps are of hours
+	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+60_000 { // a jump is an hour or more
 		t.Errorf("a job that was due at %d ran at %d", due, later)
 	}
 	retries := f.times("retry")
@@ -146,14 +146,14 @@ func buildWithJumps(t *testing.T) string {
 	}
 	program := filepath.Join(dir, "gw-run")
 	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "github.com/gwsql/gw/cmd/gw-run")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as pgtest.Program, whose packages are compiled already
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in pgtest.Program, so that the compiled packages are reused
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build gw-run: %v\n%s", err, output)
 	}
 	return program
 }
 
-// jumped reports whether lines of a log are more than an hour apart that were written within minutes.
+// jumped reports whether the times of lines that were logged within minutes are more than an hour apart.
 func jumped(logs string) bool {
 	var first, last time.Time
 	for line := range strings.Lines(logs) {
@@ -172,7 +172,7 @@ func jumped(logs string) bool {
 	return last.Sub(first) > time.Hour
 }
 
-// times returns what programs have noted beside the notes, a number a line; 0 for what is none.
+// times returns the numbers that programs have written to a file beside the notes, one per line; 0 for a line without a number.
 func (f *fleet) times(of string) (times []int64) {
 	f.t.Helper()
 	content, err := os.ReadFile(f.folder + "/notes." + of)

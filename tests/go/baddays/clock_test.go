@@ -21,8 +21,7 @@ import (
 
 var clockFlag = flag.Bool("baddays.clock", false, "have the workers whose clock jumps work for a minute, with a recurring job")
 
-// What a worker's own clock says never reaches the database, so it may be wrong by hours: it only measures how long
-// things take.
+// Times of a worker's own clock are never sent to the database, so the clock may be wrong by hours: it only measures durations.
 func TestNothingThatAWorkerSendsIsATimeOfItsOwn(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -63,14 +62,14 @@ func TestNothingThatAWorkerSendsIsATimeOfItsOwn(t *testing.T) {
 	seen.await("deregister_worker")
 }
 
-// arguments looks at all that is sent.
+// arguments is a tracer that checks all arguments of statements.
 type arguments struct {
 	t     *testing.T
 	mu    sync.Mutex
 	calls []string
 }
 
-// timestamp is what the text of a time has in it, whether it is in JSON or not.
+// timestamp matches a time in a text, in JSON or not.
 var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:`)
 
 func (a *arguments) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
@@ -81,7 +80,7 @@ func (a *arguments) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trac
 		switch arg := arg.(type) {
 		case time.Time:
 			a.t.Errorf("%v is sent by %s", arg, q.SQL)
-		case *time.Time: // cron hands back the minute that the database said it had handled
+		case *time.Time: // cron passes the minute that the database returned as handled
 			if arg != nil && (!arg.Equal(arg.Truncate(time.Minute)) || !strings.Contains(q.SQL, ".run_cron(")) {
 				a.t.Errorf("%v is sent by %s", arg, q.SQL)
 			}

@@ -26,12 +26,12 @@ var recurring = []struct {
 	{"30 3 * * *", func(t time.Time) bool { return t.Minute() == 30 && t.Hour() == 3 }},
 }
 
-// cronNumbers is from where on the numbers of recurring jobs count: each minute of each job has its own, by the handler.
+// cronNumbers is the first number of recurring jobs: the handler assigns a number to each minute of each recurring job.
 const cronNumbers = 100_000_000
 
-// A day, as fast as it goes: the database is told which minute it is when two workers tick; load rises and falls; workers are
-// deployed anew every four hours, and one is killed every six. Every run of a recurring job happens once, and so does
-// everything else, but for what was with the killed.
+// A simulated day, as fast as possible: two clients tick for each minute of it; the load rises and falls; all workers are replaced
+// every four hours, and one is killed every six. Every run of a recurring job happens once, and so does every other job, except
+// those that killed workers were running.
 func TestADayOfLoadLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
@@ -50,7 +50,7 @@ func TestADayOfLoadLeavesNothingBehind(t *testing.T) {
 	for minute := range min(*minutesFlag, 1440) {
 		d.pass(minute)
 		switch {
-		case minute%240 == 5: // a deployment, one by one
+		case minute%240 == 5: // a deployment, one worker after the other
 			for i, w := range workers {
 				w.leave()
 				workers[i] = hire()
@@ -74,18 +74,18 @@ func TestADayOfLoadLeavesNothingBehind(t *testing.T) {
 	}
 	for _, r := range f.runs() {
 		if !known[r.n] {
-			t.Errorf("job %d ran, which nobody had added", r.n)
+			t.Errorf("job %d ran, which was not added", r.n)
 		}
 	}
 }
 
-// day is a day that passes minute by minute.
+// day is a simulated day, minute by minute.
 type day struct {
 	f     *fleet
 	load  *load
 	start time.Time
 	items string
-	last  [2]*time.Time // the minute that each of those who tick has handled
+	last  [2]*time.Time // the last minute that each ticking client has handled
 	n     int           // of the last job
 }
 
@@ -101,7 +101,7 @@ func newDay(f *fleet, l *load) *day {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	// From noon, when the most comes. It is over before anybody runs this, so that whatever is added is due.
+	// The day begins at noon, when the load is highest. It is in the past, so that all added jobs are due.
 	d := &day{f: f, load: l, start: time.Date(2025, 3, 29, 12, 0, 0, 0, time.UTC), items: string(text)}
 	for i := range d.last {
 		d.tick(i, d.start.Add(-30*time.Second))
@@ -109,7 +109,7 @@ func newDay(f *fleet, l *load) *day {
 	return d
 }
 
-// tick does what a worker does once a minute.
+// tick calls run_cron, as a worker does once a minute.
 func (d *day) tick(i int, now time.Time) {
 	d.f.t.Helper()
 	handled := pgtest.Value[time.Time](d.f.t, d.f.pool,
@@ -117,7 +117,7 @@ func (d *day) tick(i int, now time.Time) {
 	d.last[i] = &handled
 }
 
-// pass lets a minute pass: recurring jobs become due, and others come, more by day than by night.
+// pass simulates a minute: recurring jobs become due, and other jobs are added, more of them by day than by night.
 func (d *day) pass(minute int) {
 	d.f.t.Helper()
 	now := d.start.Add(time.Duration(minute) * time.Minute)
@@ -128,7 +128,7 @@ func (d *day) pass(minute int) {
 	}
 	for i := range d.last {
 		if i == 1 && minute%20 > 10 {
-			continue // one that is away for some minutes catches up
+			continue // a client that is away for some minutes catches up
 		}
 		d.tick(i, now.Add(time.Duration(10*i+1)*time.Second))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// The jobs lie on a disk of 16 MB, which somebody fills up.
+// The jobs are stored on a disk of 16 MB, which the test fills.
 func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := filepath.Join(t.TempDir(), "disk")
@@ -21,12 +21,12 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	}
 	err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16m")
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
-		t.Skip("this machine lets nobody make a small disk; TestAFullDiskLosesNothing has a trigger say that it is full")
+		t.Skip("this machine does not allow a small disk; TestAFullDiskLosesNothing simulates a full disk with a trigger")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // when the server has stopped
+	t.Cleanup(func() { // after the server has stopped
 		if err := syscall.Unmount(disk, 0); err != nil {
 			t.Error(err)
 		}
@@ -36,7 +36,7 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The folder of a tablespace has to be the server's own, and the path to it open.
+	// The server must own the folder of a tablespace and be able to enter the path to it.
 	space := filepath.Join(disk, "space")
 	server := data.Sys().(*syscall.Stat_t)
 	if err := errors.Join(os.Mkdir(space, 0o700), os.Chown(space, int(server.Uid), int(server.Gid)), openPath(disk)); err != nil {
@@ -49,7 +49,7 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	l := f.load()
 	for range 3 {
 		f.awaitMore(100)
-		// Beside an old snapshot no room within the table can be used again.
+		// An old snapshot prevents that space in the table is reused.
 		old, err := f.pool.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 		}
 		filler := filepath.Join(disk, "filler")
 		fill(t, filler)
-		// The workers get on, for a claim finds room beside the row: the next producer does not.
+		// The workers continue, because a claim finds room beside the row; the next producer does not.
 		full := l.full.Load() + 10
 		f.waitUntil("a producer that is refused", func() bool { return l.full.Load() >= full }, f.state)
 		if err := errors.Join(os.Remove(filler), old.Rollback(t.Context())); err != nil {
@@ -72,7 +72,7 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	f.account(l)
 }
 
-// openPath lets everybody pass through the folders that the test has made on the way to one.
+// openPath lets all users enter the folders that the test has created above a folder.
 func openPath(folder string) error {
 	for ; folder != os.TempDir() && folder != "/"; folder = filepath.Dir(folder) {
 		if err := os.Chmod(folder, 0o755); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// The primary dies under load and its standby is promoted. It was synchronous, so nothing that was said to be done is lost.
+// The primary is killed under load and its standby is promoted. The standby was synchronous, so no committed change is lost.
 func TestAFailoverToASynchronousStandbyLosesNothing(t *testing.T) {
 	t.Parallel()
 	primary := ownServer(t, nil)
@@ -33,7 +33,7 @@ func TestAFailoverToASynchronousStandbyLosesNothing(t *testing.T) {
 	f.account(l)
 }
 
-// standbyOf makes a standby, stopped after the test.
+// standbyOf creates a standby, which is stopped after the test.
 func standbyOf(t *testing.T, primary *pgtemp.Server, follow string) *pgtemp.Server {
 	t.Helper()
 	standby, err := primary.Standby(t.Context(), follow)
@@ -53,7 +53,7 @@ func promote(t *testing.T, standby *pgtemp.Server) {
 	pgtest.Exec(t, pgtest.Pool(t, standby.URL("postgres")), "select pg_promote()")
 }
 
-// eitherOf returns a URL with several hosts, of which the one that can be written to is taken.
+// eitherOf returns a URL with several hosts, of which clients use the one that is writable.
 func eitherOf(t *testing.T, servers ...*pgtemp.Server) string {
 	t.Helper()
 	hosts, ports := "", ""
@@ -71,7 +71,7 @@ func eitherOf(t *testing.T, servers ...*pgtemp.Server) string {
 	return "postgres://postgres@/postgres?host=" + hosts + "&port=" + ports + "&target_session_attrs=read-write&connect_timeout=5"
 }
 
-// A server that refuses writes gets nothing to do, and the worker says why, once.
+// On a server that refuses writes a worker waits and logs the reason once.
 func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
@@ -86,7 +86,7 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	tries := len(network.arrivals())
 	f.waitUntil("more tries", func() bool { return len(network.arrivals()) > tries+10 }, w.logs.String)
 	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
-		t.Errorf("the log speaks of it %d times", n)
+		t.Errorf("the reason was logged %d times", n)
 	}
 	f.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
 	f.awaitLog(w, "server accepts writes again")
@@ -96,7 +96,7 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	f.account(l)
 }
 
-// The primary is demoted and stays: nobody is told, and its connections live.
+// The primary is demoted but keeps running: workers are not notified, and their connections stay open.
 func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	t.Parallel()
 	primary := ownServer(t, nil)
@@ -118,7 +118,7 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	f.waitUntil("the second job", func() bool { return f.ended() == 2 }, w.logs.String)
 }
 
-// The standby is asynchronous and has not heard of what happened last: of jobs that were added, and of jobs that ended.
+// The standby is asynchronous and has not received the last changes: added jobs and ended jobs.
 func TestAfterAFailoverToAnAsynchronousStandbyTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	primary := ownServer(t, nil)
@@ -166,9 +166,9 @@ func TestAfterAFailoverToAnAsynchronousStandbyTheRestIsDone(t *testing.T) {
 		if missing[r.n] && r.key == "" {
 			lost++
 			if int64(i) < cut-100 {
-				t.Errorf("job %d was lost, although it was added long before the line broke", r.n)
+				t.Errorf("job %d was lost, although it was added long before the replication broke", r.n)
 			}
 		}
 	}
-	t.Logf("%d jobs added, %d before the line broke; %d lost, %d run again", len(l.acked), cut, lost, again)
+	t.Logf("%d jobs added, %d before the replication broke; %d lost, %d run again", len(l.acked), cut, lost, again)
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is the maximum time that a test waits for a condition.
 const patience = 2 * time.Minute
 
-// fleet is a database, the workers on it, and what they note in a file.
+// fleet is a database, its workers, and the file of notes that their handlers write.
 type fleet struct {
 	t       *testing.T
 	url     string
@@ -33,7 +33,7 @@ func newFleet(t *testing.T, url string) *fleet {
 	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool)}
 }
 
-// ownServer starts a server for the test alone, on which commits survive a crash, and migrates its database.
+// ownServer starts a server for this test only, on which commits survive a crash, and migrates its database.
 func ownServer(t *testing.T, settings map[string]string) *pgtemp.Server {
 	t.Helper()
 	all := map[string]string{"synchronous_commit": "on"}
@@ -60,7 +60,7 @@ func (f *fleet) exec(sql string, args ...any) {
 	pgtest.Exec(f.t, f.pool, sql, args...)
 }
 
-// await waits until a query says true, whatever happens to the database meanwhile.
+// await waits until a query returns true. Errors of the database in the meantime are ignored.
 func (f *fleet) await(sql string, args ...any) {
 	f.t.Helper()
 	var last error
@@ -78,7 +78,7 @@ func (f *fleet) await(sql string, args ...any) {
 	})
 }
 
-// state returns jobs that are left, for a test that waits in vain.
+// state returns remaining jobs, for the message of a test that waited in vain.
 func (f *fleet) state() string {
 	rows, _ := f.pool.Query(f.t.Context(), `
 		select row_to_json(j)::text from (
@@ -95,7 +95,7 @@ func (f *fleet) state() string {
 func (f *fleet) awaitLog(w *worker, part string) {
 	f.t.Helper()
 	f.waitUntil("a line with "+part, func() bool {
-		ended := w.hasEnded() // before its last words are read
+		ended := w.hasEnded() // read before the log, so that the log is complete
 		found := strings.Contains(w.logs.String(), part)
 		if ended && !found {
 			f.t.Fatalf("%s ended without a line with %s\n%s", w.id, part, w.logs.String())
@@ -115,10 +115,10 @@ func (f *fleet) waitUntil(what string, is func() bool, more func() string) {
 	}
 }
 
-// done says that all jobs have run. One whose key was taken over while its worker was cut off may be left, and stays dead.
+// done selects whether all jobs have run. A job whose key was taken over while its worker was disconnected may remain, as failed.
 const done = "select count(*) = 0 from graphile_worker.jobs where locked_at is not null or attempts < max_attempts"
 
-// workers starts so many workers, by way of a URL, and waits until they work.
+// workers starts n workers with a URL of the database, and waits until they are running.
 func (f *fleet) workers(n int, url string) (started []*worker) {
 	f.t.Helper()
 	for i := range n {
@@ -140,7 +140,7 @@ func (f *fleet) notes() []string {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
-// awaitMore waits until the workers have ended so many jobs more.
+// awaitMore waits until the workers have ended n more jobs.
 func (f *fleet) awaitMore(n int) {
 	f.t.Helper()
 	goal := f.ended() + n

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Whoever can connect can notify. What is announced is no more than a reason to look.
+// Every role that can connect can send notifications. A notification only makes a worker query the database.
 func TestForgedNotificationsChangeNothing(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -28,11 +28,11 @@ func TestForgedNotificationsChangeNothing(t *testing.T) {
 	f.await(done)
 	f.account(l)
 	if logs := w.logs.String(); strings.Contains(logs, "level=WARN") || strings.Contains(logs, "level=ERROR") {
-		t.Errorf("it was impressed:\n%s", logs)
+		t.Errorf("the worker reacted:\n%s", logs)
 	}
 }
 
-// The name of a task never becomes a path: an executable serves the task that its place in the folder names, and no other.
+// The name of a task is never used as a path: an executable only serves the task of its own path in the folder.
 func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()

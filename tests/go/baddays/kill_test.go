@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Workers are killed again and again under load, half of them with executables for handlers, or paused for longer than
-// anybody may be silent. Whoever goes is replaced. What they had runs again, and nothing else does.
+// Workers, half of which run executables, are repeatedly killed under load, or paused for longer than dead_after. Each is
+// replaced. Their jobs run again, and no other jobs do.
 func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 	f.account(l)
 }
 
-// note is a task for gw-run that notes what worker_test.go's handler does.
+// note is a task for gw-run that writes the same notes as the handler in worker_test.go.
 const note = `#!/bin/sh
 read -r input
 case $input in *'}') ;; *) exit 1 ;; esac # gw-run was killed before it had written it

@@ -27,7 +27,7 @@ const (
 // sized are jobs with payloads of one size.
 type sized struct{ jobs, bytes int }
 
-// addSized adds jobs in this order, and counts how often each is claimed from then on.
+// addSized adds jobs in this order, and installs a trigger that counts their claims.
 func (f *fleet) addSized(of []sized) (l *load, bytes int64) {
 	f.t.Helper()
 	f.exec(`create table claimed (job_id bigint)`)
@@ -52,13 +52,13 @@ func (f *fleet) addSized(of []sized) (l *load, bytes int64) {
 	return l, bytes
 }
 
-// accountSized waits until all jobs are done, and checks that each has run once, that few were claimed in vain, none of
-// them more than twice, and that little was sent twice.
+// accountSized waits until all jobs are done, and checks that each has run once, that few were claimed and returned, none of them
+// more than twice, and that little was sent twice.
 func (f *fleet) accountSized(l *load, network *proxy, bytes int64) {
 	f.t.Helper()
 	f.awaitEmpty()
 	f.account(l)
-	// A process that gets no processor for a while gives its jobs back, which is no fault of the link's.
+	// A process that gets no processor time for a while returns its jobs, which the link does not cause.
 	const often = `select count(*) from (select from claimed group by job_id having count(*) > 3) as c`
 	if jobs := pgtest.Value[int](f.t, f.pool, often); jobs > len(l.acked)/500 {
 		f.t.Errorf("%d jobs were claimed more than three times", jobs)
@@ -82,7 +82,7 @@ func TestPayloadsOfAnySizeArriveOverALinkOfAnySpeed(t *testing.T) {
 			pgtest.OnOneVersion(t)
 			t.Parallel()
 			f := newFleet(t, pgtest.Database(t))
-			if *payloadsFlag >= 1000 { // the last takes longer than a call may that brings nothing
+			if *payloadsFlag >= 1000 { // the last one takes longer than the timeout of a call that receives no data
 				c.jobs = append(c.jobs, sized{2, 10 * mB}, sized{1, 40 * mB})
 			}
 			l, bytes := f.addSized(c.jobs)
@@ -94,8 +94,8 @@ func TestPayloadsOfAnySizeArriveOverALinkOfAnySpeed(t *testing.T) {
 	}
 }
 
-// A persistent program works jobs so fast that many are claimed at once. What is learnt from small ones must not make a
-// claim of large ones that no link carries in time, nor fill the memory.
+// A persistent program runs jobs so fast that many are claimed at once. After many small payloads a claim must not contain more
+// large ones than the link can transfer in time, or than fit into memory.
 func TestLargePayloadsAfterManySmallOnesAreWorkedAtTheSpeedOfTheLink(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestLargePayloadsAfterManySmallOnesAreWorkedAtTheSpeedOfTheLink(t *testing.
 	w.leave()
 }
 
-// startProgram starts a gw-run with 8 children of a persistent program that does the task "work".
+// startProgram starts a gw-run with 8 children of a persistent program that serves the task "work".
 func (f *fleet) startProgram(id, url string) *worker {
 	f.t.Helper()
 	folder := f.t.TempDir()
@@ -136,10 +136,11 @@ func (f *fleet) startProgram(id, url string) *worker {
 	return w
 }
 
-// programVariable makes the test's program a persistent one instead: its value is the file for the notes.
+// programVariable is an environment variable with which the test's binary acts as the persistent program. Its value is the file
+// for the notes.
 const programVariable = "GW_TEST_BADDAYS_PROGRAM"
 
-// runAsProgram does the task "work" for gw-run, if that is what this program was started for, until there are no more jobs.
+// runAsProgram serves the task "work" for gw-run until its input ends, if programVariable is set.
 func runAsProgram() (ran bool) {
 	path := os.Getenv(programVariable)
 	if path == "" {

@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// load is a producer that goes on adding jobs, one by one, whatever the database says: some in named queues, some under
+// load is a producer that keeps adding jobs, one at a time, even if the database returns errors: some in named queues, some with
 // keys.
 type load struct {
 	f     *fleet
-	acked []request // what was certainly added; to be read when it has stopped
+	acked []request // the requests that were committed; to be read when the load has stopped
 	added atomic.Int64
-	full  atomic.Int64 // how often the database had no room for one more
+	full  atomic.Int64 // how many requests failed because the disk was full
 	stop  func()
 }
 
@@ -30,7 +30,7 @@ type request struct {
 	key string
 }
 
-// load starts a producer. It adds by the fleet's own connections, so that it need not share the workers' fate.
+// load starts a producer. It uses the fleet's own connections, so that failures of the workers' connections do not affect it.
 func (f *fleet) load() *load {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -71,7 +71,7 @@ func (f *fleet) load() *load {
 	return l
 }
 
-// awaitMore waits until so many jobs more were added.
+// awaitMore waits until n more jobs were added.
 func (l *load) awaitMore(n int64) {
 	l.f.t.Helper()
 	goal := l.added.Load() + n
@@ -89,21 +89,21 @@ func (f *fleet) add(r request, queue string, milliseconds int) error {
 	return err
 }
 
-// run is what the notes say about one run of a job.
+// run is one run of a job according to the notes.
 type run struct {
 	n                  int
 	queue, key, worker string
 	ended, failed, cut bool
 }
 
-// runs returns all that was run, by the order in which it started.
+// runs returns all runs in the order of their starts.
 func (f *fleet) runs() (runs []*run) {
 	f.t.Helper()
 	open := make(map[string]*run)
 	for _, line := range f.notes() {
 		fields := strings.Split(line, ",")
 		if len(fields) != 5 {
-			f.t.Fatalf("what does this note mean? %q", line)
+			f.t.Fatalf("unknown note %q", line)
 		}
 		n, err := strconv.Atoi(fields[1])
 		if err != nil {
@@ -134,14 +134,14 @@ func (f *fleet) runs() (runs []*run) {
 	return runs
 }
 
-// account checks that every job that was added has run to its end, or a later one under its key has; that none ran twice,
-// except after a worker that was killed or paused; and that named queues were serial.
+// account checks that every added job, or a later one with its key, has run to its end; that no job ran twice unless its first
+// worker was killed or paused; and that named queues were serial.
 func (f *fleet) account(l *load) {
 	f.t.Helper()
 	l.stop()
 	runs := f.runs()
 	byNumber := make(map[int][]*run)
-	newest := make(map[string]int) // that ended, by key
+	newest := make(map[string]int) // number of the newest ended job by key
 	for _, r := range runs {
 		byNumber[r.n] = append(byNumber[r.n], r)
 		if r.ended {
@@ -163,7 +163,7 @@ func (f *fleet) account(l *load) {
 			}
 			twice++
 			if !f.excused[r.worker] {
-				f.t.Errorf("job %d ran %d times, first by %s, to which nothing had happened (ended %t, cut %t)", n, len(of), r.worker, r.ended, r.cut)
+				f.t.Errorf("job %d ran %d times, first by %s, which was neither killed nor paused (ended %t, interrupted %t)", n, len(of), r.worker, r.ended, r.cut)
 			}
 		}
 	}

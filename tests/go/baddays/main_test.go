@@ -1,6 +1,6 @@
-// Package baddays gives workers bad days: servers that crash, fail over, fill up and refuse; networks that stall and lie;
-// kills without end. Real processes, real PostgreSQL, and an account of every job: none lost, none run twice without a
-// reason.
+// Package baddays tests workers under failures: servers that crash, fail over, run out of disk space and refuse connections;
+// networks that stall and lose connections; repeated kills. The tests use real processes and a real PostgreSQL, and check every
+// job: none is lost, and none runs twice without a reason.
 package baddays
 
 import (

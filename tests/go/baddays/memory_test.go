@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// memory samples what workers have resident while they work.
+// memory samples the resident memory of workers.
 type memory struct {
 	f       *fleet
 	workers []*worker
 	samples [][]int // of each worker, in kB
-	noted   []int64 // how far they were at each sample
+	noted   []int64 // the size of the notes at each sample, which shows the progress
 	stop    func()
 }
 
@@ -47,7 +47,7 @@ func (f *fleet) watchMemory(workers []*worker) *memory {
 	return m
 }
 
-// judge compares the last third of the work with the second: of a worker that keeps nothing, the peak is the same.
+// judge compares the memory peaks in the second and the last third of the work: without a leak they are the same.
 func (m *memory) judge(jobs int) {
 	m.f.t.Helper()
 	if len(m.noted) < 30 {
@@ -72,7 +72,7 @@ func (m *memory) judge(jobs int) {
 
 var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+)`)
 
-// resident returns what the process has resident, in kB; 0 if nobody says.
+// resident returns the resident memory of the process in kB, 0 if it is not known.
 func (w *worker) resident() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
 	if err != nil {

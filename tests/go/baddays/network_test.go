@@ -24,7 +24,7 @@ func TestConnectionsThatAreResetLoseNothing(t *testing.T) {
 	f.account(l)
 }
 
-// A network that stands still for less than the workers' patience, and then delivers what it held back.
+// The network stalls for less than the workers' timeouts, and then delivers all data.
 func TestANetworkThatStallsLosesNothing(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestANetworkThatStallsLosesNothing(t *testing.T) {
 	for range 3 {
 		f.awaitMore(100)
 		network.stall()
-		time.Sleep(time.Second) // the stall itself, there is nothing to wait for
+		time.Sleep(time.Second) // the duration of the stall
 		network.resume()
 	}
 	f.awaitMore(100)
@@ -44,8 +44,8 @@ func TestANetworkThatStallsLosesNothing(t *testing.T) {
 	f.account(l)
 }
 
-// The server has forgotten all connections, and nobody has told the workers: what they send is swallowed, and so is what
-// the listening connection would hear. Each call has an end, after which the worker connects anew.
+// The server loses all connections without a sign to the workers: data that they send is discarded, and the listening connection
+// receives nothing. Each call has a timeout, after which the worker reconnects.
 func TestConnectionsThatAreSilentlyLostAreFound(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()

@@ -19,28 +19,28 @@ type proxy struct {
 
 	mu      sync.Mutex
 	moving  sync.Cond
-	stalled bool // nothing moves, in either direction; new connections are accepted and stall, too
-	rate    int  // bytes a second, in each direction; 0 is any number
+	stalled bool // no data is relayed in either direction; new connections are accepted and stall, too
+	rate    int  // bytes per second in each direction; 0 is unlimited
 	down    flow // to the workers
 	up      flow
 	links   map[*link]bool
-	opened  []time.Time // when there were connections
+	opened  []time.Time // times of connections and connection attempts
 }
 
 // link is a connection from a worker to the server.
 type link struct {
 	client   *net.TCPConn
 	upstream net.Conn
-	lost     bool // the server's end is gone, and nobody tells the worker
+	lost     bool // the server's end is closed without a sign to the worker
 }
 
-// flow is what moves in one direction, over all links.
+// flow is the data in one direction, over all links.
 type flow struct {
 	bytes int64
-	free  time.Time // when all of it has arrived
+	free  time.Time // the time at which all of it will have arrived
 }
 
-// newProxy starts a proxy in front of a database on a local socket, and returns it and the database's URL by way of it.
+// newProxy starts a proxy in front of a database on a local socket, and returns it with the URL of the database through the proxy.
 func newProxy(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -86,7 +86,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// relay copies one direction of a link until one end closes it, unless the link is lost: then the worker is not told.
+// relay copies one direction of a link until one end closes it. If the link is lost, the worker's end stays open.
 func (p *proxy) relay(l *link, to io.Writer, from io.Reader, f *flow) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -100,7 +100,7 @@ func (p *proxy) relay(l *link, to io.Writer, from io.Reader, f *flow) {
 		p.mu.Unlock()
 		time.Sleep(time.Until(arrives))
 		if lost && from == io.Reader(l.client) && err == nil {
-			continue // what the worker sends is swallowed
+			continue // discard the data of the worker
 		}
 		if lost && from == io.Reader(l.upstream) {
 			return
@@ -119,10 +119,10 @@ func (p *proxy) relay(l *link, to io.Writer, from io.Reader, f *flow) {
 	}
 }
 
-// catchUp is how far a busy link may lag behind its rate and still make it up: a sleep ends up to milliseconds late.
+// catchUp is the maximum delay that a busy link may make up for, because a sleep can end milliseconds late.
 const catchUp = 20 * time.Millisecond
 
-// take lets bytes pass, and returns when they arrive at so many a second.
+// take adds bytes to the flow, and returns when they arrive at this rate.
 func (f *flow) take(bytes, rate int) time.Time {
 	f.bytes += int64(bytes)
 	if rate == 0 {
@@ -135,21 +135,21 @@ func (f *flow) take(bytes, rate int) time.Time {
 	return f.free
 }
 
-// narrow bounds what moves to so many bytes a second in each direction.
+// narrow limits the proxy to rate bytes per second in each direction.
 func (p *proxy) narrow(rate int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rate = rate
 }
 
-// carried returns how many bytes the server has sent to the workers.
+// carried returns the number of bytes that the server has sent to the workers.
 func (p *proxy) carried() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.down.bytes
 }
 
-// stall stops all that moves, without closing anything.
+// stall stops all data, without closing connections.
 func (p *proxy) stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *proxy) resume() {
 	p.moving.Broadcast()
 }
 
-// reset ends all connections with a reset.
+// reset resets all connections.
 func (p *proxy) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *proxy) reset() {
 	}
 }
 
-// lose ends the server's side of all connections, and tells the workers nothing: what they send goes nowhere.
+// lose closes the server's side of all connections without a sign to the workers, whose data is discarded.
 func (p *proxy) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// What the server refuses for a while, it does again under load; the trigger stands in for a disk that is full.
+// Under load the server refuses statements for a while: a trigger simulates a full disk.
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
@@ -32,7 +32,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	f.account(l)
 }
 
-// Somebody locks the tables for longer than the server lets anybody wait.
+// A session locks the tables for longer than the server's lock_timeout and statement_timeout.
 func TestTimeoutsOfTheServerLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, timeout := range []string{"statement_timeout", "lock_timeout"} {
@@ -61,7 +61,7 @@ func TestTimeoutsOfTheServerLoseNothing(t *testing.T) {
 	}
 }
 
-// Others have taken all connections when the workers' are ended.
+// Other clients take all connections when the workers' connections are ended.
 func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, ownServer(t, map[string]string{"max_connections": "30"}).URL("postgres"))
@@ -80,16 +80,16 @@ func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
 	if err := connect(); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever is refused first: for longer than that, the others would rightly take it for dead.
+	// Until the first worker is refused. If that lasted longer, the other workers would rightly consider it dead.
 	f.waitUntil("a worker that is refused", func() bool {
-		// The workers are perhaps back before all their connections are taken.
+		// The workers may reconnect before all connections are taken.
 		_, err := hogs[0].Exec(t.Context(), `
 			select pg_terminate_backend(pid) from pg_stat_activity
 			 where backend_type = 'client backend' and pid <> all ($1::integer[])`, pids)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for connect() == nil { // until there are no more
+		for connect() == nil { // until no connection is left
 		}
 		return slices.ContainsFunc(workers, func(w *worker) bool { return strings.Contains(w.logs.String(), "SQLSTATE 53300") })
 	}, workers[0].logs.String)

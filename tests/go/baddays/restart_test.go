@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A fast restart ends every session, a crash every process; both under load, twice each.
+// A fast restart ends every session, a crash ends every process; both happen twice under load.
 func TestARestartOrACrashOfTheServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	server := ownServer(t, nil)
@@ -26,7 +26,7 @@ func TestARestartOrACrashOfTheServerLosesNothing(t *testing.T) {
 	f.account(l)
 }
 
-// Sessions are ended at random, those of the workers and those of the producer.
+// Random sessions of the workers and of the producer are ended.
 func TestSessionsThatAreEndedAtRandomLoseNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, ownServer(t, nil).URL("postgres"))

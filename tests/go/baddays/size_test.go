@@ -13,8 +13,8 @@ import (
 
 var jobsFlag = flag.Int("baddays.jobs", 10000, "how many `jobs` four workers do; from 100000 on their memory is looked at")
 
-// Many jobs of mixed priorities, some in queues, some of which fail at first, through four workers. Of n, the number of a
-// job, its priority is n % 7 - 3; each tenth is in one of 50 queues; each 97th fails once, each 970th twice.
+// Four workers run many jobs. Job number n has priority n % 7 - 3; every tenth job is in one of 50 queues; every 97th fails once,
+// every 970th twice.
 func TestAFloodOfMixedJobsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	jobs := *jobsFlag
@@ -48,7 +48,7 @@ func TestAFloodOfMixedJobsLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// awaitEmpty waits until no job is left, for as long as some are done.
+// awaitEmpty waits until no job is left. It fails the test if there is no progress.
 func (f *fleet) awaitEmpty() {
 	f.t.Helper()
 	var last int64
@@ -62,22 +62,22 @@ func (f *fleet) awaitEmpty() {
 			last, deadline = size, time.Now().Add(patience)
 		}
 		if time.Now().After(deadline) {
-			f.t.Fatalf("no job is done any more\n%s", f.state())
+			f.t.Fatalf("no job has been completed for a while\n%s", f.state())
 		}
 	}
 }
 
-// noted returns how much the workers have written, which tells how far they are.
+// noted returns the size of the notes, which shows the progress of the workers.
 func (f *fleet) noted() int64 {
 	f.t.Helper()
 	info, err := os.Stat(f.folder + "/notes")
 	if err != nil {
-		return 0 // nothing is done yet
+		return 0 // there are no notes yet
 	}
 	return info.Size()
 }
 
-// accountRetries checks that each job has failed as often as it was told to.
+// accountRetries checks that each job has failed as often as its payload demands.
 func (f *fleet) accountRetries(jobs int) {
 	f.t.Helper()
 	fails := make([]int, jobs+1)
@@ -96,13 +96,13 @@ func (f *fleet) accountRetries(jobs int) {
 			want++
 		}
 		if got != want {
-			f.t.Errorf("job %d failed %d times, was told to %d times", n, got, want)
+			f.t.Errorf("job %d failed %d times, want %d times", n, got, want)
 		}
 	}
 }
 
-// accountOrder checks that the jobs of each queue, all of which were there before the first began, began by priority and
-// then in the order in which they were added; what had failed came again later.
+// accountOrder checks that the jobs of each queue, all of which were added before the first one ran, started by priority and then
+// in the order in which they were added; retries of failed jobs start later.
 func (f *fleet) accountOrder() {
 	f.t.Helper()
 	last := make(map[string]int) // by queue
@@ -113,7 +113,7 @@ func (f *fleet) accountOrder() {
 		}
 		again[r.n] = true
 		if before, any := last[r.queue]; any && (r.n%7 < before%7 || r.n%7 == before%7 && r.n < before) {
-			f.t.Errorf("job %d came after job %d of queue %s", r.n, before, r.queue)
+			f.t.Errorf("job %d started after job %d of queue %s", r.n, before, r.queue)
 		}
 		last[r.queue] = r.n
 	}
@@ -122,7 +122,7 @@ func (f *fleet) accountOrder() {
 	}
 }
 
-// leave asks a worker to stop, and expects that it leaves in good order.
+// leave asks a worker to stop, and checks that it exits with code 0.
 func (w *worker) leave() {
 	w.t.Helper()
 	w.signal(syscall.SIGTERM)
@@ -132,8 +132,8 @@ func (w *worker) leave() {
 	}
 }
 
-// awaitNothing checks that nothing is left of workers that have stopped and of jobs that are done: no lock, and no row in
-// any table but those of names, settings and what is installed.
+// awaitNothing checks that stopped workers and completed jobs leave nothing behind: no lock, and no row in any table except those
+// of names, settings and installed functions.
 func (f *fleet) awaitNothing() {
 	f.t.Helper()
 	f.await(`select count(*) = 0 from graphile_worker._private_job_queues where locked_at is not null or locked_by is not null`)

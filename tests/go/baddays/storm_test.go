@@ -15,7 +15,7 @@ import (
 
 var workersFlag = flag.Int("baddays.workers", 30, "how many `workers` lose their server at once")
 
-// Many workers lose their server at once. They come back spread out.
+// Many workers lose their server at once. Their reconnections are spread over time.
 func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -49,15 +49,15 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 			}
 		}
 	}()
-	for range workers { // one that has not started when the server goes ends
+	for range workers { // a worker that has not started when the server stops would end
 		select {
 		case <-started:
 		case err := <-ended:
-			ended <- err // for the end of the test
+			ended <- err // read at the end of the test
 			t.Fatalf("a worker ended before its server did: %v", err)
 		}
 	}
-	// Each has one that listens and one that beats.
+	// Each worker has a listening connection and one for heartbeats.
 	const connected = "select count(*) >= 2 * $1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
 	pgtest.Await(t, pool, connected, workers)
 
@@ -65,16 +65,16 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	away := time.Now()
-	time.Sleep(3 * time.Second) // the outage itself, there is nothing to wait for
+	time.Sleep(3 * time.Second) // the duration of the outage
 	if err := server.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	back := time.Now()
 	pool.Reset()
 	pgtest.Await(t, pool, connected, workers)
-	t.Logf("all were there again %v after the server was back", time.Since(back).Round(time.Millisecond))
+	t.Logf("all workers were connected %v after the server was back", time.Since(back).Round(time.Millisecond))
 
-	// Of the tries from the second second on, when chance has spread them.
+	// The attempts from the second second on, which are spread randomly.
 	var tries []time.Time
 	for _, at := range network.arrivals() {
 		if at.After(away.Add(2 * time.Second)) {
@@ -90,7 +90,7 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 		most = max(most, last-first+1)
 	}
 	t.Logf("%d connections, at most %d within a tenth of a second", len(tries), most)
-	if most > len(tries)/4 { // in step with each other, more than a third of them come at once
+	if most > len(tries)/4 { // if they were in step, more than a third of them would come at once
 		t.Errorf("%d of %d connections came within a tenth of a second", most, len(tries))
 	}
 }

@@ -19,26 +19,26 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// workerVariable makes the test's program a worker instead: its value is the URL of the database.
+// workerVariable is an environment variable with which the test's binary acts as a worker. Its value is the URL of the database.
 const (
 	workerVariable = "GW_TEST_BADDAYS_WORKER"
 	idVariable     = "GW_TEST_BADDAYS_ID"
 	folderVariable = "GW_TEST_BADDAYS_FOLDER"
 )
 
-// payload is what jobs of the task "work" are given.
+// payload is the payload of the task "work".
 type payload struct {
 	N            int // the number of the job in its load
 	Milliseconds int // how long it runs
-	Fails        int // how many times before
+	Fails        int // how many times it fails first
 
-	// Cron is the run of a recurring job. Each counts as a job of its own.
+	// Cron is the run of a recurring job. Each run counts as a job of its own.
 	Cron *struct {
 		At time.Time `json:"ts"`
 	} `json:"_cron,omitempty"`
 }
 
-// runAsWorker runs a worker, if that is what this program was started for, until it is told to stop.
+// runAsWorker runs a worker until it is stopped, if workerVariable is set.
 func runAsWorker() (ran bool) {
 	url := os.Getenv(workerVariable)
 	if url == "" {
@@ -54,7 +54,7 @@ func runAsWorker() (ran bool) {
 func runWorker(url, id, folder string) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(1) // the test's process is gone
+		os.Exit(1) // the test's process has ended
 	}()
 	pool, err := pgxpool.New(context.Background(), url)
 	if err != nil {
@@ -68,7 +68,7 @@ func runWorker(url, id, folder string) error {
 	if err != nil {
 		return err
 	}
-	// What happens is written into a file, which does not depend on the database. Lines are short, so that each is one write.
+	// Notes are written to a file, which does not depend on the database. Lines are short, so that each one is a single write.
 	notes, err := os.OpenFile(folder+"/notes", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ type worker struct {
 	end  chan struct{}
 }
 
-// start starts a worker on the fleet's database, by way of a URL.
+// start starts a worker on the fleet's database, with this URL.
 func (f *fleet) start(id, url string) *worker {
 	f.t.Helper()
 	w := &worker{t: f.t, id: id, cmd: exec.Command(os.Args[0]), logs: &transcript{}, end: make(chan struct{})}
@@ -123,7 +123,7 @@ func (f *fleet) start(id, url string) *worker {
 	return w
 }
 
-// run starts the process, which does not outlive the test.
+// run starts the process, which ends with the test.
 func (w *worker) run() {
 	w.t.Helper()
 	w.cmd.Stderr = w.logs
@@ -162,7 +162,7 @@ func (w *worker) signal(signal syscall.Signal) {
 	}
 }
 
-// transcript keeps what a process prints.
+// transcript keeps the output of a process.
 type transcript struct {
 	mu      sync.Mutex
 	content []byte

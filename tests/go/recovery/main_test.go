@@ -1,4 +1,4 @@
-// Package recovery lets workers die, pause and lose their database: real processes, a real PostgreSQL.
+// Package recovery tests workers that are killed, paused or lose their database, with real processes and a real PostgreSQL.
 package recovery
 
 import (

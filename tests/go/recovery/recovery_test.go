@@ -18,12 +18,12 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is the maximum time that a test waits for a condition.
 const patience = 2 * time.Minute
 
 var outage = flag.Duration("recovery.outage", 3*time.Second, "how long the database is paused; from half a minute on with the default settings")
 
-// fleet is a database and the workers on it.
+// fleet is a database and its workers.
 type fleet struct {
 	t      *testing.T
 	url    string
@@ -84,15 +84,15 @@ func TestAPausedWorkerEndsWhatItHasLost(t *testing.T) {
 	f.awaitNotes(2, "cut")
 	for _, line := range f.notes("cut") {
 		if !strings.HasSuffix(line, "paused: lease lost") {
-			t.Errorf("a handler was cut otherwise: %s", line)
+			t.Errorf("a handler was interrupted for another reason: %s", line)
 		}
 	}
 	f.open()
 	f.await("select count(*) = 0 from graphile_worker.jobs")
-	f.await(registered, 2) // it goes on
+	f.await(registered, 2) // it continues
 }
 
-// Eight workers in long jobs, and the database stops for longer than anybody may be silent.
+// Eight workers run long jobs while the database stops for longer than dead_after.
 func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 	t.Parallel()
 	const workers = 8
@@ -108,17 +108,17 @@ func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 	f.await("select count(*) = $1 from graphile_worker._gw_workers", workers)
 	f.exec("select graphile_worker.add_job('gated') from generate_series(1, 24)")
 	f.awaitNotes(24, "started")
-	// Some may judge by now.
+	// From now on some workers may decide which workers are dead.
 	f.await("select bool_or(last_seen_at - beating_since > $1::float8 * interval '1 second') from graphile_worker._gw_workers", deadAfter)
 
 	before := pgtest.Value[time.Time](t, f.pool, "select clock_timestamp()")
 	server := serverProcesses(t, f.pool)
 	t.Cleanup(func() { signalAll(t, server, syscall.SIGCONT) })
 	signalAll(t, server, syscall.SIGSTOP)
-	time.Sleep(*outage) // the outage itself, there is nothing to wait for
+	time.Sleep(*outage) // the duration of the outage
 	signalAll(t, server, syscall.SIGCONT)
 
-	// All have beaten since, and some for long enough to judge again, and have judged.
+	// All workers have sent heartbeats since, and some of them for long enough to decide again which are dead, and have done so.
 	f.await(`select bool_and(last_seen_at > $1)
 	                and bool_or(beating_since > $1 and last_seen_at - beating_since > 1.2 * $2::float8 * interval '1 second')
 	           from graphile_worker._gw_workers`, before, deadAfter)
@@ -127,12 +127,12 @@ func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 	started := f.notes("started")
 	slices.Sort(started)
 	if len(started) != 24 || len(f.notes("done")) != 24 || len(f.notes("cut")) != 0 {
-		t.Errorf("24 jobs were started %d times and done %d times, %d were cut:\n%s",
+		t.Errorf("24 jobs were started %d times and done %d times, %d were interrupted:\n%s",
 			len(started), len(f.notes("done")), len(f.notes("cut")), strings.Join(started, "\n"))
 	}
 }
 
-// ownServer starts a server for the test alone and returns the URL of a migrated database there.
+// ownServer starts a server for this test only and returns the URL of a migrated database on it.
 func ownServer(t *testing.T) string {
 	t.Helper()
 	url := pgtest.Server(t, nil).URL("postgres")
@@ -188,7 +188,7 @@ func signalAll(t *testing.T, processes []int, signal syscall.Signal) {
 	}
 }
 
-// One job kills whichever worker runs it, and whoever stops is started again.
+// One job kills each worker that runs it. Each worker that ends is replaced.
 func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	t.Parallel()
 	const good = 200
@@ -205,7 +205,7 @@ func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	if !strings.HasPrefix(reason, "Killed its worker, it seems: 3 died while they ran it alone. Worker w") {
 		t.Errorf("the reason is %q", reason)
 	}
-	// As a suspect it is run beside others once at most: when no worker was rid of its jobs in time.
+	// As a suspect it runs beside other jobs at most once: if no worker was free of other jobs in time.
 	if killed := f.notes("killed"); len(killed) != 4 && len(killed) != 5 {
 		t.Errorf("beside others and three times alone: %q", killed)
 	}
@@ -219,7 +219,8 @@ func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	f.await("select not exists (select from graphile_worker._gw_suspects)")
 }
 
-// A worker is killed with two jobs, and the next with those and another one: nobody is to blame, and no job waits for them.
+// A worker is killed while it runs two jobs, and the next one while it runs these and another one: none of them counts as the
+// cause, and no job waits for them.
 func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
@@ -229,7 +230,7 @@ func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	f.awaitNotes(2, "started")
 	victim.signal(syscall.SIGKILL)
 	<-victim.end
-	// A claim that was under way when it died must not take the neighbour.
+	// A claim that was running when the worker was killed must not claim the other job.
 	f.await(`select not exists (select from pg_stat_activity as a
 	                             where a.datname = current_database() and a.query like '%get_job' || '_batch%')`)
 	heir := f.start("heir")
@@ -246,6 +247,6 @@ func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	f.await("select count(*) = 3 from graphile_worker._gw_suspects where crashes = 0")
 	f.await("select count(*) = 1 from graphile_worker.jobs where locked_by = 'last'") // alone, one after the other
 	f.open()
-	f.await("select not exists (select from graphile_worker.jobs)") // so that none has failed
+	f.await("select not exists (select from graphile_worker.jobs)") // so none has failed
 	f.await("select not exists (select from graphile_worker._gw_suspects)")
 }

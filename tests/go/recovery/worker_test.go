@@ -17,14 +17,14 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// workerVariable makes the test's program a worker instead: its value is the URL of the database.
+// workerVariable is an environment variable with which the test's binary acts as a worker. Its value is the URL of the database.
 const (
 	workerVariable = "GW_TEST_RECOVERY_WORKER"
 	idVariable     = "GW_TEST_RECOVERY_ID"
 	folderVariable = "GW_TEST_RECOVERY_FOLDER"
 )
 
-// runAsWorker runs a worker, if that is what this program was started for, until it is told to stop.
+// runAsWorker runs a worker until it is stopped, if workerVariable is set.
 func runAsWorker() (ran bool) {
 	url := os.Getenv(workerVariable)
 	if url == "" {
@@ -40,7 +40,7 @@ func runAsWorker() (ran bool) {
 func runWorker(url, id, folder string) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(1) // the test's process is gone
+		os.Exit(1) // the test's process has ended
 	}()
 	pool, err := pgxpool.New(context.Background(), url)
 	if err != nil {
@@ -54,7 +54,7 @@ func runWorker(url, id, folder string) error {
 	if err != nil {
 		return err
 	}
-	// What happens is written into a file, which does not depend on the database. Lines are short, so that each is one write.
+	// Notes are written to a file, which does not depend on the database. Lines are short, so that each one is a single write.
 	note := func(format string, args ...any) {
 		file, err := os.OpenFile(folder+"/notes", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err == nil {
@@ -127,7 +127,7 @@ func (f *fleet) launch(id string) (*worker, error) {
 	return w, nil
 }
 
-// supervise keeps a worker running until the test ends, each time as a new one.
+// supervise starts a new worker whenever one ends, until the test ends.
 func (f *fleet) supervise(name string) {
 	f.t.Helper()
 	w := f.start(name + "-0")
@@ -140,7 +140,7 @@ func (f *fleet) supervise(name string) {
 			case <-f.t.Context().Done():
 				return
 			case <-w.end:
-				if f.t.Context().Err() != nil { // the test is over, which has ended it
+				if f.t.Context().Err() != nil { // the end of the test has ended the worker
 					return
 				}
 				var err error
@@ -160,7 +160,7 @@ func (w *worker) signal(signal syscall.Signal) {
 	}
 }
 
-// notes returns what the workers have written that begins so.
+// notes returns the notes of the workers with this beginning.
 func (f *fleet) notes(beginning string) (found []string) {
 	f.t.Helper()
 	content, err := os.ReadFile(f.folder + "/notes")
@@ -175,7 +175,7 @@ func (f *fleet) notes(beginning string) (found []string) {
 	return found
 }
 
-// awaitNotes waits until the workers have written so many lines that begin so.
+// awaitNotes waits until the workers have written n notes with this beginning.
 func (f *fleet) awaitNotes(n int, beginning string) {
 	f.t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)

@@ -12,8 +12,8 @@ import (
 // dockerVersion is the version of PostgreSQL in Docker, unless another one is asked for.
 const dockerVersion = "17"
 
-// dockerServer starts a server in a Docker container by the program in the folder docker. go run finds it from the root of
-// the repository.
+// dockerServer starts a server in a Docker container with the program in the folder docker. It must run in the root of the
+// repository.
 func dockerServer(version string, log io.Writer) source {
 	args := append([]string{"go", "run", "-C", "tests/go/testserver/docker", ".", version}, settingsList()...)
 	return func(ctx context.Context) (server, error) { return programServer(ctx, log, args...) }
@@ -36,7 +36,7 @@ func programServer(ctx context.Context, log io.Writer, args ...string) (server, 
 	}
 	line, readErr := bufio.NewReader(stdout).ReadString('\n')
 	stop := func() error {
-		_ = stdin.Close() // it may have ended already
+		_ = stdin.Close() // the program may have ended already
 		return cmd.Wait()
 	}
 	if readErr != nil {

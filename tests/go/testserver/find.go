@@ -12,17 +12,17 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// serverVariable names the environment variable with the URL of the server, for us and for the command.
+// serverVariable is the environment variable with the URL of the server, for this program and for the command.
 const serverVariable = "GW_TEST_DATABASE_URL"
 
-// binariesVariable names the environment variable with the folder of initdb and postgres to start a server from.
+// binariesVariable is the environment variable with the folder of initdb and postgres for the server.
 const binariesVariable = "GW_TEST_BIN_DIR"
 
-// versionVariable names the environment variable with the major version of a server in Docker, where local ones, of which
-// there is no choice, are passed over.
+// versionVariable is the environment variable with the major version of a server in Docker. If it is set, local binaries, whose
+// version cannot be chosen, are not used.
 const versionVariable = "GW_TEST_POSTGRES"
 
-// sources returns where a server may come from, in the order of preference.
+// sources returns the sources of a server, in the order of preference.
 func sources(getenv func(string) string, log io.Writer) []source {
 	version, binDir := getenv(versionVariable), getenv(binariesVariable)
 	if version != "" && binDir == "" {
@@ -31,22 +31,22 @@ func sources(getenv func(string) string, log io.Writer) []source {
 	return []source{localServer(binDir, log), dockerServer(cmp.Or(version, dockerVersion), log)}
 }
 
-// settings are what tests need of a server that we start: a package at a time on each core, with pools in every test, and
-// little memory for the log of what is written, which may be in memory.
+// settings returns the settings of a server that this program starts. Several packages are tested at once, each test with pools of
+// its own, and the WAL is kept small because it may be in memory.
 func settings() map[string]string {
 	return map[string]string{"max_connections": "300", "max_wal_size": "256MB"}
 }
 
-// A server is what the command is given.
+// A server is the server for the command.
 type server struct {
 	url  string
 	stop func() error
 }
 
-// A source starts a server, or says why it cannot.
+// A source starts a server, or returns the reason why it cannot.
 type source func(context.Context) (server, error)
 
-// find returns the server that the environment names, else that of the first source that has one.
+// find returns the server of the environment, otherwise the server of the first source that has one.
 func find(ctx context.Context, getenv func(string) string, sources ...source) (server, error) {
 	if given := getenv(serverVariable); given != "" {
 		return server{url: given, stop: func() error { return nil }}, nil
@@ -75,7 +75,7 @@ func localServer(binDir string, log io.Writer) source {
 	}
 }
 
-// settingsList writes the settings as name=value, in a stable order.
+// settingsList returns the settings as name=value, in a stable order.
 func settingsList() (list []string) {
 	all := settings()
 	for _, name := range slices.Sorted(maps.Keys(all)) {

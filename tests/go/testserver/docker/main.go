@@ -2,8 +2,8 @@
 //
 //	docker VERSION [SETTING=VALUE ...]
 //
-// It prints the server's URL, and removes the container when its standard input ends, as it does when testserver is killed.
-// It is a module of its own, so that who imports ours does not inherit the modules of Docker.
+// It prints the server's URL, and removes the container when its standard input ends, for example because testserver was killed.
+// It is a module of its own, so that importers of gw do not depend on the modules of Docker.
 package main
 
 import (
@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// image is the name of the image built of our Dockerfile, which stays for the next time; its tag is the version.
+	// image is the name of the image that is built from our Dockerfile and kept; its tag is the version.
 	image = "gw-testserver"
-	// startTimeout limits the wait for the first connection, once the image is there.
+	// startTimeout is the timeout of the first connection, after the image was built.
 	startTimeout = time.Minute
 )
 
@@ -38,7 +38,7 @@ const (
 var dockerfile []byte
 
 func main() {
-	signal.Ignore(os.Interrupt, syscall.SIGHUP) // of the terminal: testserver stops us after its command
+	signal.Ignore(os.Interrupt, syscall.SIGHUP) // signals of the terminal: testserver stops this program after its command
 	if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
