@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// BenchmarkTick measures a tick with a thousand items, of which some are due every minute and the others once a day.
+// BenchmarkTick measures a tick with a thousand items, some of which are due every minute and the others once a day.
 func BenchmarkTick(b *testing.B) {
 	for _, due := range []int{0, 10, 1000} {
 		b.Run(fmt.Sprintf("%d due", due), func(b *testing.B) {
@@ -24,7 +24,7 @@ func BenchmarkTick(b *testing.B) {
 				items = append(items, newItem(fmt.Sprintf("item%d", i), pattern, "", time.Hour))
 			}
 			text, since := itemsJSON(b, items), noon.Add(59*time.Minute)
-			// At minute 59 of each hour, when no other is due.
+			// At minute 59 of each hour, when no other item is due.
 			next := func() {
 				now := since.Add(time.Hour)
 				before := now.Add(-time.Minute)
@@ -33,7 +33,7 @@ func BenchmarkTick(b *testing.B) {
 				}
 				since = now
 			}
-			for range 6 { // after which the plans are made
+			for range 6 { // afterwards the plans are cached
 				next()
 			}
 			for b.Loop() {
@@ -43,7 +43,7 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// BenchmarkBackfillOfAMonth measures the start of a worker that has every minute of a month to make up for.
+// BenchmarkBackfillOfAMonth measures the start of a worker that backfills every minute of a month.
 func BenchmarkBackfillOfAMonth(b *testing.B) {
 	pool := onePool(b)
 	now := noon
@@ -60,7 +60,7 @@ func BenchmarkBackfillOfAMonth(b *testing.B) {
 	}
 }
 
-// BenchmarkNext measures cron_next for patterns that run seldom.
+// BenchmarkNext measures cron_next for patterns that rarely match.
 func BenchmarkNext(b *testing.B) {
 	for _, pattern := range []string{"* * * * *", "30 2 * * 1", "0 0 29 2 *", "59 23 30 2 *"} {
 		for _, zone := range []string{"UTC", "Australia/Lord_Howe"} {
@@ -74,7 +74,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// onePool returns a pool of one connection, which keeps its plans.
+// onePool returns a pool with one connection, which keeps its cached plans.
 func onePool(b *testing.B) *pgxpool.Pool {
 	b.Helper()
 	config := pgtest.Pool(b, pgtest.Database(b)).Config()

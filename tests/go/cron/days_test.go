@@ -17,9 +17,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// TestDaysOfTicksScheduleEachMinuteOnce lives through days of a test clock with workers that all have the same items. One
-// stays up, though its connection breaks again and again; others die in the middle of ticks and start anew; one schedules
-// as Node does. Once all of them are down for hours.
+// Workers with the same items tick through several days of a simulated clock. One keeps running, although its connection breaks
+// repeatedly; others are killed during ticks and restarted; one schedules like Node. At one point all are down for hours.
 func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
@@ -59,10 +58,10 @@ func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 			regular, backfilled := run{item.Identifier, at, false}.String(), run{item.Identifier, at, true}.String()
 			switch {
 			case missed && (got[regular] != 0 || (got[backfilled] == 1) != covered):
-				t.Errorf("%s, missed: is there %d times, %d times backfilled", regular, got[regular], got[backfilled])
+				t.Errorf("%s, missed: scheduled %d times, backfilled %d times", regular, got[regular], got[backfilled])
 			case !missed && got[regular]+got[backfilled] != 1:
-				// Who dies and is the first to come back backfills.
-				t.Errorf("%s: is there %d times, %d times backfilled", regular, got[regular], got[backfilled])
+				// The first killed worker that restarts backfills.
+				t.Errorf("%s: scheduled %d times, backfilled %d times", regular, got[regular], got[backfilled])
 			}
 			runs++
 			delete(got, regular)
@@ -70,7 +69,7 @@ func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
-		t.Errorf("%s should not be there", key)
+		t.Errorf("%s should not have been scheduled", key)
 	}
 	if s.broken < 100 || s.died < 100 {
 		t.Errorf("%d calls were broken and %d workers died; want more than 100 each", s.broken, s.died)
@@ -80,7 +79,7 @@ func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 	}
 }
 
-// A simulation has a clock that goes on when all workers have had their tick.
+// A simulation has a clock that advances when all workers have ticked.
 type simulation struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
@@ -95,14 +94,14 @@ type simulation struct {
 }
 
 type worker interface {
-	// tick returns when the worker has done what it has to by that time.
+	// tick returns when the worker has scheduled everything that is due at that time.
 	tick(now time.Time)
-	// die makes the worker forget what it has done.
+	// die makes the worker lose its state.
 	die()
 }
 
-// live moves the clock by a minute or a few, and returns when the last ticks were. Those that died start in the minute in which they did, so that the one that
-// stays up is never behind one that starts.
+// live repeatedly advances the clock by one or a few minutes, and returns the time of the last ticks. Killed workers restart in the
+// minute in which they were killed, so that the worker that keeps running is never behind one that starts.
 func (s *simulation) live(from, until time.Time) (last time.Time) {
 	for now := from; now.Before(until); now = now.Add(time.Duration(1+max(0, s.intN(8)-3)) * time.Minute) {
 		var ticks sync.WaitGroup
@@ -178,8 +177,8 @@ func (w *ticker) tick(now time.Time) {
 	}
 }
 
-// breakSometimes ends the connection's backend soon, or cuts the connection, while the backend carries on and nobody
-// hears from it. The channel is closed when that has happened, or will not.
+// breakSometimes soon ends the connection's backend, or closes the connection while the backend continues, or does neither. The
+// channel is closed when that has happened.
 func (w *ticker) breakSometimes() <-chan struct{} {
 	done := make(chan struct{})
 	kind, conn := w.intN(12), w.conn
@@ -188,7 +187,7 @@ func (w *ticker) breakSometimes() <-chan struct{} {
 		defer close(done)
 		switch kind {
 		case 0:
-			time.Sleep(wait) // not for something to happen: to strike somewhere in the call
+			time.Sleep(wait) // a random delay, so that the break hits a random point of the call
 			_, _ = w.pool.Exec(w.t.Context(), "select pg_terminate_backend($1)", conn.PgConn().PID())
 		case 1:
 			time.Sleep(wait)
@@ -198,8 +197,8 @@ func (w *ticker) breakSometimes() <-chan struct{} {
 	return done
 }
 
-// A nodeLike worker schedules by the statement of Graphile Worker, for one minute at a time and in the order of the items.
-// It starts where the clock is, and does not backfill.
+// A nodeLike worker schedules with the statement of Graphile Worker, one minute at a time and in the order of the items. It starts
+// at the current time of the clock, and does not backfill.
 type nodeLike struct {
 	*simulation
 	next      time.Time
@@ -216,7 +215,7 @@ func (w *nodeLike) tick(now time.Time) {
 		var specs []map[string]any
 		for _, item := range w.due[w.next] {
 			if item.TimeZone != "" {
-				continue // Graphile Worker knows no zones
+				continue // Graphile Worker does not support time zones
 			}
 			specs = append(specs, map[string]any{"identifier": item.Identifier, "job": map[string]any{
 				"task": "note", "runAt": w.next, "payload": map[string]any{
@@ -229,9 +228,8 @@ func (w *nodeLike) tick(now time.Time) {
 	}
 }
 
-// mostDeadlocks is how often a deadlock is excused. SKIP LOCKED does not wait for rows, but PostgreSQL may wait for the new
-// version of one whose updater has just ended, and that can close a circle. It is rare, and a transaction that is undone
-// can be tried again.
+// mostDeadlocks is the number of tolerated deadlocks. SKIP LOCKED does not wait for rows, but PostgreSQL may wait for the new
+// version of a row whose update has just ended, which can cause a deadlock. That is rare, and the transaction can be retried.
 const mostDeadlocks = 3
 
 func (w *nodeLike) schedule(specs []map[string]any) {
@@ -250,8 +248,8 @@ func (w *nodeLike) schedule(specs []map[string]any) {
 	}
 }
 
-// nodeSchedules does what graphile-worker 0.18 does for the items that are due at $2: a row that is not newer is locked
-// and moved on, and whoever did that adds the job.
+// nodeSchedules is the statement of graphile-worker 0.18 for the items that are due at $2: it locks and updates each row that is
+// older, and adds the jobs of the updated rows.
 const nodeSchedules = `
 	with specs as (
 	  select e.index, e.json ->> 'identifier' as identifier, e.json -> 'job' as job

@@ -1,5 +1,5 @@
-// Package cron_test drives the recurring jobs of the SQL core: against matchers and parsers written apart, and with
-// workers that tick at once, die and come back.
+// Package cron_test tests the recurring jobs of the SQL core: against independent matchers and parsers, and with workers that tick
+// concurrently, are killed and restart.
 package cron_test
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// TestANodeWorkerAndOursShareACrontab has a Node worker whose clock is ahead, so that its next minute begins soon. Then ours
-// come, when Node has been; in the minute after, Node is dead.
+// A Node worker has a clock that is ahead, so that its next minute begins soon. In that minute our workers tick after Node; in the
+// following minute Node is dead.
 func TestANodeWorkerAndOursShareACrontab(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestANodeWorkerAndOursShareACrontab(t *testing.T) {
 	}
 	text := itemsJSON(t, items)
 
-	var workers [3]*time.Time // until when they have handled what is due
+	var workers [3]*time.Time // the time until which each has handled due runs
 	tickAll := func(now time.Time) {
 		t.Helper()
 		var ticks sync.WaitGroup
@@ -51,7 +51,7 @@ func TestANodeWorkerAndOursShareACrontab(t *testing.T) {
 		ticks.Wait()
 	}
 
-	// Ten seconds before the minute, to Node, in which it has to start; if it takes longer, it is another minute.
+	// Node starts ten seconds, by its clock, before the next minute. If its start takes longer, it schedules another minute.
 	const before = 10 * time.Second
 	now := pgtest.Value[time.Time](t, pool, "select clock_timestamp()")
 	ahead := now.Truncate(time.Minute).Add(time.Minute - before).Sub(now)

@@ -12,11 +12,11 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// long is a number of more digits than the messages of the parsers agree about.
+// long matches a number with so many digits that the messages of the parsers differ.
 var long = regexp.MustCompile(`[0-9]{10}`)
 
-// FuzzAPatternIsParsedAsOneWrittenApartParsesIt compares the values of each field, or the message.
-func FuzzAPatternIsParsedAsOneWrittenApartParsesIt(f *testing.F) {
+// FuzzAPatternIsParsedAsByAnIndependentParser compares the values of each field, or the messages.
+func FuzzAPatternIsParsedAsByAnIndependentParser(f *testing.F) {
 	for _, text := range []string{
 		"* * * * *", "30 4 * * 1", "0 */4 * * *", "30 4,10-15 * * 1", "*/5 0 1,15 */2 7", "0-59 0-23 1-31 1-12 0-6",
 		"0-59 0-23 1-31 1-12 0-7", "59 23 31 12 6",
@@ -45,7 +45,7 @@ func FuzzAPatternIsParsedAsOneWrittenApartParsesIt(f *testing.F) {
 	})
 }
 
-// masks is a parsed pattern as the database keeps it.
+// masks is a parsed pattern in the form of the database.
 type masks struct {
 	Minutes, Hours, Dates, Months, Dows int64
 	ByClock                             bool
@@ -58,7 +58,7 @@ func (p pattern) masks() masks {
 			bits[i] |= 1 << value
 		}
 	}
-	// Of two fields for the day, one that is not restricted counts only if neither is.
+	// If one of the two fields for the day is unrestricted, only the other one counts.
 	if len(p.fields[4]) == 7 {
 		bits[4] = 0
 	} else if len(p.fields[2]) == 31 {
@@ -86,7 +86,7 @@ func parseInDatabase(t *testing.T, pool *pgxpool.Pool, text string) (masks, erro
 	return parsed, nil
 }
 
-// isText says whether PostgreSQL takes a string, and whether its idea of white space is ours.
+// isText reports whether PostgreSQL accepts a string as text and agrees with Go about its white space.
 func isText(text string) bool {
 	for _, r := range text {
 		if r == 0 || r == 0x0b || r > 0x7e {

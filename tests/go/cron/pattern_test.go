@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A pattern is a cron pattern as the documentation tells it: for each field the values that it lists.
+// A pattern is a cron pattern according to the documentation: for each field the values that it lists.
 type pattern struct {
 	text    string
 	fields  [5]map[int]bool
@@ -18,10 +18,10 @@ type pattern struct {
 var (
 	fieldNames  = [5]string{"minutes", "hours", "dates", "months", "days of week"}
 	fieldLowest = [5]int{0, 0, 1, 1, 0}
-	fieldHigher = [5]int{60, 24, 32, 13, 7} // one more than the highest
+	fieldHigher = [5]int{60, 24, 32, 13, 7} // one above the highest value
 )
 
-// matches says whether a local time does.
+// matches reports whether the pattern matches a local time.
 func (p pattern) matches(local time.Time) bool {
 	date, dow := p.fields[2][local.Day()], p.fields[4][int(local.Weekday())]
 	day := date && dow
@@ -38,7 +38,7 @@ var (
 	wildcard   = regexp.MustCompile(`^\*(?:/([0-9]+))?$`)
 )
 
-// parse reads a pattern value by value, with Graphile Worker's messages for what is wrong.
+// parse parses a pattern value by value. Its errors are Graphile Worker's messages.
 func parse(text, source string) (pattern, error) {
 	p := pattern{text: text}
 	fields := fiveFields.FindStringSubmatch(text)
@@ -102,7 +102,7 @@ func (p pattern) add(field int, part, place string) error {
 	return fmt.Errorf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part, place)
 }
 
-// integer reads digits. Numbers beyond a billion are all alike here.
+// integer parses digits. All numbers above a billion give the same result.
 func integer(digits string) int {
 	value, err := strconv.Atoi(digits)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestATickWaitsForNodeWithEmptyHands has two Node workers lock items one after the other, in an order that is not ours.
-func TestATickWaitsForNodeWithEmptyHands(t *testing.T) {
+// Two Node workers lock items in another order than ours. A tick that waits for them must not hold locks.
+func TestATickWaitsForNodeWithoutHoldingLocks(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	var items []item
 	for _, identifier := range []string{"a", "b", "c", "new"} {
@@ -48,17 +48,17 @@ func TestATickWaitsForNodeWithEmptyHands(t *testing.T) {
 	}()
 	awaitWaitingFor(t, pool, first)
 	move(first, "a")
-	move(first, "new") // nor is a name held that is only being made
+	move(first, "new") // nor does the tick hold a name that is only being inserted
 	commit(t, first)
 	awaitWaitingFor(t, pool, second)
 	move(second, "b")
 	commit(t, second)
 	if got := <-answers; len(got) > 0 {
-		t.Errorf("scheduled what Node had: %v", got)
+		t.Errorf("scheduled items that Node had scheduled: %v", got)
 	}
 }
 
-// TestATickSeesWhatItWaitedFor has somebody change a schedule while a tick waits for it.
+// A schedule is changed while a tick waits for its row.
 func TestATickSeesWhatItWaitedFor(t *testing.T) {
 	for _, change := range []struct {
 		call string
@@ -91,7 +91,7 @@ func TestATickSeesWhatItWaitedFor(t *testing.T) {
 	}
 }
 
-// TestNothingIsAddedAfterAPauseHasCommitted has a tick that has seen the schedule, but has not committed.
+// The schedule is paused while a tick that has read it has not committed yet.
 func TestNothingIsAddedAfterAPauseHasCommitted(t *testing.T) {
 	for _, call := range []string{"graphile_worker.cron_pause('s')", "graphile_worker.cron_unschedule('s')",
 		"graphile_worker.cron_schedule('s', '0 0 1 1 *', 'note')"} {
@@ -115,7 +115,7 @@ func TestNothingIsAddedAfterAPauseHasCommitted(t *testing.T) {
 	}
 }
 
-// TestWorkersThatStartAtOnceMakeTheSameItemsKnown has many items and patterns that are new to all of them.
+// Workers start at once with many items and patterns that are new in the database.
 func TestWorkersThatStartAtOnceMakeTheSameItemsKnown(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	var items []item
@@ -167,7 +167,7 @@ func (a answer) identifiers() []string {
 	return identifiers
 }
 
-// schedule sets up s, which runs every minute since noon.
+// schedule creates the schedule s, which runs every minute since noon.
 func schedule(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	pgtest.Exec(t, pool, "select graphile_worker.cron_schedule('s', '* * * * *', 'note')")
@@ -190,7 +190,7 @@ func commit(t *testing.T, tx pgx.Tx) {
 	}
 }
 
-// awaitWaitingFor returns when somebody waits for a transaction. From then on it does not wait long for anybody itself.
+// awaitWaitingFor returns when a session waits for tx, and gives tx a short lock_timeout.
 func awaitWaitingFor(t *testing.T, pool *pgxpool.Pool, tx pgx.Tx) {
 	t.Helper()
 	pgtest.Await(t, pool, `

@@ -23,7 +23,7 @@ const (
 
 var epoch = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// TestRandomPatternsMatchOnRandomDays asks for the minutes of whole days.
+// The test compares the matching minutes of whole days.
 func TestRandomPatternsMatchOnRandomDays(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,7 @@ func TestRandomPatternsMatchOnRandomDays(t *testing.T) {
 	}
 }
 
-// TestSparsePatternsMatchOverTwentyYears follows a pattern from run to run, and lists them all at once.
+// The test computes the runs of a pattern one after the other, and all at once.
 func TestSparsePatternsMatchOverTwentyYears(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestSparsePatternsMatchOverTwentyYears(t *testing.T) {
 	}
 }
 
-// matchesDay says whether any minute of a day could match.
+// matchesDay reports whether any minute of a day can match.
 func (p pattern) matchesDay(day time.Time) bool {
 	for hour := range p.fields[1] {
 		for minute := range p.fields[0] {
@@ -128,7 +128,7 @@ func (p pattern) matchesDay(day time.Time) bool {
 	return false
 }
 
-// randomPattern makes a pattern of all that the grammar has.
+// randomPattern returns a pattern that may contain everything in the grammar.
 func randomPattern(random *rand.Rand) string {
 	var fields []string
 	for i := range 5 {
@@ -161,7 +161,7 @@ func randomPart(random *rand.Rand, lowest, higher int) string {
 	}
 }
 
-// sparsePattern makes a pattern that runs a few times a year at most.
+// sparsePattern returns a pattern that matches at most a few times a year.
 func sparsePattern(random *rand.Rand) string {
 	field := func(i int) string { return strconv.Itoa(fieldLowest[i] + random.IntN(fieldHigher[i]-fieldLowest[i])) }
 	dow := "*"

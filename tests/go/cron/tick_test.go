@@ -13,7 +13,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// An item is one of what run_cron takes.
+// An item is an item of the argument of run_cron.
 type item struct {
 	Identifier string         `json:"identifier"`
 	Task       string         `json:"task"`
@@ -23,7 +23,7 @@ type item struct {
 	Fill       int            `json:"fill,omitempty"` // seconds
 }
 
-// newItem returns an item whose jobs say in their payload whose they are.
+// newItem returns an item whose jobs have its identifier in their payload.
 func newItem(identifier, pattern, zone string, fill time.Duration) item {
 	return item{identifier, "note", pattern, zone, map[string]any{"id": identifier}, int(fill.Seconds())}
 }
@@ -57,7 +57,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// tick calls run_cron. A nil since is that of a worker that has just started.
+// tick calls run_cron. since is nil for a worker that has just started.
 func tick(ctx context.Context, q querier, items string, since *time.Time, now time.Time) (answer, error) {
 	rows, err := q.Query(ctx, `
 		select r.handled, r.delay, r.scheduled, r.problems from graphile_worker.run_cron($1, $2, $3) as r`, items, since, now)
@@ -67,8 +67,8 @@ func tick(ctx context.Context, q querier, items string, since *time.Time, now ti
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[answer])
 }
 
-// added returns how many jobs there are for each minute of each recurring job, and which of them were backfilled, by what
-// their payloads say.
+// added returns the number of jobs for each minute of each recurring job, separately for backfilled ones, according to their
+// payloads.
 func added(t testing.TB, pool *pgxpool.Pool) map[string]int {
 	t.Helper()
 	rows, _ := pool.Query(t.Context(), `
@@ -91,7 +91,7 @@ func (r run) String() string {
 	return fmt.Sprintf("%s %s %v", r.Identifier, r.At.UTC().Format("2006-01-02T15:04"), r.Backfilled)
 }
 
-// between returns the runs of an item, as cron_between has them.
+// between returns the runs of an item from cron_between.
 func (i item) between(t testing.TB, pool *pgxpool.Pool, since, until time.Time) []time.Time {
 	t.Helper()
 	zone := i.TimeZone

@@ -14,11 +14,11 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// zonePatterns are matched around every change of a zone, beside random ones.
+// zonePatterns are tested around every change of a zone's offset, in addition to random patterns.
 var zonePatterns = []string{
-	// Real time.
+	// Patterns that run by elapsed time.
 	"* * * * *", "*/15 * * * *", "30 * * * *", "15 1-3 * * *", "0 */2 * * *", "5,35 0-23 * * *", "0 0,1-2 * * *",
-	// Appointments.
+	// Patterns that run at fixed local times.
 	"30 2 * * *", "0,30 0,1,2,3 * * *", "0 0 * * *", "59 23 * * *", "0 12 * * *", "1 0 * * 0", "*/7 1,2,23 * * 0,1,6", "30 2 28-31 3,10 *",
 }
 
@@ -29,12 +29,12 @@ type stretch struct {
 	locals []int64 // local time of the minutes after since, in minutes since 1970
 }
 
-// TestAllZonesOverTheirChangesOfAYear takes local time from the database and all else from itself.
+// The test takes the local times from the database and computes everything else itself.
 func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	// One zone stands for those that change alike.
+	// One zone is tested for all zones with the same changes.
 	zones := pgtest.Value[[]string](t, pool, `
 		select array_agg(distinct s.first_zone)
 		  from (select min(z.name) over (partition by array(
@@ -54,7 +54,7 @@ func TestAllZonesOverTheirChangesOfAYear(t *testing.T) {
 	}
 }
 
-// TestOddChangesOfZones takes the ones that are like no other.
+// The test covers unusual changes.
 func TestOddChangesOfZones(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestOddChangesOfZones(t *testing.T) {
 	}
 }
 
-// zoneChanges returns days at whose ends the offset differs.
+// zoneChanges returns the days on which the offset changes.
 func zoneChanges(t *testing.T, pool *pgxpool.Pool, zone, since, until string) []time.Time {
 	t.Helper()
 	return pgtest.Value[[]time.Time](t, pool, `
@@ -106,7 +106,7 @@ func readStretch(t *testing.T, pool *pgxpool.Pool, zone string, change time.Time
 		zone, since)}
 }
 
-// runs returns after how many minutes of a stretch a pattern runs.
+// runs returns the minutes of a stretch at which a pattern runs.
 func (s stretch) runs(p pattern) []int {
 	var runs []int
 	been := map[int64]bool{}
@@ -126,10 +126,10 @@ func (s stretch) runs(p pattern) []int {
 	return runs
 }
 
-// checkStretch leaves out the first day of a stretch, of which it does not know what was before.
+// checkStretch compares the runs of patterns in a stretch, except on its first day, because the time before it is not known.
 func checkStretch(t *testing.T, pool *pgxpool.Pool, s stretch) {
 	t.Helper()
-	// The change is on the day after 60 hours; every fifth pattern is asked minute by minute, too.
+	// The change is on the day after 60 hours; every fifth pattern is also tested minute by minute.
 	const day, dueFrom, dueUntil = 1440, 60*60 - 90, 84*60 + 90
 	random := rand.New(rand.NewPCG(5, uint64(s.since.Unix())))
 	texts := slices.Clone(zonePatterns)
@@ -172,7 +172,7 @@ func checkStretch(t *testing.T, pool *pgxpool.Pool, s stretch) {
 	}
 }
 
-// differing says what one list has and the other has not.
+// differing describes the elements that are in only one of the lists.
 func differing(got, want []int) string {
 	var b strings.Builder
 	for _, minute := range want {

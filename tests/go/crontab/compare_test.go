@@ -15,8 +15,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// compare reports every crontab of which pkg/crontab makes something else than Graphile Worker does. It returns how many
-// both could read.
+// compare fails the test for each crontab that pkg/crontab and Graphile Worker parse differently. It returns how many crontabs
+// both could parse.
 func compare(t *testing.T, texts []string) (readable int) {
 	t.Helper()
 	for i, node := range nodegw.Crontabs(t, nodegw.V18, texts) {
@@ -30,11 +30,12 @@ func compare(t *testing.T, texts []string) (readable int) {
 	return readable
 }
 
-// stricter matches the messages about what Graphile Worker would read, and the database could not take.
+// stricter matches the messages about values that Graphile Worker accepts and the database would not.
 var stricter = regexp.MustCompile(`invalid value for '(max|priority|jobKey|job_key|queue|fill|id)', value .* is not compatible|` +
 	`the task has \d+ characters|is too long \(max length|must not contain NUL`)
 
-// differ tells in what a report differs from what Graphile Worker makes of the same crontab, if that is not meant.
+// differ describes how a report differs from the result of Graphile Worker for the same crontab, "" if it does not differ or only
+// in an intended way.
 func differ(report crontab.Report, node nodegw.Crontab) string {
 	var messages []string
 	for _, problem := range report.Problems {
@@ -50,11 +51,11 @@ func differ(report crontab.Report, node nodegw.Crontab) string {
 			return fmt.Sprintf("Node reads it, here it is refused: %q", messages)
 		}
 	case len(report.Warnings) > 0:
-		// Node does not get beyond an option that it does not know.
+		// Node stops at an unknown option.
 	case len(messages) == 0:
 		return fmt.Sprintf("Node refuses it, here it is read: %s", node.Error)
 	case strings.HasPrefix(node.Error, "Invalid crontab; duplicate"):
-		// Node names all identifiers in one message.
+		// Node reports all identifiers in one message.
 		if !slices.ContainsFunc(messages, func(message string) bool { return strings.HasPrefix(message, "Invalid crontab; duplicate") }) {
 			return fmt.Sprintf("Node says %q, here it is %q", node.Error, messages)
 		}
@@ -64,7 +65,7 @@ func differ(report crontab.Report, node nodegw.Crontab) string {
 	return ""
 }
 
-// isGarbled reports whether a key may have had a % that begins no escape. Then Node.js keeps only eight bits of each
+// isGarbled reports whether a key may have contained a % that does not begin an escape. Then Node.js keeps only eight bits of each
 // character.
 func isGarbled(key string) bool {
 	return strings.Contains(key, "%") && strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxASCII })

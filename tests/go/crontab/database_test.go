@@ -52,7 +52,7 @@ func TestTheDatabaseMatchesWhatTheTableLists(t *testing.T) {
 	}
 }
 
-// someTime has, field by field, a value that is listed or any.
+// someTime returns a time in which each field is either one of the listed values or random.
 func someTime(random *rand.Rand, fields [][]int) time.Time {
 	value := func(field, low, high int) int {
 		if random.IntN(4) == 0 {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// generator makes crontabs and payloads that are mostly right, and breaks some of them.
+// generator generates crontabs and payloads, most of them valid.
 type generator struct{ *rand.Rand }
 
 func (g generator) one(of ...string) string { return of[g.IntN(len(of))] }
 
-// crontab has one to three lines.
+// crontab returns a crontab of one to three lines.
 func (g generator) crontab() string {
 	lines := make([]string, 1+g.IntN(3))
 	for i := range lines {
@@ -92,7 +92,7 @@ func (g generator) options() string {
 	return strings.Join(options, g.one("&", "&", "&&"))
 }
 
-// payload is an object, as the last thing of a line.
+// payload returns an object for the end of a line.
 func (g generator) payload() string {
 	text := g.object(3)
 	for g.IntN(2) == 0 {
@@ -150,7 +150,7 @@ func (g generator) value(depth int) string {
 	return quote + strings.Join(parts, "") + quote
 }
 
-// broken returns text with a character from characters put in, or in place of another, or one left out.
+// broken returns text with a random character of characters inserted, or replacing another one, or with a character removed.
 func (g generator) broken(text, characters string) string {
 	letters := []rune(text)
 	if len(letters) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// tick calls run_cron with items for a minute, after one in which they became known, and returns how many jobs it added.
+// tick calls run_cron twice: for a minute in which the items become known, and for the next one. It returns the number of jobs added.
 func tick(t *testing.T, pool *pgxpool.Pool, items []crontab.Item) (added int, err error) {
 	t.Helper()
 	text, err := json.Marshal(items)

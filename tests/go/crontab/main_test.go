@@ -1,5 +1,5 @@
-// Package crontab holds three readers of cron patterns and crontabs to one grammar: pkg/crontab, the functions in the
-// database, and Graphile Worker itself.
+// Package crontab tests that three parsers of cron patterns and crontabs agree: pkg/crontab, the functions in the database, and
+// Graphile Worker itself.
 package crontab
 
 import (

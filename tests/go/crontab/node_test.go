@@ -39,13 +39,13 @@ func TestAPayloadIsReadAsByGraphileWorker(t *testing.T) {
 	compareMany(t, texts)
 }
 
-// compareMany compares, and makes sure that enough of the texts were right and enough were not.
+// compareMany compares the texts, and checks that enough of them are valid and enough are not.
 func compareMany(t *testing.T, texts []string) {
 	t.Helper()
 	readable := compare(t, texts)
-	t.Logf("%d of %d were right", readable, len(texts))
+	t.Logf("%d of %d were valid", readable, len(texts))
 	if readable < len(texts)/5 || readable > len(texts)*4/5 {
-		t.Error("that is too one-sided to tell much")
+		t.Error("too few of the texts are valid, or too few are invalid")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// patterns is the table of tests/cron_patterns.json.
+// patterns is the content of tests/cron_patterns.json.
 type patterns struct {
 	Valid []struct {
 		Pattern                             string
@@ -67,7 +67,7 @@ func TestTheTableOfPatternsIsGraphileWorkers(t *testing.T) {
 	}
 }
 
-// or returns values, or if there are none all between low and high.
+// or returns values, or if it is nil all values from low to high.
 func or(values []int, low, high int) []int {
 	if values != nil {
 		return values

@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// What the worker's code calls, and what its metrics do, its client apart, is what the role of a worker may call.
+// The role of a worker may call every function that the code of the worker and its metrics calls, without that of the client.
 func TestTheRoleOfAWorkerMayCallWhatTheWorkerCalls(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
@@ -41,7 +41,7 @@ func TestTheRoleOfAWorkerMayCallWhatTheWorkerCalls(t *testing.T) {
 		}
 		for _, match := range regexp.MustCompile(`\bS\.(\w+)`).FindAllStringSubmatch(string(text), -1) {
 			found++
-			if call := match[1]; call != "_gw_put_job_contexts" && !slices.Contains(may, call) { // that one is the client's
+			if call := match[1]; call != "_gw_put_job_contexts" && !slices.Contains(may, call) { // called only by the client
 				t.Errorf("%s calls %s", name, call)
 			}
 		}

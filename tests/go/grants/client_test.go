@@ -15,12 +15,12 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// client returns a client of a kind of role, as a program in Go has it.
+// client returns a shim.Client with a role of this kind.
 func (q *queue) client(kind string) *shim.Client {
 	return shim.NewClient(q.poolAs(kind), shim.ClientConfig{Schema: q.schema + "_api"})
 }
 
-// jobs tells the jobs, lowest id first.
+// jobs describes the jobs, lowest id first.
 func (q *queue) jobs() string {
 	q.t.Helper()
 	return pgtest.Value[string](q.t, q.pool, q.text(`
@@ -35,7 +35,7 @@ func (q *queue) wantJobs(want string) {
 	}
 }
 
-// notGranted expects errors of what the role may not do.
+// notGranted checks that all errors are those of missing rights.
 func notGranted(t *testing.T, errs map[string]error) {
 	t.Helper()
 	for what, err := range errs {
@@ -138,7 +138,7 @@ func aClientOfALimitedProducerAddsJobsOfItsTasks(q *queue) {
 	}
 	q.wantJobs(want)
 
-	// What is granted, or taken away, while a client is in use.
+	// Rights are granted and revoked while a client is in use.
 	grant := func(tasks ...string) {
 		if _, err := q.migrator().Grant(ctx, migrate.Grants{Producers: []string{q.roles["limited"]}, Tasks: tasks}); err != nil {
 			q.t.Fatal(err)
@@ -217,7 +217,7 @@ func TestClientsOfProducersAddJobsWhateverTheNameOfTheSchema(t *testing.T) {
 	q.wantJobs(`mail "it's" 25 0 0; resize-image {} k 25 0 1; mail "it's" 25 0 0`)
 }
 
-// A queue may have such a name, too.
+// A queue's own schema may have such a name, too.
 func TestAQueueWhoseNameEndsAsThatOfARolesSchemaIsAQueue(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "my_api", nil)

@@ -21,7 +21,7 @@ func TestThePrintedSQLDoesTheSameByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := pgtest.Value[int64](t, q.pool, q.text("select count(*) from S._gw_grants")); grants.Tasks == nil && n != 0 {
-			t.Fatal("to print it has changed something")
+			t.Fatal("printing the grants has changed something")
 		}
 		pgtest.Exec(t, q.pool, text)
 	}
@@ -61,11 +61,11 @@ func TestRevokeTakesFromSomeOrFromAll(t *testing.T) {
 	q.exec("select S.add_job('task')")
 }
 
-// wantNothing expects the rights of a queue to which no role was ever given any.
+// wantNothing checks that roles have no more rights than in a queue without any grants.
 func (q *queue) wantNothing() {
 	q.t.Helper()
 	if n := pgtest.Value[int64](q.t, q.pool, "select count(*) from pg_namespace where nspname = $1", q.schema+"_api"); n != 0 {
-		q.t.Error("the roles' schema is left")
+		q.t.Error("the roles' schema still exists")
 	}
 	if got := q.effective("S"); len(got) > 0 {
 		q.t.Errorf("can be used: %q", got)
@@ -73,7 +73,7 @@ func (q *queue) wantNothing() {
 	if closed := q.lines(`
 		select p.proname::text from pg_proc as p
 		 where p.pronamespace = 'S'::regnamespace and not has_function_privilege('` + q.roles["bystander"] + `', p.oid, 'execute')`); len(closed) > 0 {
-		q.t.Errorf("not as it was: %q", closed)
+		q.t.Errorf("changed: %q", closed)
 	}
 }
 
@@ -88,14 +88,14 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 			return pgtest.Value[int64](t, q.pool, "select count(*) from pg_proc where pronamespace = $1::text::regnamespace", quote(schema+"_api"))
 		}
 		if left() == 0 {
-			t.Fatal("nothing is left: this test has nothing to show")
+			t.Fatal("nothing is left: this test would check nothing")
 		}
 		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil || !strings.Contains(err.Error(), "the queue was dropped") {
 			t.Errorf("of one role: %v", err)
 		}
 		q.exec("create view theirs.seen as select * from API.jobs")
 		if _, err := q.migrator().Revoke(t.Context()); sqlstate.Of(err) != "2BP01" || left() == 0 {
-			t.Errorf("with a view of somebody else's: %v", err)
+			t.Errorf("with a view of another role: %v", err)
 		}
 		q.exec("drop view theirs.seen")
 		text, err := q.migrator().RevokeSQL(t.Context())
@@ -106,7 +106,7 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 			t.Error(err)
 		}
 		if n := pgtest.Value[int64](t, q.pool, "select count(*) from pg_namespace where nspname = $1", schema+"_api"); n != 0 {
-			t.Error("the roles' schema is left")
+			t.Error("the roles' schema still exists")
 		}
 		if _, err := q.migrator().Revoke(t.Context()); !isRefusal(err, migrate.ReasonAbsent) {
 			t.Errorf("with nothing left: %v", err)
@@ -114,8 +114,8 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 	}
 }
 
-// A schema of that name which somebody else made is not ours to remove.
-func TestWithoutAQueueSomebodyElsesSchemaStays(t *testing.T) {
+// A schema of that name that another role has created must not be dropped.
+func TestWithoutAQueueASchemaOfAnotherRoleIsKept(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)
 	q.exec("drop schema graphile_worker cascade; create schema graphile_worker_api; create function API.mine() returns void language sql as ''")
@@ -179,20 +179,20 @@ func TestWhatCannotBeGrantedIsRefusedAndNothingIsChanged(t *testing.T) {
 	q.execAs(q.admin, "revoke {owner} from {admin}")
 	q.wantNothing()
 	if _, err := q.migratorAs("bystander").Grant(t.Context(), q.everybody()); !isRefusal(err, migrate.ReasonOwner) {
-		t.Errorf("by a stranger: %v", err)
+		t.Errorf("by a role without rights: %v", err)
 	}
 	q.exec(`create schema graphile_worker_api; create table API.mine (n integer)`)
 	_, err := q.migrator().Grant(t.Context(), q.limited())
 	if err == nil || !strings.Contains(err.Error(), "contains other objects") {
-		t.Errorf("over somebody's schema: %v", err)
+		t.Errorf("with a schema of another role: %v", err)
 	}
 	if _, err := q.migrator().Revoke(t.Context()); err != nil {
-		t.Errorf("beside somebody's schema: %v", err)
+		t.Errorf("beside a schema of another role: %v", err)
 	}
 	q.exec(`drop table API.mine; update S._gw_schema_version set version = version - 1`)
 	_, err = q.migrator().Grant(t.Context(), q.limited())
 	if err == nil || !strings.Contains(err.Error(), "bring it up to date") {
-		t.Errorf("behind: %v", err)
+		t.Errorf("with an older schema: %v", err)
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package grants looks at what roles other than the owner may do, by what the server says of their rights and by what
-// they get when they try.
+// Package grants tests the rights of roles other than the owner, by the server's catalogue and by using them.
 package grants
 
 import (

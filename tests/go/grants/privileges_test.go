@@ -36,7 +36,7 @@ func TestDefaultPrivilegesThatGrantTooMuchGiveNobodyMore(t *testing.T) {
 	q.grant()
 	q.wantPrivileges("with default privileges for everybody")
 
-	// Of a role that has nothing to do with the queue, the rights that it has beside are told, not taken.
+	// Rights of a role without grants of the queue are reported, not revoked.
 	q.exec("alter default privileges grant all on functions to {bystander}")
 	q.exec("alter default privileges grant all on schemas to {bystander}")
 	q.exec("grant select on S.jobs to {bystander}")
@@ -65,7 +65,7 @@ func TestWhatIsMadeAnewIsClosedAgain(t *testing.T) {
 	}
 	q.wantPrivileges("after every function was replaced by itself")
 
-	// As if it were never run: the newest migration, over whatever somebody has granted since.
+	// Run the newest migration again, after rights were granted by hand.
 	version := len(q.lines("select m from generate_series(1, (select version from S._gw_schema_version)) as m"))
 	q.exec("update S._gw_schema_version set version = version - 1")
 	for _, trigger := range q.lines(`
@@ -101,13 +101,13 @@ func TestNodesOwnFunctionsOverOursOpenNothing(t *testing.T) {
 	if err != nil || len(status.Changed()) != 2 {
 		t.Fatalf("changed: %v, %v", status.Changed(), err)
 	}
-	// As a migration of Node's that changes the arguments would: what is made anew may be called by everybody, with no
-	// rights but their own.
+	// Drop and create a function, as a migration of Node that changes its arguments would: PUBLIC may call it then, and it runs with
+	// the rights of the caller.
 	definition := q.lines("select pg_get_functiondef(p.oid) from pg_proc as p where p.pronamespace = 'S'::regnamespace and p.proname = 'add_job'")
 	q.exec("drop function S.add_job")
 	q.exec(definition[0])
 	if got := q.roleLines("S", "function"); len(got) == 0 {
-		t.Error("nothing is open to everybody: this test has nothing to show")
+		t.Error("PUBLIC may call no function: this test would check nothing")
 	}
 	if got := q.effective("S"); len(got) > 0 {
 		t.Errorf("can be used: %q", got)
@@ -127,8 +127,8 @@ func TestNodesOwnFunctionsOverOursOpenNothing(t *testing.T) {
 	}
 }
 
-// wantPrivileges compares what the server says with testdata/privileges.txt, which lists for each function and view in
-// the roles' schema who may use it. In the queue's own schema nobody but the owner has a right to anything.
+// wantPrivileges compares the server's catalogue with testdata/privileges.txt, which lists for each function and view in the roles'
+// schema the roles that may use it. In the queue's own schema only the owner may have rights.
 func (q *queue) wantPrivileges(when string) {
 	q.t.Helper()
 	const golden = "testdata/privileges.txt"
@@ -161,11 +161,11 @@ func (q *queue) wantPrivileges(when string) {
 		 where p.pronamespace = 'API'::regnamespace
 		   and (p.prosecdef = (p.proname = '_gw_enqueue_jobs') or pg_get_userbyid(p.proowner) <> current_user or p.proconfig is distinct from '{"search_path=pg_catalog, pg_temp"}')`,
 	); len(got) > 0 {
-		q.t.Errorf("%s: have not the rights that they should, or no pinned path: %q", when, got)
+		q.t.Errorf("%s: without the right owner rights, or without a search_path: %q", when, got)
 	}
 }
 
-// effective returns what roles may use: those that have the right to it, and to its schema.
+// effective returns the objects that roles may use: those to which they have rights, in schemas that they may use.
 func (q *queue) effective(schema string) []string {
 	q.t.Helper()
 	var found []string
@@ -182,7 +182,7 @@ func (q *queue) effective(schema string) []string {
 	return found
 }
 
-// roleLines returns which rights to things of a kind the roles have, but for the owner: "right thing: role, role".
+// roleLines returns the rights of roles other than the owner to objects of a kind: "right object: role, role".
 func (q *queue) roleLines(schema, kind string) []string {
 	q.t.Helper()
 	things := map[string]string{
@@ -228,7 +228,7 @@ func (q *queue) roleLines(schema, kind string) []string {
 		 order by f.thing collate "C"`)
 }
 
-// lines asks the server, to which every role is open to view.
+// lines returns the rows of a query as a superuser, who can read the rights of all roles.
 func (q *queue) lines(query string) []string {
 	q.t.Helper()
 	literal := func(name string) string { return "'" + strings.ReplaceAll(quote(name), "'", "''") + "'" }

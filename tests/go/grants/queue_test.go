@@ -17,21 +17,21 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// kinds are the roles of every test: the owner of the queue, who is no superuser; one of each kind, a producer limited to
-// tasks among them; and one that is given nothing.
+// kinds are the roles of every test: the owner of the queue, who is not a superuser; one of each kind, including a producer limited
+// to tasks; and one without grants.
 var kinds = []string{"owner", "producer", "limited", "worker", "scheduler", "monitor", "admin", "bystander"}
 
-// queue is a database with a queue of the role owner's.
+// queue is a database with a queue that belongs to the role owner.
 type queue struct {
 	t      *testing.T
 	url    string
 	schema string            // not quoted
 	roles  map[string]string // names by kind
-	pool   *pgxpool.Pool     // the owner's
-	admin  *pgxpool.Pool     // the server's
+	pool   *pgxpool.Pool     // connects as the owner
+	admin  *pgxpool.Pool     // connects as the superuser
 }
 
-// newQueue makes roles and a database, and lets prepare set that up before the queue is installed.
+// newQueue creates roles and a database, and calls prepare before the queue is installed.
 func newQueue(t *testing.T, schema string, prepare func(*queue)) *queue {
 	t.Helper()
 	q := &queue{t: t, schema: schema, roles: make(map[string]string)}
@@ -50,7 +50,7 @@ func newQueue(t *testing.T, schema string, prepare func(*queue)) *queue {
 	return q
 }
 
-// makeRoles is called before the database is made, so that they go after it.
+// makeRoles creates the roles. It is called before the database is created, so that the roles are dropped after it.
 func (q *queue) makeRoles() {
 	server, err := pgx.Connect(q.t.Context(), os.Getenv("GW_TEST_DATABASE_URL"))
 	if err != nil {
@@ -99,7 +99,7 @@ func (q *queue) migratorAs(kind string) *migrate.Migrator {
 	return m
 }
 
-// everybody is one role of each kind.
+// everybody returns grants for one role of each kind.
 func (q *queue) everybody() migrate.Grants {
 	return migrate.Grants{
 		Producers: []string{q.roles["producer"]}, Workers: []string{q.roles["worker"]},
@@ -111,7 +111,7 @@ func (q *queue) limited() migrate.Grants {
 	return migrate.Grants{Producers: []string{q.roles["limited"]}, Tasks: []string{"mail", "resize-image"}}
 }
 
-// grant gives everybody their rights.
+// grant grants all roles their rights.
 func (q *queue) grant() {
 	q.t.Helper()
 	for _, grants := range []migrate.Grants{q.everybody(), q.limited()} {
@@ -121,7 +121,7 @@ func (q *queue) grant() {
 	}
 }
 
-// text puts names in: S. is the queue's schema, API. that of the roles, {kind} a role.
+// text inserts names: S. is the queue's schema, API. the roles' schema, {kind} a role.
 func (q *queue) text(sql string) string {
 	sql = strings.ReplaceAll(sql, "API.", quote(q.schema+"_api")+".")
 	sql = strings.ReplaceAll(sql, "S.", quote(q.schema)+".")
@@ -141,7 +141,7 @@ func (q *queue) execAs(pool *pgxpool.Pool, sql string, args ...any) {
 // poolAs connects as a role.
 func (q *queue) poolAs(kind string) *pgxpool.Pool { q.t.Helper(); return pgtest.Pool(q.t, q.as(kind)) }
 
-// refused expects a statement to fail with a code.
+// refused checks that a statement fails with a code.
 func (q *queue) refused(pool *pgxpool.Pool, code, sql string) {
 	q.t.Helper()
 	_, err := pool.Exec(q.t.Context(), q.text(sql))

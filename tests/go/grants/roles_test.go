@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// Each of these is alone with the queue, whose roles have their rights.
+// Each subtest has a queue of its own, whose roles have their rights.
 func TestRolesDoWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)
@@ -21,7 +21,7 @@ func TestRolesDoWhatTheyMay(t *testing.T) {
 	}{
 		{"AProducerEnqueuesAndLearnsNothingButTheId", aProducerEnqueuesAndLearnsNothingButTheId},
 		{"ALimitedProducerEnqueuesItsTasksAndTouchesNoOthers", aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers},
-		{"ALimitedProducerTouchesNoOtherTaskHoweverItRaces", aLimitedProducerTouchesNoOtherTaskHoweverItRaces},
+		{"ALimitedProducerTouchesNoOtherTaskInARace", aLimitedProducerTouchesNoOtherTaskInARace},
 		{"AMonitorSeesNoPayloadKeyFlagOrError", aMonitorSeesNoPayloadKeyFlagOrError},
 		{"ASchedulerSetsUpRecurringJobs", aSchedulerSetsUpRecurringJobs},
 		{"AnAdminSeesAndChangesJobs", anAdminSeesAndChangesJobs},
@@ -81,14 +81,14 @@ func aLimitedProducerEnqueuesItsTasksAndTouchesNoOthers(q *queue) {
 		q.t.Errorf("got %s, want %s", got, want)
 	}
 
-	// While a job runs, too: to take its key would be to forbid it another try.
+	// While a job runs, too: taking its key would prevent its next attempt.
 	q.exec("select S.get_job('w', array['other'])")
 	q.refused(limited, "GWBKT", "select API.enqueue_mail(job_key => 'theirs')")
 }
 
-// Somebody else's job comes under the key between the look and the insert.
-func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
-	q.exec("select S.add_job('mail')") // so that the names are there
+// A job of another task is added with the same key between the check and the insert.
+func aLimitedProducerTouchesNoOtherTaskInARace(q *queue) {
+	q.exec("select S.add_job('mail')") // so that the names exist
 	limited := q.poolAs("limited")
 	for key, mode := range map[string]string{
 		"replace": "'replace'", "preserve": "'preserve_run_at'", "dedupe": "'unsafe_dedupe'", "default": "null",
@@ -116,12 +116,11 @@ func aLimitedProducerTouchesNoOtherTaskHoweverItRaces(q *queue) {
 	}
 	if n := pgtest.Value[int64](q.t, q.pool, `
 		select count(*) from graphile_worker.jobs where task_identifier = 'other' and revision = 0`); n != 4 {
-		q.t.Errorf("%d of the other jobs are as they were", n)
+		q.t.Errorf("%d of the other jobs are unchanged", n)
 	}
 }
 
-// Every function that a monitor may call with nothing but defaults, and every view, is read; those that need an argument
-// are called with it.
+// The test reads every view and calls every function that a monitor may call, with arguments where there are no defaults.
 func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 	q.exec(`select S.add_job('task', '{"a":"SECRET"}', job_key => 'SECRET', flags => array['SECRET'], queue_name => 'q')
 	          from generate_series(1, 3) as n`)
@@ -174,7 +173,7 @@ func aSchedulerSetsUpRecurringJobs(q *queue) {
 	q.refused(scheduler, "42501", "select API.run_cron('[]')")
 }
 
-// Every function that an admin has, called with the owner's rights: each finds the tables.
+// The test calls every function of an admin. Each runs with the owner's rights and finds the tables.
 func anAdminSeesAndChangesJobs(q *queue) {
 	q.exec(`select S.add_job('task', job_key => 'k' || n) from generate_series(1, 5) as n`)
 	admin := q.poolAs("admin")

@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// carrier carries a word from a producer to the handler.
+// carrier sends a word from a producer to the handler, in the context of the job.
 type carrier struct{ word string }
 
 func (c carrier) Inject(context.Context) map[string]string { return map[string]string{"word": c.word} }
@@ -25,8 +25,8 @@ func (c carrier) Extract(ctx context.Context, carried map[string]string) context
 	return context.WithValue(ctx, carrier{}, carried["word"])
 }
 
-// All that a worker in Go does, under a role with the rights of a worker and, for what its handlers add, of a producer:
-// each way to end a job, jobs in queues and in numbers, suspects, cron, cancels, what was sent along, interruption.
+// A worker in Go does everything that it can do, with a role that has the rights of a worker and, for jobs that its handlers add, of
+// a producer: each outcome of a job, queues, batches, suspects, cron, cancels, job contexts, interruption.
 func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)
@@ -91,7 +91,7 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	w.Handle("canceled", long)
 	w.Handle("interrupted", long)
 
-	// Known for long, so that its runs of the last minutes are made up for when the worker starts.
+	// The item has been known for long, so that its runs of the last minutes are backfilled when the worker starts.
 	q.exec(`insert into S._private_known_crontabs (identifier, known_since) values ('often', now() - interval '1 day')`)
 	q.exec(`
 		select S.add_job(t) from unnest(array['good', 'bad', 'never', 'later', 'in tx', 'many', 'canceled']) as t;
@@ -128,14 +128,14 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		t.Errorf("the canceled job was ended by: %v", cause)
 	}
 	if word := <-words; word != "sent" {
-		t.Errorf("what was sent along is %v", word)
+		t.Errorf("the word in the job's context is %v", word)
 	}
 	pgtest.Await(t, q.pool, `select count(*) = 1 from graphile_worker._gw_sleepers`)
 	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._private_known_crontabs where last_execution is not null`); n != 1 {
 		t.Error("cron has not run")
 	}
 
-	if _, err := q.client("producer").Add(t.Context(), "interrupted", nil, nil); err != nil { // which wakes it
+	if _, err := q.client("producer").Add(t.Context(), "interrupted", nil, nil); err != nil { // which wakes the worker
 		t.Fatal(err)
 	}
 	<-started
@@ -151,14 +151,14 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	if !pgtest.Value[bool](t, q.pool, `
 		select j.state = 'ready' and j.attempts = 0 and not exists (select from graphile_worker._gw_workers)
 		  from graphile_worker.list_jobs(task => 'interrupted') as j`) {
-		t.Error("the interrupted job is not as it was, or the worker is still registered")
+		t.Error("the interrupted job has changed, or the worker is still registered")
 	}
 	if text := logs.String(); strings.Contains(text, "42501") || strings.Contains(text, "42883") {
-		t.Error("it lacks a right")
+		t.Error("the worker lacks a right")
 	}
 }
 
-// A worker that is no producer is told so when a handler adds a job.
+// If the worker's role is not a producer, adding a job in a handler fails with a clear error.
 func TestAWorkerThatIsNoProducerCannotAddJobs(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// The worker's role may do nothing but what gw-migrate grants gives a worker, and the worker does all that one does: jobs
-// that go well, that fail, that recur, that come while it sleeps.
+// gw-run has only the rights that gw-migrate grants gives a worker, and runs jobs that succeed, that fail, that recur, and that are
+// added while it sleeps.
 func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, "graphile_worker", nil)
@@ -34,9 +34,9 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	if err := os.WriteFile(crontab, []byte("* * * * * recur ?id=often&fill=10m\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// Known for long, so that its runs of the last minutes are made up for when the worker starts.
+	// The item has been known for long, so that its runs of the last minutes are backfilled when the worker starts.
 	q.exec(`insert into S._private_known_crontabs (identifier, known_since) values ('often', now() - interval '1 day')`)
-	q.exec(`select S.set_setting('notify', 'idle')`) // so that it marks itself when it sleeps
+	q.exec(`select S.set_setting('notify', 'idle')`) // so that the worker marks itself as sleeping
 	producer := q.poolAs("producer")
 	q.execAs(producer, `select API.enqueue('good', queue_name => 'q'), API.enqueue('bad') from generate_series(1, 3) as n`)
 
@@ -82,7 +82,7 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 
 	address := regexp.MustCompile(`msg="serving HTTP" address=(\S+)`).FindStringSubmatch(output())
 	if address == nil {
-		t.Fatal("it does not say where it serves HTTP")
+		t.Fatal("the address of the HTTP server was not logged")
 	}
 	for path, want := range map[string]string{"/readyz": "ok", "/metrics": "gw_queue_up 1\n"} {
 		response, err := http.Get("http://" + address[1] + path)
@@ -103,7 +103,7 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	if strings.Contains(output(), "42501") || strings.Contains(output(), "permission denied") {
-		t.Error("it lacks a right")
+		t.Error("the worker lacks a right")
 	}
 	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._gw_workers`); n != 0 {
 		t.Errorf("%d workers left", n)

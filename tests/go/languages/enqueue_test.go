@@ -27,7 +27,7 @@ func TestEachLanguageAddsAJobInTheTransactionOfItsReason(t *testing.T) {
 				  left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
 				  left join orders as o on true`)
 			if !as {
-				t.Error("there is not one job send_invoice for the order, in the queue invoices, from the same transaction")
+				t.Error("want one job send_invoice for the order, in the queue invoices, from the same transaction")
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func TestWorkAndItsReportInOneTransactionAreDoneTogether(t *testing.T) {
 		t.Error("the work was not committed")
 	}
 	if pgtest.Value[bool](t, pool, "select exists (select from graphile_worker.jobs)") {
-		t.Error("the job is still there")
+		t.Error("the job still exists")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// With nothing to do it sleeps for a minute, which is longer than waitUntil waits.
+// Without jobs the worker sleeps for a minute, which is longer than waitUntil waits.
 func TestTheWorkerThatSleepsWakesForANewJobAndForALaterOneInTime(t *testing.T) {
 	database, pool := shop(t)
 	var output bytes.Buffer

@@ -31,7 +31,7 @@ func forward(t *testing.T, server *pgx.ConnConfig) (host string, port int) {
 	return address.IP.String(), address.Port
 }
 
-// pipe connects a client to the server until either of them hangs up.
+// pipe connects a client to the server until one of them closes the connection.
 func pipe(client net.Conn, server *pgx.ConnConfig) {
 	defer client.Close()
 	network, address := pgconn.NetworkAddress(server.Host, server.Port)

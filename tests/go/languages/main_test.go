@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// languagesVariable is set where the other languages are installed.
+// languagesVariable is an environment variable that is set if the other languages are installed.
 const languagesVariable = "GW_TEST_LANGUAGES"
 
 func TestMain(m *testing.M) {

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// patience is how long a program may run that ends by itself; one in Go is compiled first.
+	// patience is the maximum run time of a program that ends by itself, including its compilation.
 	patience = 2 * time.Minute
 
 	examples  = "../../../examples"
 	nodeTests = "../../node"
 
-	// python is the system's own: the one that a package of the system brings its driver to.
+	// python is the system's Python, because the driver is installed by a package of the system.
 	python = "/usr/bin/python3"
-	// jdbc is where Debian's package puts the driver.
+	// jdbc is the path of the driver in Debian's package.
 	jdbc = "/usr/share/java/postgresql.jar"
 )
 
-// A program is an example in one language, by the name of its file without the folder.
+// A program is the file name of an example in one language.
 type program string
 
-// command returns the program as its reader would start it, in the folder examples/, on a database.
+// command returns a command that starts the program as the documentation does, in a folder of examples/, with a database.
 func (p program) command(ctx context.Context, t *testing.T, folder, databaseURL string) *exec.Cmd {
 	t.Helper()
 	file := filepath.Join(examples, folder, string(p))
@@ -42,7 +42,7 @@ func (p program) command(ctx context.Context, t *testing.T, folder, databaseURL 
 	var cmd *exec.Cmd
 	switch filepath.Ext(file) {
 	case ".go":
-		cmd = exec.CommandContext(ctx, "go", "run", "-C", filepath.Dir(file), ".") // it may be a module of its own
+		cmd = exec.CommandContext(ctx, "go", "run", "-C", filepath.Dir(file), ".") // the example may be a module of its own
 	case ".java":
 		cmd = exec.CommandContext(ctx, "java", "-cp", jdbc, file)
 	case ".mjs":
@@ -50,13 +50,13 @@ func (p program) command(ctx context.Context, t *testing.T, folder, databaseURL 
 	case ".php":
 		cmd = exec.CommandContext(ctx, "php", file)
 	case ".py":
-		cmd = exec.CommandContext(ctx, python, "-B", file) // -B: it leaves no bytecode in the folder
+		cmd = exec.CommandContext(ctx, python, "-B", file) // -B: write no bytecode to the folder
 	case ".rb":
 		cmd = exec.CommandContext(ctx, "ruby", file)
 	case ".sql":
 		cmd = exec.CommandContext(ctx, "psql", "--no-psqlrc", "--quiet", "--file", file)
 	default:
-		t.Fatalf("nothing here runs %s", file)
+		t.Fatalf("no interpreter is known for %s", file)
 	}
 	cmd.Env = environment(t, databaseURL)
 	return cmd
@@ -73,7 +73,7 @@ func (p program) run(t *testing.T, folder, databaseURL string) {
 	}
 }
 
-// node lets Node.js read a module as if it lay in tests/node, where its driver is installed.
+// node returns a command in which Node.js resolves the module's imports in tests/node, where its driver is installed.
 func node(ctx context.Context, t *testing.T, file string) *exec.Cmd {
 	t.Helper()
 	module, err := os.Open(file)
@@ -87,7 +87,7 @@ func node(ctx context.Context, t *testing.T, file string) *exec.Cmd {
 	return cmd
 }
 
-// environment returns the test's environment, in which the variables of libpq and of the Java programs name a database.
+// environment returns the test's environment with the variables of libpq and of the Java programs set to a database.
 func environment(t *testing.T, databaseURL string) []string {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
