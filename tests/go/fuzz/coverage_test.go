@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// shape is something about a request that every run of the usual length comes across, in calls that are taken or refused.
+// shape is a property of a request that must occur in every run of the usual length, in accepted or in refused calls.
 type shape struct {
 	what  string
 	taken bool
@@ -49,7 +49,7 @@ func newCoverage() *coverage {
 	return &coverage{shapes: all, counts: make([]int, len(all))}
 }
 
-// nullability is which texts may be null or empty.
+// nullability returns the shapes of texts that are null or empty.
 func nullability() []shape {
 	return []shape{
 		{"identifier null", refused, func(r request) bool { return !r.isNull && !r.identifier.Valid }},
@@ -62,7 +62,8 @@ func nullability() []shape {
 	}
 }
 
-// textShapes are those of a text, or of one of many, with this length in characters at most. Of flags there is only a limit to all together.
+// textShapes returns the shapes of a text, or of one of several texts, with this maximum length in characters. Flags only have a
+// limit for all of them together.
 func textShapes(field string, limit int, of func(request) []text) []shape {
 	has := func(is func(s string) bool) func(request) bool {
 		return func(r request) bool { return contains(of(r), func(t text) bool { return t.Valid && is(t.V) }) }
@@ -82,7 +83,7 @@ func textShapes(field string, limit int, of func(request) []text) []shape {
 	)
 }
 
-// numberShapes are those of a number that may be at these limits but not beyond smallint.
+// numberShapes returns the shapes of a number that may be at these limits but not outside of smallint.
 func numberShapes(field string, limits []int32, of func(request) number) []shape {
 	equals := func(n int32) func(request) bool {
 		return func(r request) bool { return of(r) == number{V: n, Valid: true} }
@@ -143,7 +144,7 @@ func hasTwins(texts []text) bool {
 	})
 }
 
-// count notes the shapes of a request, in a call that was taken or refused.
+// count counts the shapes of a request in a call that was accepted or refused.
 func (c *coverage) count(r request, wasTaken bool) {
 	for i, s := range c.shapes {
 		if s.taken == wasTaken && s.is(r) {
@@ -158,7 +159,7 @@ func (c *coverage) check(t *testing.T) {
 	least := 0
 	for i, s := range c.shapes {
 		if c.counts[i] == 0 {
-			t.Errorf("no request had this shape: %s, taken %v", s.what, s.taken)
+			t.Errorf("no request had this shape: %s, accepted %v", s.what, s.taken)
 		}
 		if c.counts[i] < c.counts[least] {
 			least = i

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// database is the session under test. All arguments go as text, so that the server alone judges them.
+// database is the session under test. All arguments are sent as text, so that only the server checks them.
 type database struct {
 	conn          *pgx.Conn
 	tasks, queues map[int32]string // the names that ids stand for
-	looked        int64            // no transaction before the last look has this number or a later one
+	looked        int64            // all transactions before the last look have lower numbers
 }
 
 const (
@@ -73,7 +73,7 @@ func (d *database) addJob(ctx context.Context, r request, mode text) (answer, er
 	return d.call(ctx, addJob, r.identifier, r.payload, r.queueName, r.runAt, r.maxAttempts, r.jobKey, r.priority, r.flagsLiteral(), mode)
 }
 
-// addJobs calls add_jobs; without requests (nil, not empty) with null.
+// addJobs calls add_jobs; if requests is nil, with null.
 func (d *database) addJobs(ctx context.Context, requests []request, preserve truth) (answer, error) {
 	var identifiers, payloads, queueNames, runAts, jobKeys, flags []text
 	var maxAttempts, priorities []number
@@ -109,7 +109,7 @@ func (r request) flagsLiteral() text {
 	return textOf(literal)
 }
 
-// call returns the answer to a query for columns; the error is for what is no answer.
+// call returns the answer to a query for columns. The error is not an answer of the server.
 func (d *database) call(ctx context.Context, sql string, args ...any) (answer, error) {
 	type ids struct {
 		task  int32
@@ -138,7 +138,7 @@ func (d *database) call(ctx context.Context, sql string, args ...any) (answer, e
 	} else if err != nil {
 		return answer{}, err
 	}
-	// The names may be as new as the rows, and so invisible to the query itself.
+	// The names may be as new as the rows, and are then not visible in the snapshot of the query itself.
 	for i, n := range names {
 		identifier, err := d.name(ctx, d.tasks, "select t.identifier from graphile_worker._private_tasks as t where t.id = $1", n.task)
 		if err != nil {
@@ -171,7 +171,7 @@ func (d *database) name(ctx context.Context, known map[int32]string, sql string,
 // sizes are the numbers of rows.
 type sizes struct{ jobs, tasks, queues int }
 
-// look returns the rows that have changed since the last look, these rows, and how far everything has come.
+// look returns the rows that have changed since the last look and the rows with these ids, the sizes of the tables and the counters.
 func (d *database) look(ctx context.Context, ids []int64) ([]job, sizes, counters, error) {
 	var s sizes
 	var c counters

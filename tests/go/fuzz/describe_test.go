@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// describe prints a request or a row, field by field, long texts by their ends.
+// describe formats a request or a row, field by field; of long texts only both ends.
 func describe(value any) string { return describeValue(reflect.ValueOf(value)) }
 
 func describeValue(v reflect.Value) string {

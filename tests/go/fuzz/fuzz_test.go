@@ -1,6 +1,6 @@
-// Package fuzz makes seeded calls of add_job and add_jobs with everything that a caller may come up with, and compares
-// every answer with that of a model, which knows the rules but not the SQL. The rows that the calls meet under their keys
-// wait, run, have failed an attempt or for good, because a worker and an administrator act in between.
+// Package fuzz makes random calls of add_job and add_jobs with all kinds of valid and invalid arguments, and compares every answer
+// with that of a model, which implements the rules without SQL. A worker and an administrator act between the calls, so that the
+// jobs under the keys wait, run, or have failed temporarily or permanently.
 package fuzz
 
 import (
@@ -44,20 +44,20 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 	}
 	for _, what := range mustSee {
 		if f.model.seen[what] == 0 {
-			t.Errorf("this never happened: %s", what)
+			t.Errorf("this never occurred: %s", what)
 		}
 	}
 	f.coverage.check(t)
 }
 
-// mustSee is what a run of the usual length or more comes across.
+// mustSee are the events that must occur in a run of the usual length.
 var mustSee = []string{
 	bigSeen, nullSeen, noneSeen, manySeen, "inserted", "replaced", "merged", "deduped", "run_at preserved", "run_at of a failed attempt not preserved",
 	"running job let go", "failed job let go",
 	"GWBNI", "GWBID", "GWBQN", "GWBJK", "GWBMA", "GWBMR", "GWBPR", "GWBNF", "GWBFL", "GWBKM", "0A000", "22003", "22021", "22P02", "54001",
 }
 
-// fuzz is one run, whose calls depend on nothing but its seed.
+// fuzz is one run, whose calls depend only on its seed.
 type fuzz struct {
 	seed     uint64
 	database *database
@@ -86,8 +86,8 @@ func newFuzz(t *testing.T, seed uint64) *fuzz {
 }
 
 const (
-	checkEvery = 500    // calls between two comparisons of the whole table, which is then tidied up
-	bigEvery   = 20_000 // calls between two payloads of 10 MB, of which the first comes early
+	checkEvery = 500    // calls between two comparisons of the whole table, which is then cleaned up
+	bigEvery   = 20_000 // calls between two payloads of 10 MB; the first one comes early
 	bigFirst   = 700
 
 	bigSeen  = "payload of 10 MB"
@@ -114,7 +114,7 @@ func (f *fuzz) run(ctx context.Context, calls int) error {
 	return nil
 }
 
-// step makes one call, perhaps after the worker has done something.
+// step makes one call, sometimes after an action of the worker.
 func (f *fuzz) step(ctx context.Context, g generator, call int) error {
 	if g.odds(8) {
 		if err := f.work(ctx, g); err != nil {
@@ -188,8 +188,8 @@ func (f *fuzz) compare(ctx context.Context, got answer, rows []job, code string)
 	return f.look(ctx)
 }
 
-// look compares with the model all rows that have changed since the last look, whoever was to change them, the number of
-// rows and names, and the sequences. Other rows are still what they were when a look has seen them.
+// look compares all rows that have changed since the last look, expectedly or not, the number of rows and names, and the sequences
+// with the model. All other rows were compared by an earlier look.
 func (f *fuzz) look(ctx context.Context) error {
 	got, is, drawn, err := f.database.look(ctx, f.model.changed)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	precomposed, decomposed = "caf\u00e9", "cafe\u0301" // one word, two texts
+	precomposed, decomposed = "caf\u00e9", "cafe\u0301" // the same word, but different texts
 	rightToLeft             = "\u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627"
 	nonCharacters           = "\ufffe\uffff\ufdd0\U0010ffff"
 	injection               = `'); drop table "_private_jobs"; --`
@@ -22,23 +22,23 @@ var (
 	notUTF8       = []string{"\xff", "a\x00b", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xe2\x82"}
 	notJSON       = []string{"", " ", "{", "[1,]", `{"a":1,}`, `{'a':1}`, `{"a"}`, "nul", "01", "+1", ".5", "1.", "NaN", "--1", `"\x"`, `"\u12"`, `"`, "\"\n\"", "[1] 2", "\ufeff1"}
 	runAts        = []string{"2000-01-01 00:00:00+00", "2100-02-03 04:05:06.000007+00", "infinity", "-infinity", "4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59.999999+00"}
-	faultyNumbers = []int32{0, -1, 32768, -32769, math.MaxInt32, math.MinInt32} // of which priority may be the first two
+	faultyNumbers = []int32{0, -1, 32768, -32769, math.MaxInt32, math.MinInt32} // the first two are valid priorities
 	jsonNumbers   = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40", "1.5e3", "123456789012345678901234567890.5"}
 	jsonChars     = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`, "\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed,
 		`'); drop table \"_private_jobs\"; --`}
 	jsonbRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`, "1e400000", "1e-400000"} // by jsonb, not by json
 )
 
-// generator makes what one call asks for.
+// generator generates the arguments of one call.
 type generator struct {
 	*rand.Rand
-	faults int // a fault in so many values, of those that can have one
+	faults int // on average one in this number of values is faulty
 }
 
-// noFaults makes faults so rare that none comes.
+// noFaults makes faults so rare that none occurs.
 const noFaults = 1 << 50
 
-// odds tells whether something happens that does so once in n times.
+// odds returns true once in n times.
 func (g generator) odds(n int) bool { return g.IntN(n) == 0 }
 
 func pick[T any](g generator, values []T) T { return values[g.IntN(len(values))] }
@@ -74,7 +74,7 @@ func (g generator) request() request {
 	return r
 }
 
-// requests is what one add_jobs asks for: mostly a few, also none, null or many, of which one fault would refuse all.
+// requests returns the requests of one add_jobs: mostly a few, sometimes none, null or many, among which one fault refuses all.
 func (g generator) requests() []request {
 	size := g.IntN(8)
 	switch {
@@ -102,7 +102,7 @@ func (g generator) nullable(t text) text {
 	return t
 }
 
-// text is mostly one of a few usual texts, or an odd one; seldom as long as it may be, or faulty.
+// text returns mostly one of a few usual texts, or an unusual one; rarely one of the maximum length, or a faulty one.
 func (g generator) text(limit int, usual ...string) text {
 	char := pick(g, longChars)
 	switch {
@@ -162,7 +162,7 @@ func (g generator) payload() text {
 
 const big = 10 << 20
 
-// bigPayload is a payload of 10 MB: an array, a string or an object, by turns.
+// bigPayload returns a payload of 10 MB: in turn an array, a string or an object.
 func bigPayload(turn int) text {
 	switch turn % 3 {
 	case 0:
@@ -174,10 +174,10 @@ func bigPayload(turn int) text {
 	}
 }
 
-// deep is as deep as JSON may well be.
+// deep is a nesting of JSON that is still accepted.
 const deep = 1000
 
-// nested is one value in so many arrays, or in twice as many arrays and objects by turns.
+// nested returns a value nested in this number of arrays, or in twice as many alternating arrays and objects.
 func (g generator) nested(depth int) string {
 	if g.odds(2) {
 		return strings.Repeat("[", depth) + "0" + strings.Repeat("]", depth)
@@ -185,7 +185,7 @@ func (g generator) nested(depth int) string {
 	return strings.Repeat(`[{"a":`, depth) + "null" + strings.Repeat("}]", depth)
 }
 
-// json returns any JSON: arrays and objects at most so deep.
+// json returns random JSON with this maximum nesting.
 func (g generator) json(depth int) string {
 	kinds := 5
 	if depth == 0 {

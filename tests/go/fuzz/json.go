@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// This file says what is to become of JSON: arrays that meet are joined as they were written; flags have the form of jsonb.
+// This file models JSON: arrays of batch jobs are concatenated as they were written; flags have the form of jsonb.
 
 func isArray(json string) bool { return strings.HasPrefix(strings.TrimLeft(json, " \t\r\n"), "[") }
 
-// nesting returns how deep arrays and objects stand in each other.
+// nesting returns the maximum depth of nested arrays and objects.
 func nesting(json string) (deepest int) {
 	depth, inString := 0, false
 	for i := 0; i < len(json); i++ {
@@ -30,7 +30,7 @@ func nesting(json string) (deepest int) {
 	return deepest
 }
 
-// concatenate returns two valid arrays of JSON as one, their elements as they were written.
+// concatenate joins two valid JSON arrays into one; the elements remain as they were written.
 func concatenate(first, second string) string {
 	const space = " \t\r\n"
 	front := strings.TrimSuffix(strings.TrimRight(first, space), "]")
@@ -44,7 +44,7 @@ func concatenate(first, second string) string {
 	return front + ", " + back
 }
 
-// renderObject prints rendered values under their keys: short keys first, then by their bytes.
+// renderObject renders an object of rendered values, sorted as in jsonb: short keys first, then by their bytes.
 func renderObject(object map[string]string) string {
 	keys := slices.SortedFunc(maps.Keys(object), func(a, b string) int {
 		if len(a) != len(b) {
@@ -59,7 +59,7 @@ func renderObject(object map[string]string) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// quote escapes no more of a string than JSON demands.
+// quote escapes only the characters of a string that JSON requires to be escaped.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

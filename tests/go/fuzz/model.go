@@ -17,16 +17,16 @@ type (
 
 func textOf(s string) text { return text{V: s, Valid: true} }
 
-// request is what a producer asks for: the arguments of add_job, or one spec of add_jobs.
+// request is the arguments of add_job, or one spec of add_jobs.
 type request struct {
 	identifier, payload, queueName, runAt, jobKey text
 	maxAttempts, priority                         number
 	flags                                         []text // nil: null
-	nestedFlags                                   bool   // flags as the only row of an array of two dimensions
-	isNull                                        bool   // no spec at all, but null; the other fields are null too
+	nestedFlags                                   bool   // flags are the only row of an array of two dimensions
+	isNull                                        bool   // the spec is null; the other fields are null too
 }
 
-// job is a row of _private_jobs, with names in place of their ids and times as PostgreSQL prints them in UTC.
+// job is a row of _private_jobs, with names in place of ids, and times as PostgreSQL prints them in UTC.
 type job struct {
 	id                    int64
 	identifier            string
@@ -44,17 +44,17 @@ type job struct {
 	isAvailable, isLocked bool
 }
 
-// counters are the last values of the sequences that number jobs, tasks and queues.
+// counters are the last values of the sequences of jobs, tasks and queues.
 type counters struct{ job, task, queue int64 }
 
-// model is the queue as its rules want it, for one session alone. Its methods answer as the database has to.
+// model is a queue according to the rules, for a single session. Its methods return the answers that the database must return.
 type model struct {
 	jobs          map[int64]job
 	keys          map[string]int64 // the job under each key
 	tasks, queues map[string]bool
 	changed       []int64 // the rows stored since the last look, some perhaps more than once or removed again
 	last          counters
-	seen          map[string]int // how often each thing happened
+	seen          map[string]int // how often each event occurred
 }
 
 func newModel() *model {
@@ -64,10 +64,10 @@ func newModel() *model {
 	}
 }
 
-// tooDeep is a nesting of JSON that no server's stack takes. What the fuzz generates is either far below or above.
+// tooDeep is a nesting of JSON that exceeds the stack of any server. Generated JSON is either far below or above it.
 const tooDeep = 100_000
 
-// addJob answers add_job at this time: with a row or a SQLSTATE.
+// addJob returns the answer of add_job at this time: a row or a SQLSTATE.
 func (m *model) addJob(r request, mode text, now string) ([]job, string) {
 	code := firstOf(encodingFault([]request{r}, mode), payloadFault(r.payload), r.refusal())
 	if code == "" && r.jobKey.Valid && mode.Valid && !slices.Contains([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, mode.V) {
@@ -80,7 +80,7 @@ func (m *model) addJob(r request, mode text, now string) ([]job, string) {
 	return []job{m.jobs[m.add(r, mode.V, now)]}, ""
 }
 
-// addJobs answers add_jobs at this time: with a row for each request or a SQLSTATE.
+// addJobs returns the answer of add_jobs at this time: a row for each request or a SQLSTATE.
 func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, string) {
 	code := encodingFault(requests, text{})
 	for _, r := range requests {
@@ -109,7 +109,7 @@ func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, 
 	return rows, ""
 }
 
-// add adds a job that is not refused and returns its id.
+// add adds a job of a valid request and returns its id.
 func (m *model) add(r request, mode, now string) int64 {
 	found, isThere := m.jobs[m.keys[r.jobKey.V]]
 	isThere = isThere && r.jobKey.Valid
@@ -152,8 +152,8 @@ func (m *model) add(r request, mode, now string) int64 {
 	return j.id
 }
 
-// retire takes the key from a job that runs or has failed for good, so that it never runs again: a running one gets an
-// attempt too many, which its worker may hand back.
+// retire removes the key of a running or permanently failed job, so that the job never runs again: a running job gets an additional
+// attempt, so that it remains failed even if its worker returns an attempt.
 func (m *model) retire(j job, now string) {
 	delete(m.keys, j.key.V)
 	j.key, j.updatedAt = text{}, now
@@ -187,7 +187,7 @@ func (m *model) remove(j job) {
 	}
 }
 
-// makeNames makes the names of a request, of which ids are drawn for new ones.
+// makeNames inserts the names of a request; new names get new ids.
 func (m *model) makeNames(r request) {
 	if !m.tasks[r.identifier.V] {
 		m.tasks[r.identifier.V] = true
@@ -199,7 +199,7 @@ func (m *model) makeNames(r request) {
 	}
 }
 
-// collectNames forgets the names that no job uses.
+// collectNames deletes the names that no job uses.
 func (m *model) collectNames() {
 	clear(m.tasks)
 	clear(m.queues)
@@ -239,7 +239,7 @@ func (r request) refusal() string {
 	return ""
 }
 
-// flagsSize returns how many bytes PostgreSQL prints of the flags, an array none of which is null.
+// flagsSize returns the length in bytes of the flags as PostgreSQL prints them; none of them is null.
 func (r request) flagsSize() int {
 	size := len("{}") + max(0, len(r.flags)-1)
 	for _, flag := range r.flags {
@@ -251,7 +251,7 @@ func (r request) flagsSize() int {
 	return size
 }
 
-// smallintFault returns the code of a number that no job_spec can hold.
+// smallintFault returns the code of a number that a job_spec cannot hold.
 func (r request) smallintFault() string {
 	for _, n := range []number{r.maxAttempts, r.priority} {
 		if n.V < -32768 || n.V > 32767 {
@@ -261,7 +261,7 @@ func (r request) smallintFault() string {
 	return ""
 }
 
-// encodingFault returns the code of a text that is not UTF-8 as PostgreSQL takes it: without NUL.
+// encodingFault returns the code of a text that is not valid UTF-8 in PostgreSQL, which excludes NUL.
 func encodingFault(requests []request, mode text) string {
 	for _, r := range requests {
 		for _, t := range append([]text{r.identifier, r.payload, r.queueName, r.runAt, r.jobKey, mode}, r.flags...) {

@@ -20,7 +20,7 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 			}
 			err := f.run(t.Context(), 5000)
 			if err == nil {
-				t.Fatal("5000 calls did not tell")
+				t.Fatal("5000 calls did not detect the mutant")
 			}
 			t.Log(err)
 		})
@@ -30,7 +30,7 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 // mutant is a function of ours with one rule broken.
 type mutant struct {
 	rule, function string
-	sound, broken  string // a part of its body, and what takes its place
+	sound, broken  string // a part of its body, and the replacement
 }
 
 var mutants = []mutant{

@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// worker is the one worker that there is: what happens between the calls. Which jobs it claims the database decides; what
-// that and their ends do to the rows, the model has to know.
+// worker is the only worker, which acts between the calls. The database decides which jobs it claims; the model predicts how claims
+// and outcomes change the rows.
 const worker = "worker"
 
 var errUntouched = errors.New("the database did not touch what the model holds")
 
-// work claims some jobs, ends some of those that run, and acts as an administrator would.
+// work claims some jobs, ends some of the running ones, and acts as an administrator.
 func (f *fuzz) work(ctx context.Context, g generator) error {
 	if err := f.claim(ctx, 1+g.IntN(30)); err != nil {
 		return fmt.Errorf("claim jobs: %w", err)
@@ -65,7 +65,7 @@ func (f *fuzz) claim(ctx context.Context, size int) error {
 	for _, id := range claimed {
 		j, isThere := f.model.jobs[id]
 		if !isThere || !j.isAvailable {
-			return fmt.Errorf("job %d was claimed, which must not run: %s", id, describe(j))
+			return fmt.Errorf("job %d was claimed, but must not run: %s", id, describe(j))
 		}
 		j.attempts, j.lockedBy = j.attempts+1, textOf(worker)
 		f.model.put(j)
@@ -73,7 +73,7 @@ func (f *fuzz) claim(ctx context.Context, size int) error {
 	return nil
 }
 
-// fail fails a job, for good or not, and perhaps with another payload.
+// fail fails a job, permanently or not, and sometimes with another payload.
 func (f *fuzz) fail(ctx context.Context, g generator, j job) error {
 	message, permanent, retryAt, payload := pick(g, oddTexts), g.odds(3), pick(g, runAts), text{}
 	if g.odds(4) {
@@ -92,7 +92,7 @@ func (f *fuzz) fail(ctx context.Context, g generator, j job) error {
 	return err
 }
 
-// administer fails one waiting job for good or removes the job under a key.
+// administer permanently fails one waiting job, or removes the job with a key.
 func (f *fuzz) administer(ctx context.Context, g generator) error {
 	keyed := slices.DeleteFunc(f.sorted(), func(j job) bool { return !j.key.Valid })
 	if len(keyed) == 0 {
@@ -105,7 +105,7 @@ func (f *fuzz) administer(ctx context.Context, g generator) error {
 			err = errUntouched
 		}
 		if err != nil {
-			return fmt.Errorf("remove the job under key %q: %w", j.key.V, err)
+			return fmt.Errorf("remove the job with key %q: %w", j.key.V, err)
 		}
 		if j.isLocked {
 			f.model.retire(j, a.now)
@@ -123,15 +123,15 @@ func (f *fuzz) administer(ctx context.Context, g generator) error {
 		err = errUntouched
 	}
 	if err != nil {
-		return fmt.Errorf("fail job %d for good: %w", j.id, err)
+		return fmt.Errorf("fail job %d permanently: %w", j.id, err)
 	}
 	j.attempts, j.lastError, j.updatedAt = j.maxAttempts, textOf(message), a.now
 	f.model.put(j)
 	return nil
 }
 
-// tidy removes the jobs that no call will meet again, for they have no key and do not run, and the names that are left
-// over. So the tables stay small, also for those who scan them, however long the run.
+// tidy removes the jobs that no later call can affect, because they have no key and do not run, and the unused names. This keeps the
+// tables small however long the run is.
 func (f *fuzz) tidy(ctx context.Context) error {
 	var left []int64
 	for _, j := range f.sorted() {
@@ -157,7 +157,7 @@ func (f *fuzz) tidy(ctx context.Context) error {
 	return f.look(ctx)
 }
 
-// touch makes a call that returns the ids it acted on: these.
+// touch makes a call that must return these ids.
 func (f *fuzz) touch(ctx context.Context, ids []int64, sql string, args ...any) error {
 	rows, err := f.database.conn.Query(ctx, sql, args...)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *fuzz) touch(ctx context.Context, ids []int64, sql string, args ...any) 
 	return nil
 }
 
-// sorted returns the rows that the model holds, by id.
+// sorted returns the rows of the model by id.
 func (f *fuzz) sorted() []job {
 	return slices.SortedFunc(maps.Values(f.model.jobs), func(a, b job) int { return cmp.Compare(a.id, b.id) })
 }

@@ -15,7 +15,7 @@ const (
 	unlockAll = "select graphile_worker.force_unlock_workers(array[$1::text])"
 	cleanUp   = "select c.task from graphile_worker.cleanup($1::text[], $2::text[], true) as c"
 
-	// All that a worker holds was taken five hours ago.
+	// Makes all leases of a worker five hours old.
 	ageJobs = `
 		update graphile_worker._private_jobs as j
 		   set locked_at = j.locked_at - interval '5 hours'
@@ -29,7 +29,7 @@ const (
 	resetLocks = "select graphile_worker.reset_stale_locks()"
 )
 
-// administer does what administrators do, and frees what dead workers hold.
+// administer acts as an administrator, and frees what dead workers hold.
 func (r *run) administer(ctx context.Context, s *session) error {
 	for !r.over() {
 		var e *event
@@ -51,7 +51,7 @@ func (r *run) administer(ctx context.Context, s *session) error {
 			if worker == "" {
 				continue
 			}
-			e, calls = s.bereave(worker)
+			e, calls = s.freeLeases(worker)
 		default:
 			e = &event{kind: cleanup}
 			what := pick(s, [][]string{{"DELETE_PERMAFAILED_JOBS"}, {"GC_TASK_IDENTIFIERS"}, {"GC_JOB_QUEUES"}, {"GC_JOB_QUEUES", "DELETE_PERMAFAILED_JOBS"}})
@@ -68,7 +68,7 @@ func (r *run) administer(ctx context.Context, s *session) error {
 	return nil
 }
 
-// act makes a call that returns jobs, if anything.
+// act makes a call that returns jobs or nothing.
 func (s *session) act(ctx context.Context, e *event, calls ...statement) error {
 	rows, err := s.record(ctx, e, calls...)
 	if err != nil || e.kind == unlock || e.kind == expire || e.kind == cleanup {
@@ -99,7 +99,7 @@ func (s *session) reschedule() (*event, []statement) {
 	return e, []statement{{rescheduleJobs, []any{e.ids, delay, priority, attempts}}}
 }
 
-// someIDs returns a few of the jobs added lately.
+// someIDs returns some ids of recently added jobs.
 func (s *session) someIDs() []int64 {
 	s.run.mu.Lock()
 	defer s.run.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *session) someIDs() []int64 {
 	return slices.Compact(ids)
 }
 
-// deadWorker returns a worker that does not come back, none if there is none.
+// deadWorker returns a worker that will not continue, "" if there is none.
 func (s *session) deadWorker() string {
 	s.run.mu.Lock()
 	defer s.run.mu.Unlock()
@@ -123,8 +123,8 @@ func (s *session) deadWorker() string {
 	return pick(s, s.run.dead)
 }
 
-// bereave takes all that a worker holds from it, by an administrator's word or by its age.
-func (s *session) bereave(worker string) (*event, []statement) {
+// freeLeases returns calls that free everything that a worker holds: by force_unlock_workers, or by the age of its leases.
+func (s *session) freeLeases(worker string) (*event, []statement) {
 	if s.odds(2) {
 		return &event{kind: unlock, worker: worker}, []statement{{unlockAll, []any{worker}}}
 	}

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// allowed are the SQLSTATEs that a caller may get, for reasons that are none of the queue's mistakes.
+// allowed are the SQLSTATEs that a caller may get for reasons that are not defects of the queue.
 var allowed = []string{
-	"GWBKC", // a key changed hands all the time
+	"GWBKC", // the job of a key changed repeatedly
 	"GWCIS", // cleanup at SERIALIZABLE
 }
 
-// checkAnswers: a call succeeds, or says why not in a way that a caller must expect.
+// checkAnswers checks that a call succeeds, or fails with an error that a caller must expect.
 func checkAnswers(h *index) []violation {
 	var found []violation
 	for _, e := range h.events {
@@ -25,8 +25,8 @@ func checkAnswers(h *index) []violation {
 	return found
 }
 
-// checkEnds: a row that is gone was deleted by somebody, and of those that are left none could still run, for the history
-// ends when nothing is left to claim.
+// checkEnds checks that a call has deleted each missing row, and that no remaining job could run, because the history ends when no
+// job can be claimed.
 func checkEnds(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// rule is one of those that the architecture gives a number, or another that goes without saying.
+// rule is a rule of the queue that the checks test.
 type rule string
 
 const (
@@ -21,12 +21,12 @@ const (
 	everyCallIsPolite rule = "no deadlock, and no error but those that are allowed"
 )
 
-// violation is a rule that a history breaks, and the events that show it.
+// violation is a broken rule, with the events that show it.
 type violation struct {
 	rule   rule
 	what   string
 	events []*event
-	job    int64 // that it is about, 0 if none
+	job    int64 // the job concerned, 0 if none
 }
 
 func (v violation) String() string {
@@ -38,15 +38,15 @@ func (v violation) String() string {
 	return b.String()
 }
 
-// verdict is what is wrong with a history, and how much of it could be judged by the order of claims.
+// verdict is the violations of a history, and how many claims could be checked for their order.
 type verdict struct {
 	violations []violation
-	waits      int // times in which a job certainly could be claimed
+	waits      int // periods in which a job certainly could be claimed
 	excused    map[exception]int
-	judged     int // claims that met such times, touched by nobody whose answer is not known
+	judged     int // claims during such periods, without interference by calls whose answer is not known
 }
 
-// check judges a history and the tables at its end.
+// check checks a history and the tables at its end.
 func check(events []*event, end final) verdict {
 	h := newIndex(events, end)
 	v := checkOrder(h)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A job of each made-up history: number 1 under a key, added at 10..20 as job 7.
+// added7 is the first event of most histories: request number 1 with a key, added between 10 and 20 as job 7.
 func added7() *event {
 	return &event{
 		kind: add, start: 10, end: 20, keys: []string{"k"}, specs: []spec{{key: "k", mode: "replace", number: 1, task: "t"}},
@@ -20,7 +20,7 @@ func addedAs(id int64, revision int, number int64, start, end micros) *event {
 	}
 }
 
-// alone is a job without a key, in this queue.
+// alone is an event that adds a job without a key, in this queue.
 func alone(id int64, queue string, start, end micros) *event {
 	return &event{
 		kind: add, start: start, end: end, specs: []spec{{number: id, queue: queue, task: "t"}},
@@ -38,7 +38,7 @@ func claimBy(worker string, start, end micros, rows ...row) *event {
 	return &event{kind: claim, worker: worker, start: start, end: end, size: max(1, len(rows)), rows: rows}
 }
 
-// ended is an outcome of a job that was claimed at some time; it acted if it is said so.
+// ended is an outcome of a job that was claimed at this time; acted is whether it had an effect.
 func ended(how kind, worker string, job int64, claimed micros, start, end micros, acted bool) *event {
 	e := &event{kind: how, worker: worker, leases: []lease{{worker, job, claimed}}, start: start, end: end}
 	if acted {
@@ -223,7 +223,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			violations := check(c.events, c.end).violations
 			if c.want == "" && len(violations) > 0 {
-				t.Errorf("nothing is wrong, but: %v", violations)
+				t.Errorf("want no violation, got: %v", violations)
 			}
 			if c.want != "" && !slices.ContainsFunc(violations, func(v violation) bool { return v.rule == c.want }) {
 				t.Errorf("want %q, got %v", c.want, violations)
@@ -237,7 +237,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 	}
 }
 
-// A Node worker completes a job after it was taken away, and a worker of ours finds nothing left to complete.
+// A Node worker completes a job that it no longer holds, and a worker of ours then finds no job to complete.
 func TestADefectOfNodeIsExcusedForNodeOnly(t *testing.T) {
 	for worker, excused := range map[string]bool{"pool-1": true, "ours": false} {
 		late := claimBy(worker, 30, 40, job7())

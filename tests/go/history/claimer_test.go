@@ -19,7 +19,7 @@ const (
 	getJobBatch = "select " + claimColumns + `
 		  from graphile_worker.get_job_batch($1::text, $2::text[], $4::integer, $3::text[]) as j`
 
-	// What a worker holds, as a claim would have answered it.
+	// The jobs that a worker holds, in the form of the answer of a claim.
 	heldBy = "select " + claimColumns + `
 		  from (select j.*, q.queue_name, t.identifier as task_identifier, graphile_worker._gw_lease(j.locked_at) as lease
 		          from graphile_worker._private_jobs as j
@@ -28,19 +28,19 @@ const (
 		         where j.locked_by = $1) as j`
 )
 
-// claimer is a worker that makes direct calls. Besides the leases that it holds, for all it knows, it keeps some that have
-// ended, to come late with.
+// claimer is a worker that makes direct calls. In addition to the leases that it believes to hold, it keeps some that have ended, to
+// report outcomes late.
 type claimer struct {
 	*session
 	worker string
 	lives  int
 	held   []lease
 	late   []lease
-	known  map[lease]bool // all that this life claimed
-	idle   bool           // the last claim brought nothing, and no outcome was reported since
+	known  map[lease]bool // all leases since the last restart
+	idle   bool           // the last claim returned nothing, and no outcome was reported since
 }
 
-// work claims jobs and reports outcomes, in time and late, crashes, and comes back as itself or as another.
+// work claims jobs, reports outcomes in time and late, crashes, and restarts with the same or another worker id.
 func (r *run) work(ctx context.Context, s *session) error {
 	s.mortal = s.number%2 == 0
 	c := &claimer{session: s}
@@ -58,9 +58,9 @@ func (r *run) work(ctx context.Context, s *session) error {
 		if c.odds(200) {
 			c.reborn()
 		}
-		// Somebody takes it for dead, between two claims; what it then says about its jobs comes too late.
+		// Its jobs are freed between two claims as if it were dead; its outcomes are then too late.
 		if c.odds(100) {
-			e, calls := c.bereave(c.worker)
+			e, calls := c.freeLeases(c.worker)
 			if _, err := c.record(ctx, e, calls...); err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (r *run) work(ctx context.Context, s *session) error {
 	return nil
 }
 
-// reborn starts a new life; what the one before held nobody reports any more.
+// reborn restarts the worker; no outcome of its previous leases is reported.
 func (c *claimer) reborn() {
 	if c.worker != "" {
 		c.run.bury(c.worker)
@@ -104,7 +104,7 @@ func (c *claimer) claim(ctx context.Context) error {
 	return c.take(e, rows)
 }
 
-// take keeps what a claim brought, or of what a worker holds that which is new.
+// take keeps the leases in the answer of a claim, or the new ones among those that a worker holds.
 func (c *claimer) take(e *event, rows [][][]byte) error {
 	for _, columns := range rows {
 		r, err := readClaim(columns)
@@ -122,8 +122,8 @@ func (c *claimer) take(e *event, rows [][][]byte) error {
 	return nil
 }
 
-// recover finds out what a claim brought whose answer was lost. The connection is gone, and nobody else takes jobs from a
-// worker while it is in a call, so all that it took is still there.
+// recover determines the result of a claim whose answer was lost. The connection has ended, and no other session frees a worker's
+// jobs during its calls, so it still holds all that it claimed.
 func (c *claimer) recover(ctx context.Context, e *event) error {
 	rows, err := c.query(ctx, heldBy, c.worker)
 	if err != nil {
@@ -158,7 +158,7 @@ var outcomes = map[kind][2]string{
 	},
 }
 
-// report makes an outcome of one job or of some, of which a few ended before.
+// report reports an outcome of one job or of several, some of which may have ended before.
 func (c *claimer) report(ctx context.Context) error {
 	c.idle = false
 	c.Shuffle(len(c.held), func(i, j int) { c.held[i], c.held[j] = c.held[j], c.held[i] })
@@ -214,7 +214,7 @@ func (c *claimer) report(ctx context.Context) error {
 	return nil
 }
 
-// outcome returns the call that reports this.
+// outcome returns the call that reports the outcome.
 func (c *claimer) outcome(e *event) statement {
 	ids, leases := make([]int64, len(e.leases)), make([]int64, len(e.leases))
 	for i, l := range e.leases {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// checkDead: a job whose key was taken over or removed is not claimed again.
-// A request that inserts a row shows that no other had the key when it committed. So whichever row had the key before is
-// gone, or was let go.
+// checkDead checks that a job whose key was taken over or removed is not claimed again.
+// A request that inserts a row proves that no other row had the key when it committed. So the previous row with the key was
+// deleted or has lost its key.
 func checkDead(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {
@@ -15,7 +15,7 @@ func checkDead(h *index) []violation {
 			continue
 		}
 		for _, a := range j.adds[:min(1, len(j.adds))] {
-			// Insertions are by start: the first that began after the request ended is the first that matters.
+			// Insertions are sorted by their start: the first relevant one began after the request ended.
 			of := h.inserted[a.row.key]
 			from, _ := slices.BinarySearchFunc(of, a.event.end, func(i insertion, t micros) int {
 				if i.event.start < t {
@@ -42,7 +42,7 @@ func checkDead(h *index) []violation {
 // ranAfter returns the claims of a job that began after its death, unless an administrator gave it new attempts.
 func (h *index) ranAfter(j *job, request, death *event, why string) []violation {
 	for _, c := range j.claims {
-		// It may have lost its key before that death shows: then the administrator was answered a row without one.
+		// The job may have lost its key before the event that proves it: then the administrator's answer has no key.
 		isRevived := func(e *event) bool {
 			hadNoKey := slices.ContainsFunc(e.rows, func(r row) bool { return r.id == j.id && r.key == "" })
 			return e.kind == reschedule && e.revives && e.start < c.event.end && (e.end > death.start || hadNoKey)

@@ -14,7 +14,7 @@ const (
 	lockedQueues = "select q.queue_name from graphile_worker._private_job_queues as q where q.locked_at is not null"
 )
 
-// drain frees what is held and works whatever waits, due or not, so that everything has come to an end.
+// drain frees all leases and runs all waiting jobs, due or not, so that no job is left.
 func (r *run) drain(ctx context.Context, s *session) error {
 	freed := map[string]bool{}
 	for _, worker := range r.dead {
@@ -60,12 +60,12 @@ func (r *run) drain(ctx context.Context, s *session) error {
 			ids = nil
 		}
 		if ids != nil {
-			return nil // jobs wait, but no claim finds them: the tables tell
+			return nil // jobs wait, but no claim finds them: the check of the tables reports that
 		}
 	}
 }
 
-// completeAll reports all that is held as done.
+// completeAll completes all jobs that are held.
 func (c *claimer) completeAll(ctx context.Context) error {
 	e := &event{kind: complete, worker: c.worker, leases: c.held}
 	c.held = nil
@@ -84,7 +84,7 @@ func (c *claimer) completeAll(ctx context.Context) error {
 	return err
 }
 
-// last returns what the tables hold.
+// last returns the content of the tables.
 func (r *run) last(ctx context.Context, s *session) (final, error) {
 	var end final
 	rows, err := s.query(ctx, allJobs)

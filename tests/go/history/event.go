@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// micros is a reading of the database's clock, in microseconds since 1970.
+// micros is a time by the database's clock, in microseconds since 1970.
 type micros int64
 
 const never micros = math.MaxInt64
@@ -25,11 +25,11 @@ const (
 	abort      kind = "permanently_fail_jobs"
 	reschedule kind = "reschedule_jobs"
 	unlock     kind = "force_unlock_workers"
-	expire     kind = "reset_stale_locks" // of one worker, whose locks were made old before
+	expire     kind = "reset_stale_locks" // of one worker, after its locks were made old
 	cleanup    kind = "cleanup"
 )
 
-// What an event has instead of a SQLSTATE when there is none.
+// The codes of events that have no SQLSTATE.
 const (
 	done     = ""
 	unknown  = "unknown"     // the session ended in the call: it may have acted or not
@@ -37,8 +37,8 @@ const (
 	reported = "reported"    // made by a worker that does not say what it was answered
 )
 
-// event is one call and its answer. What it did to the database it did between start and end: start was read before the
-// call began, end after its transaction was over.
+// event is one call and its answer. The call changed the database between start and end: start was read before the call began, end
+// after its transaction had ended.
 type event struct {
 	session, number int
 	kind            kind
@@ -46,7 +46,7 @@ type event struct {
 	code            string // SQLSTATE, or done, unknown, undone, reported
 	detail          string // of an error
 	serializable    bool
-	torn            bool // a claim whose session ended in it; rows are what it was found to hold
+	torn            bool // a claim during which its session ended; rows are the jobs that the worker held afterwards
 
 	worker  string
 	specs   []spec   // add: what was asked
@@ -97,16 +97,16 @@ type row struct {
 	leasedAt    micros // of a claim
 }
 
-// acted reports whether the call certainly acted.
+// acted reports whether the call certainly had an effect.
 func (e *event) acted() bool { return e.code == done || e.code == reported }
 
-// mayHaveActed reports whether the call acted, for all that is known.
+// mayHaveActed reports whether the call had or may have had an effect.
 func (e *event) mayHaveActed() bool { return e.acted() || e.code == unknown }
 
-// before reports whether the call was over when the other began.
+// before reports whether the call had ended when the other began.
 func (e *event) before(other *event) bool { return e.end <= other.start }
 
-// urgent reports whether the job comes before the other one.
+// urgent reports whether the job is to be claimed before the other one.
 func (r row) urgent(other row) bool {
 	if r.priority != other.priority {
 		return r.priority < other.priority
@@ -157,13 +157,13 @@ func (e *event) String() string {
 	return b.String()
 }
 
-// final is what the tables hold when everything is over.
+// final is the content of the tables at the end.
 type final struct {
 	jobs         []finalJob
 	lockedQueues []string
 }
 
-// finalJob is a row that is left.
+// finalJob is a remaining row.
 type finalJob struct {
 	id        int64
 	revision  int

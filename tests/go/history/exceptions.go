@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// exception is a defect that is not ours: of Graphile Worker, which shows when one of its workers is among the claimers,
-// or of PostgreSQL.
+// exception is a defect that is not ours: of Graphile Worker, if one of its workers is among the claimers, or of PostgreSQL.
 type exception string
 
 const (
-	// It deletes what it has done by id, whoever holds the job by then: the outcome of who does finds nothing, and a
-	// request that came meanwhile is lost.
+	// It deletes completed jobs by id, even if another worker holds the job by then: the outcome of that worker finds no job, and a
+	// request that came in the meantime is lost.
 	unfencedDelete exception = "Node completes jobs that it does not hold any more"
 
-	// It returns a batch as its update happened to find the rows.
+	// It returns a batch in the order in which its update found the rows.
 	unorderedBatch exception = "Node's batches have no order"
 
-	// When the session that holds a row ends just while SKIP LOCKED looks at it, PostgreSQL goes on to the row's new version
-	// and there waits for whoever holds that. A claim that so waits may be part of a deadlock; it is then undone.
+	// If the transaction that locks a row ends while SKIP LOCKED checks the row, PostgreSQL follows the row to its new version and
+	// waits for a lock on that one. Such a claim may be part of a deadlock, and is then rolled back.
 	skipLockedWaits exception = "SKIP LOCKED of PostgreSQL waits for the new version of a row"
 )
 
 // isNode reports whether a worker's name is one that Graphile Worker gives itself.
 func isNode(worker string) bool { return strings.HasPrefix(worker, "pool-") }
 
-// excuse returns the exception that a violation falls under, empty if there is none.
+// excuse returns the exception that explains a violation, "" if there is none.
 func excuse(h *index, v violation) exception {
 	byNode := slices.ContainsFunc(v.events, func(e *event) bool { return e.kind == claim && isNode(e.worker) })
 	switch v.rule {
@@ -45,7 +44,7 @@ func excuse(h *index, v violation) exception {
 	return ""
 }
 
-// isLateNode reports whether Node may have completed a job after it was taken away from it.
+// isLateNode reports whether Node may have completed a job that it no longer held.
 func (h *index) isLateNode(c *claimed) bool {
 	return isNode(c.lease.worker) &&
 		slices.ContainsFunc(c.ends, func(e *event) bool { return e.kind == unlock }) &&

@@ -1,6 +1,6 @@
-// Package history lets producers, workers, killers and administrators loose on one queue, records every call and its
-// answer with the database's clock before and after, and checks the history against the rules: what certainly happened
-// in an order must be allowed in that order; what overlapped may have happened in any.
+// Package history runs producers, workers, administrators and sessions that kill others on one queue. It records every call and its
+// answer with the time of the database's clock before and after, and checks the history against the rules: calls that certainly
+// happened in an order must be allowed in that order; calls that overlapped may have happened in any order.
 package history
 
 import (
@@ -36,7 +36,7 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 	}
 }
 
-// calls returns how many calls a run makes.
+// calls returns the number of calls of a run.
 func calls() int {
 	if testing.Short() {
 		return min(*callsFlag, 3000)
@@ -44,7 +44,7 @@ func calls() int {
 	return *callsFlag
 }
 
-// judge makes a run and says what is wrong with its history, and what it was like.
+// judge makes a run, reports the violations in its history, and logs counts of its events.
 func judge(t *testing.T, r *run) {
 	t.Helper()
 	started := time.Now()

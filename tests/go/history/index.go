@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// index is a history, arranged by what its checks ask for.
+// index is a history, indexed for its checks.
 type index struct {
 	events []*event // by start
 	end    map[int64]finalJob
@@ -13,23 +13,23 @@ type index struct {
 
 	jobs    map[int64]*job
 	claims  map[lease]*claimed
-	unlocks map[string][]*event // what freed all that a worker held, by worker
-	removes map[string][]*event // remove_job that acted or may have, by key
-	strays  map[string][]*event // adds that may have acted without an answer, by key
-	tidies  []*event            // cleanup that acted or may have
+	unlocks map[string][]*event // calls that freed everything that a worker held, by worker
+	removes map[string][]*event // remove_job that had or may have had an effect, by key
+	strays  map[string][]*event // adds without an answer that may have had an effect, by key
+	tidies  []*event            // cleanup that had or may have had an effect
 
-	// Tasks of workers that only report what their handlers ran. They also claim jobs that they hand back without a word.
+	// Tasks of workers that only report what their handlers ran. They also claim jobs that they return without a report.
 	silent   map[string]bool
 	inserted map[string][]insertion // by key and start
 }
 
-// insertion is an answer of add that made a row under a key.
+// insertion is an answer of add that inserted a row with a key.
 type insertion struct {
 	event *event
 	id    int64
 }
 
-// job is what is known of one id.
+// job is all events about one id.
 type job struct {
 	id     int64
 	adds   []added    // answers of add, by start
@@ -44,7 +44,7 @@ type added struct {
 	row   row
 }
 
-// claimed is one claim of one job and all that may have ended it.
+// claimed is one claim of one job and all events that may have ended it.
 type claimed struct {
 	event *event
 	row   row
@@ -52,7 +52,7 @@ type claimed struct {
 	ends  []*event // by start
 }
 
-// outcomes are the calls that named this lease and acted or may have.
+// outcomes yields the calls that named this lease and had or may have had an effect.
 func (c *claimed) outcomes(yield func(*event) bool) {
 	for _, e := range c.ends {
 		if e.leases != nil && !yield(e) {
@@ -163,7 +163,7 @@ func (h *index) add(e *event) {
 	}
 }
 
-// addEnds notes an outcome at the claims that it ended or may have ended.
+// addEnds adds an outcome to the claims that it ended or may have ended.
 func (h *index) addEnds(e *event) {
 	for _, l := range e.leases {
 		c := h.claims[l]
@@ -173,13 +173,13 @@ func (h *index) addEnds(e *event) {
 	}
 }
 
-// mayBeRemoved reports whether an unanswered remove_job may have hit the job after some time.
+// mayBeRemoved reports whether a remove_job without an answer may have removed the job after this time.
 func (h *index) mayBeRemoved(key string, after micros) bool {
 	return key != "" && slices.ContainsFunc(h.removes[key], func(e *event) bool { return e.code == unknown && e.end > after })
 }
 
-// maySilentlyBeDead reports whether a worker may have held the job, without a word, when another request made a new row
-// under its key. The first will then never run; what stands for it is the second.
+// maySilentlyBeDead reports whether a worker may have held the job, without a report, when another request inserted a new row with
+// its key. The first job then never runs; the second one replaces it.
 func (h *index) maySilentlyBeDead(j *job, key string, after micros) bool {
 	if key == "" || len(h.silent) == 0 {
 		return false
@@ -191,7 +191,7 @@ func (h *index) maySilentlyBeDead(j *job, key string, after micros) bool {
 		slices.ContainsFunc(h.inserted[key], func(i insertion) bool { return i.id != j.id && i.event.end > after })
 }
 
-// mayBeFailed reports whether the job may have failed for good.
+// mayBeFailed reports whether the job may have failed permanently.
 func (h *index) mayBeFailed(j *job) bool {
 	for _, c := range j.claims {
 		if c.row.attempts >= c.row.maxAttempts {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkLeases: an outcome acts exactly while its lease holds.
+// checkLeases checks that an outcome has an effect exactly while its lease holds.
 func checkLeases(h *index) []violation {
 	var found []violation
 	for _, e := range h.events {
@@ -45,7 +45,7 @@ func checkLeases(h *index) []violation {
 	return found
 }
 
-// endedBefore says how the lease had certainly ended before an outcome that acted all the same.
+// endedBefore returns how the lease had certainly ended before an outcome that had an effect nevertheless.
 func (h *index) endedBefore(c *claimed, outcome *event) (string, *event) {
 	for _, end := range c.ends {
 		switch {
@@ -64,8 +64,8 @@ func (h *index) endedBefore(c *claimed, outcome *event) (string, *event) {
 	return "", nil
 }
 
-// checkRuns: between two claims of a job something ended the first, and nothing that ends the job. Of two claims that
-// overlapped either may be the first: locked_at does not tell, it is read before the job is locked.
+// checkRuns checks that between two claims of a job an event ended the first claim, but not the job. Of two overlapping claims either
+// may be the first: locked_at does not determine that, because it is read before the job is locked.
 func checkRuns(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {

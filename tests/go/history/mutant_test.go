@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// enough ends the search for a broken rule that does not show.
+// enough is the time after which the search for a violation of a broken rule ends.
 const enough = 3 * time.Minute
 
 func TestABrokenRuleIsNamed(t *testing.T) {
@@ -38,7 +38,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 					return
 				}
 				if time.Since(started) > enough {
-					t.Fatalf("in %v nobody broke %s; other violations: %v", enough, m.rule, violations[max(0, len(violations)-2):])
+					t.Fatalf("in %v no violation of %s was found; other violations: %v", enough, m.rule, violations[max(0, len(violations)-2):])
 				}
 			}
 		})
@@ -48,11 +48,11 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 // mutant is a way to break a rule in the database.
 type mutant struct {
 	name string
-	rule rule // that the history must be said to break
+	rule rule // that the check must report as broken
 	sql  string
 
 	functions     []string // in each of these
-	sound, broken string   // a part of its body, and what takes its place
+	sound, broken string   // a part of its body, and the replacement
 }
 
 var mutants = []mutant{
@@ -94,7 +94,7 @@ var mutants = []mutant{
 	},
 }
 
-// inDisorder puts a function before get_job_batch that returns its rows in another order.
+// inDisorder wraps get_job_batch in a function that returns its rows in another order.
 const inDisorder = `
 	do $do$
 	declare
@@ -116,7 +116,7 @@ const inDisorder = `
 	end
 	$do$`
 
-// breakRule breaks the rule in this database, or says that the functions do not look as the mutant expects.
+// breakRule breaks the rule in this database. It returns an error if the functions differ from what the mutant expects.
 func (m mutant) breakRule(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// checkOrder: the answer of a claim is in order; and what certainly waited for the whole call, touched by nobody else, is
-// in the answer before what is less urgent: without a queue against others without, within a queue always, and without
-// a queue against all when nothing else was going on. A claim that gets less than it asked for leaves nothing behind that
-// has no queue; unless jobs were just changed or set free, for one that changes between look and lock leaves its place
-// in the batch empty.
+// checkOrder checks that the answer of a claim is sorted, and that a job that certainly waited during the whole call, without
+// interference, is in the answer before less urgent ones: a job without a queue compared with others without a queue, and with all
+// others if no other call was running; jobs of a queue always compared with each other. A claim that returns fewer jobs than
+// requested leaves no job without a queue, unless jobs were just changed or freed, because a job that changes between being read and
+// being locked leaves its place in the batch empty.
 func checkOrder(h *index) verdict {
 	var found []violation
 	waits, taken, open := certainWaits(h), 0, []wait{}
@@ -52,7 +52,7 @@ func checkOrder(h *index) verdict {
 	return verdict{violations: found, waits: len(waits), judged: judged}
 }
 
-// passedBy judges a claim that left a job which certainly waited.
+// passedBy checks a claim that did not take a job which certainly waited.
 func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	events := []*event{w.cause, e}
 	if w.row.queue == "" && len(e.rows) < e.size && calm {
@@ -72,7 +72,7 @@ func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	return violation{}, false
 }
 
-// sights are what went on beside the claims.
+// sights are the calls that ran concurrently with claims.
 type sights struct {
 	all     touches
 	blind   touches // claims without an answer, which may have locked anything

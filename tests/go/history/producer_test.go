@@ -36,7 +36,7 @@ const (
 	stumbled = "22012"
 )
 
-// request is a spec and what else its call says.
+// request is a spec and further arguments of its call.
 type request struct {
 	spec
 	list        bool
@@ -52,7 +52,7 @@ func (r request) payload() string {
 	return fmt.Sprintf(`{"n": %d}`, r.number)
 }
 
-// produce adds jobs, alone and many at once, under keys and without, in transactions that commit or do not.
+// produce adds jobs, one or many at once, with and without keys, in transactions that commit or roll back.
 func (r *run) produce(ctx context.Context, s *session) error {
 	s.mortal = true
 	for !r.over() {

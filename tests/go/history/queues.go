@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// checkQueues: of a named queue no two jobs are held at once, and nothing keeps it locked in the end. A job is held from
-// the end of its claim to the start of whatever may have ended that.
+// checkQueues checks that no two jobs of a named queue are held at once, and that no queue is locked at the end. A job is held from the
+// end of its claim to the start of any event that may have ended the claim.
 func checkQueues(h *index) []violation {
 	var found []violation
 	queues := map[string][]*claimed{}
@@ -22,7 +22,7 @@ func checkQueues(h *index) []violation {
 		})
 		var longest *claimed
 		for _, c := range claims {
-			// An instant that both hold: longest has held since before c's claim was over.
+			// There is a time at which both are held: longest was held already when c's claim ended.
 			if longest != nil && c.event.end < longest.heldUntil() && c.event.end < c.heldUntil() {
 				what := fmt.Sprintf("jobs %d and %d of queue %s were held at once", longest.row.id, c.row.id, queue)
 				events := []*event{longest.event, c.event}

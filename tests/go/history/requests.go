@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// checkRequests: each request that was answered is found in the row it was answered with, no later request overwrites it
-// unseen, and it comes to an execution: of that row as the request left it or a later one found it; or it waits still,
-// or an administrator or remove_job decided otherwise after it.
+// checkRequests checks that the row in the answer of each request contains the request, that no later request overwrites it unnoticed,
+// and that it is executed: that row is claimed as the request left it or as a later one changed it; or it still waits, or an
+// administrator or remove_job has ended it afterwards.
 func checkRequests(h *index) []violation {
 	var found []violation
 	report := func(job int64, what string, events ...*event) {
@@ -62,7 +62,7 @@ func checkRequests(h *index) []violation {
 	return found
 }
 
-// merged returns the numbers in the payload after a request under the key of a waiting job.
+// merged returns the numbers in the payload after a request with the key of a waiting job.
 func merged(waiting row, request spec) []int64 {
 	switch {
 	case request.mode == "unsafe_dedupe":
@@ -73,7 +73,7 @@ func merged(waiting row, request spec) []int64 {
 	return []int64{request.number}
 }
 
-// isExecuted reports whether a request came to what it may come to.
+// isExecuted reports whether a request had an allowed end.
 func (h *index) isExecuted(request *event, r row) bool {
 	j := h.jobs[r.id]
 	if end, isThere := h.end[r.id]; isThere && end.available && end.revision >= r.revision {

@@ -13,36 +13,36 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// profile is who takes part in a run.
+// profile is the participants of a run.
 type profile struct {
 	name                               string
 	producers, claimers, shims, admins int // sessions, and workers of pkg/shim
 	queues                             int
 	keys                               int
-	killEvery                          int // one call of a mortal session in so many is hit by a killer
+	killEvery                          int // on average one in this number of calls of mortal sessions is killed
 }
 
-// Beside those that are counted here, each has a killer.
+// In addition to the participants counted here, each run has a session that kills others.
 var (
 	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
 )
 
-// tasks are those that direct calls add and claim. Workers that are not told call by call what to do know the first alone.
+// tasks are the tasks of direct calls. Other workers only have the first one.
 var tasks = []string{"shared", "plain", "other"}
 
-// run is what the sessions of one run share.
+// run is the shared state of the sessions of a run.
 type run struct {
 	url     string
 	seed    uint64
 	profile profile
-	calls   int64 // when so many were made, everybody comes to an end
+	calls   int64 // the number of calls after which the sessions end
 
-	// stopOthers stops what works beside the sessions and returns what it did. None if nil.
+	// stopOthers stops the other workers and returns their events. It is nil if there are none.
 	stopOthers func(context.Context) ([]*event, error)
 
 	made    atomic.Int64
-	enough  chan struct{} // closed when so many were made
+	enough  chan struct{} // closed when that number of calls was made
 	numbers atomic.Int64  // of the last request
 	victims chan uint32   // backends that the killer is to end
 
@@ -94,14 +94,14 @@ func (r *run) remember(rows []row) {
 	}
 }
 
-// bury notes that a worker will not come back.
+// bury records that a worker will not continue.
 func (r *run) bury(worker string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dead = append(r.dead, worker)
 }
 
-// history runs everybody and returns what happened, and the tables at the end.
+// history runs all participants and returns the events, and the tables at the end.
 func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	killing, stopKilling := context.WithCancel(ctx)
 	defer stopKilling()
@@ -147,7 +147,7 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	return r.events, end, err
 }
 
-// play lets one session work and collects what it recorded.
+// play runs one session and collects its events.
 func (r *run) play(ctx context.Context, number int, work func(context.Context, *session) error) error {
 	s, err := r.session(ctx, number)
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *run) play(ctx context.Context, number int, work func(context.Context, *
 	return err
 }
 
-// kill ends backends as it is told to.
+// kill ends the backends that are sent to r.victims.
 func (r *run) kill(ctx context.Context) error {
 	s, err := r.session(ctx, -1)
 	if err != nil {

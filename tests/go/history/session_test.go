@@ -61,14 +61,14 @@ type statement struct {
 	args []any
 }
 
-// It takes the claim cursor away, too: with one, a job that comes to stand in front of it may wait a little, which tests of
-// its own look after, and nothing could be said of the order.
+// It also resets the claim cursor: with a cursor, a job in front of it may wait a little, which is tested elsewhere, so that the order
+// could not be checked.
 const clock = `
 	select (extract(epoch from clock_timestamp()) * 1000000)::bigint
 	 where set_config('gw.claim_cursor', '', false) = ''`
 
-// record makes a call of one transaction and records it: e with its times and its code, and returns the rows of the first
-// statement. An error is one of the test, not of the call. The clock is read in transactions of its own before and after.
+// record makes a call in one transaction, records its times and its code in e, and returns the rows of the first statement. An error
+// is an error of the test, not of the call. The clock is read in separate transactions before and after.
 func (s *session) record(ctx context.Context, e *event, statements ...statement) ([][][]byte, error) {
 	e.session, e.number = s.number, len(s.events)+1
 	e.serializable = s.serializable
@@ -134,7 +134,7 @@ func (s *session) prepare(ctx context.Context, statements []statement) error {
 	return nil
 }
 
-// result is what one transaction of a pipeline answered.
+// result is the answer of one transaction of a pipeline.
 type result struct {
 	rows         [][][]byte // of its first statement
 	code, detail string
@@ -186,8 +186,8 @@ func ticked(r result) (micros, error) {
 
 var errNotKilled = errors.New("a session ended though nobody killed it")
 
-// lost ends a call whose connection ended, and opens another connection once the server is done with the first: whatever
-// the call did is then done.
+// lost records a call whose connection ended, and opens another connection when the backend of the first has ended: then the call has
+// no further effects.
 func (s *session) lost(ctx context.Context, e *event, cause error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -219,16 +219,16 @@ func (s *session) lost(ctx context.Context, e *event, cause error) error {
 	return err
 }
 
-// killedCode is the SQLSTATE of what pg_terminate_backend does.
+// killedCode is the SQLSTATE of a session that pg_terminate_backend ended.
 const killedCode = "57P01"
 
-// killed reports whether this is how a killed connection ends.
+// killed reports whether an error is that of a killed connection.
 func killed(err error) bool {
 	var refusal *pgconn.PgError
 	return !errors.As(err, &refusal) || refusal.Code == killedCode
 }
 
-// query returns the rows of a statement that nobody records. A killer may still hit it; it is then tried again.
+// query returns the rows of a statement that is not recorded. If the session is killed, query tries again.
 func (s *session) query(ctx context.Context, sql string, args ...any) ([][][]byte, error) {
 	for {
 		values := make([][]byte, len(args))
@@ -257,12 +257,12 @@ func (s *session) now(ctx context.Context) (micros, error) {
 	return ticked(result{rows: rows})
 }
 
-// odds is true once in n times.
+// odds returns true once in n times.
 func (s *session) odds(n int) bool { return s.IntN(n) == 0 }
 
 func pick[T any](s *session, from []T) T { return from[s.IntN(len(from))] }
 
-// text returns an argument as PostgreSQL reads it.
+// text returns an argument in PostgreSQL's text format.
 func text(arg any) []byte {
 	switch v := arg.(type) {
 	case nil:

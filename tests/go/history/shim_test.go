@@ -14,13 +14,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// shimLife is how many jobs a shim worker does before it is told to stop at once and another takes its place.
+// shimLife is the number of jobs after which a shim worker is stopped at once and replaced by another.
 const shimLife = 40
 
 var errHandler = errors.New("failed")
 
-// shim works the first of the tasks with workers of pkg/shim, one after the other. Their claims show as the jobs that
-// handlers get, their outcomes as what handlers return; when the database acts on these, nobody says.
+// shim runs the first of the tasks with workers of pkg/shim, one after the other. Their claims are recorded from the jobs of the
+// handlers, their outcomes from the results of the handlers; the time at which the database applies the outcomes is not known.
 func (r *run) shim(ctx context.Context, s *session) error {
 	pool, err := pgxpool.New(ctx, r.url)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *run) shimWorker(ctx context.Context, s *session, pool *pgxpool.Pool, id
 	return log.close(ctx)
 }
 
-// shimLog records what one shim worker does.
+// shimLog records the events of one shim worker.
 type shimLog struct {
 	run      *run
 	session  *session
@@ -79,7 +79,7 @@ type shimLog struct {
 func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) error {
 	started, err := l.now(ctx)
 	if err != nil {
-		return err // interrupted before it began: the job goes back, and nobody needs to know
+		return err // interrupted before it began: the job is returned, which need not be recorded
 	}
 	c := row{
 		id: job.ID, key: job.Key, revision: job.Revision, priority: job.Priority, runAt: micros(job.RunAt.UnixMicro()),
@@ -125,7 +125,7 @@ func (l *shimLog) handled() int {
 	return l.claims
 }
 
-// close notes that all outcomes are written by now.
+// close records the time at which all outcomes have been written.
 func (l *shimLog) close(ctx context.Context) error {
 	now, err := l.now(ctx)
 	if err != nil {

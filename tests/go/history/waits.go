@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// wait is a time in which a job certainly could be claimed: free, due, and touched by no call.
+// wait is a period in which a job certainly could be claimed: it was free and due, and no call affected it.
 type wait struct {
 	from, to micros
 	row      row
 	cause    *event
 }
 
-// certainWaits returns the waits of all jobs but those of tasks that unrecorded claims may take, by from.
+// certainWaits returns the waits of all jobs, sorted by from, except jobs of tasks that unrecorded claims may take.
 func certainWaits(h *index) []wait {
-	keyed := map[string][]*event{} // every add and remove of a key, whatever came of it: it may have locked the row
-	named := map[int64][]*event{}  // likewise what named a job
+	keyed := map[string][]*event{} // every add and remove of a key, whatever its answer: it may have locked the row
+	named := map[int64][]*event{}  // likewise calls that named a job
 	for _, e := range h.events {
 		for _, key := range e.keys {
 			keyed[key] = append(keyed[key], e)
@@ -32,7 +32,7 @@ func certainWaits(h *index) []wait {
 			}
 		}
 	}
-	var lockers []*event // what may have locked a row that it did not take, when it changed under it
+	var lockers []*event // calls that may have locked a row that they did not take, because it changed
 	for _, e := range h.events {
 		if e.kind == claim || e.kind == unlock || e.kind == expire {
 			lockers = append(lockers, e)
@@ -74,7 +74,7 @@ func (h *index) starts(j *job) []wait {
 	}
 	for _, c := range j.claims {
 		for _, e := range c.ends {
-			// A job with a key may have been let go meanwhile.
+			// A job with a key may have lost it in the meantime.
 			if e.kind == giveBack && e.code == done && !e.delayed && c.row.key == "" {
 				starts = append(starts, wait{row: c.row, cause: e})
 			}
@@ -95,7 +95,7 @@ func (h *index) starts(j *job) []wait {
 	return starts
 }
 
-// touches are the calls that may have locked or changed one thing, by start.
+// touches are the calls that may have locked or changed an object, sorted by start.
 type touches struct {
 	events []*event
 	ends   []micros // the latest end of the events so far
@@ -111,7 +111,7 @@ func newTouches(events []*event) touches {
 	return t
 }
 
-// next returns when the first call after e began, 0 if another one was under way at the same time as e.
+// next returns the start of the first call after e, 0 if another call overlapped e.
 func (t touches) next(e *event) micros {
 	after := t.after(e)
 	switch {
@@ -123,7 +123,7 @@ func (t touches) next(e *event) micros {
 	return t.events[after].start
 }
 
-// after returns the place of the first call that began after e.
+// after returns the index of the first call that began after e.
 func (t touches) after(e *event) int {
 	after, _ := slices.BinarySearchFunc(t.events, e.end, func(other *event, end micros) int {
 		if other.start < end {
@@ -134,7 +134,7 @@ func (t touches) after(e *event) int {
 	return after
 }
 
-// met returns when the last of the calls ended that were under way at the same time as e, 0 if there were none.
+// met returns the end of the last call that overlapped e, 0 if there was none.
 func (t touches) met(e *event) micros {
 	latest := micros(0)
 	for i := t.after(e) - 1; i >= 0 && t.ends[i] > e.start; i-- {
@@ -145,7 +145,7 @@ func (t touches) met(e *event) micros {
 	return latest
 }
 
-// meets reports whether another call was under way at the same time as e.
+// meets reports whether another call overlapped e.
 func (t touches) meets(e *event) bool {
 	return t.met(e) > 0
 }
