@@ -14,7 +14,8 @@ import (
 // nor does one at a place that it is told to pass.
 const stopFunction = `
 	create schema interleave;
-	create function graphile_worker._gw_stop(place text)
+	grant usage on schema interleave to public;
+	create function interleave.stop(place text)
 	  returns boolean
 	  language plpgsql
 	  set search_path = pg_catalog, pg_temp
@@ -50,7 +51,7 @@ func addStops(ctx context.Context, conn *pgx.Conn, prints *footprints) (map[stri
 		select p.oid::regprocedure::text, p.proname, p.prosrc, pg_get_functiondef(p.oid)
 		  from pg_proc as p
 		  join pg_language as l on l.oid = p.prolang
-		 where p.pronamespace = 'graphile_worker'::regnamespace and l.lanname = 'plpgsql' and p.provolatile = 'v' and p.proname <> '_gw_stop'
+		 where p.pronamespace = 'graphile_worker'::regnamespace and l.lanname = 'plpgsql' and p.provolatile = 'v'
 		 order by 1`)
 	if err != nil {
 		return nil, fmt.Errorf("read the functions: %w", err)

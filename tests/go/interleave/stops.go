@@ -18,7 +18,7 @@ type stop struct {
 func (s stop) place() string { return fmt.Sprintf("%s:%d", s.function, s.line) }
 
 // withStops returns the body of a PL/pgSQL function with a stop before each statement, condition of ELSIF and initial value
-// of a variable that touches what sessions share. A stop calls _gw_stop, which returns false, so that it changes nothing:
+// of a variable that touches what sessions share. A stop calls interleave.stop, which returns false, so that it changes nothing:
 //
 //   - before a statement it is an IF statement without statements, which changes not even FOUND;
 //   - before an ELSIF it is another ELSIF without statements;
@@ -37,7 +37,7 @@ func withStops(function, body string, touches func(text string) bool) (stepped s
 	from := 0
 	for _, at := range p.spots {
 		b.WriteString(body[from:at.offset])
-		call := fmt.Sprintf(`"graphile_worker"._gw_stop('%s')`, at.stop.place())
+		call := fmt.Sprintf(`interleave.stop('%s')`, at.stop.place())
 		b.WriteString(strings.NewReplacer("CALL", call, "LINE", strconv.Itoa(at.stop.line)).Replace(at.form))
 		from = at.offset
 		stops = append(stops, at.stop)

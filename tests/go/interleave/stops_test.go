@@ -50,9 +50,9 @@ end;
 		}
 	}
 	for _, part := range []string{
-		`_gw_stop_5 boolean := "graphile_worker"._gw_stop('f:5'); b integer := (select 1`,
-		`if "graphile_worker"._gw_stop('f:11') then end if; select 1 into a`,
-		`elsif "graphile_worker"._gw_stop('f:13') then elsif exists (select`,
+		`_gw_stop_5 boolean := interleave.stop('f:5'); b integer := (select 1`,
+		`if interleave.stop('f:11') then end if; select 1 into a`,
+		`elsif interleave.stop('f:13') then elsif exists (select`,
 	} {
 		if !strings.Contains(stepped, part) {
 			t.Errorf("%q is missing in\n%s", part, stepped)
