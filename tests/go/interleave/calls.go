@@ -1,36 +1,66 @@
 package interleave
 
+// newYear is a time that is long over, and runs of recurring jobs are on that of 2026.
+const (
+	newYear     = 1577836800 * second
+	newYear2026 = 1767225600 * second
+)
+
+// held names jobs that w0 may hold.
+func held(ids ...int64) holder { return holder{worker: "w0", ids: ids} }
+
+// byLease names them by the lease with which a world begins.
+func byLease(ids ...int64) holder {
+	h := held(ids...)
+	for range ids {
+		h.leases = append(h.leases, worldLease)
+	}
+	return h
+}
+
+var (
+	noAttempts = 0
+	first      = []int64{1}
+	both       = []int64{1, 2}
+)
+
 // calls are what the sessions of pairs do. Their answers have no times and no ids that depend on the order.
 var calls = []call{
-	{"replace", `select (j).payload, (j).revision from (select graphile_worker.add_job('a', '{"n": 2}', job_key => 'k', run_at => '2020-01-01') as j) as x`},
-	{"replace in queue", `select (j).payload, (j).revision from (select graphile_worker.add_job('a', '{"n": 3}', job_key => 'k', run_at => '2020-01-01', queue_name => 'q') as j) as x`},
-	{"preserve", `select (j).payload, (j).revision from (select graphile_worker.add_job('a', '{"n": 4}', job_key => 'k', run_at => '2020-01-01', job_key_mode => 'preserve_run_at') as j) as x`},
-	{"dedupe", `select (j).payload, (j).revision from (select graphile_worker.add_job('a', '{"n": 5}', job_key => 'k', run_at => '2020-01-01', job_key_mode => 'unsafe_dedupe') as j) as x`},
-	{"add queue", `select (j).payload, (j).revision from (select graphile_worker.add_job('a', '{"n": 6}', run_at => '2020-01-01', queue_name => 'q') as j) as x`},
-	{"add_jobs", `select payload, revision from graphile_worker.add_jobs(array[row('a', '{"n": 7}', null, '2020-01-01', null, 'k', null, null), row('b', '{"n": 8}', 'q', '2020-01-01', null, 'l', null, null)]::graphile_worker.job_spec[]) order by payload::text`},
-	{"remove", `select (j).payload from (select graphile_worker.remove_job('k') as j) as x`},
-	{"get_job", `select payload, attempts from graphile_worker.get_job('w1')`},
-	{"get_job_batch", `select payload, attempts from graphile_worker.get_job_batch('w2', array['a'], 5)`},
-	{"complete", `select graphile_worker.complete_job('w0', 1)`},
-	{"fail", `select graphile_worker.fail_job('w0', 1, 'broken') is not null`},
-	{"return", `select graphile_worker.return_job('w0', 1) is not null`},
-	{"complete batch", `select id from graphile_worker.complete_job_batch('w0', array[1, 2]) order by 1`},
-	{"admin complete", `select payload from graphile_worker.complete_jobs(array[1, 2]) order by payload::text`},
-	{"admin fail", `select payload, attempts from graphile_worker.permanently_fail_jobs(array[1, 2], 'gone') order by payload::text`},
-	{"reschedule", `select payload, attempts from graphile_worker.reschedule_jobs(array[1, 2], run_at => '2020-01-01', attempts => 0) order by payload::text`},
-	{"unlock", `select graphile_worker.force_unlock_workers(array['w0'])`},
-	{"sweep", `select count(*) from graphile_worker.stale_sweep()`},
-	{"heartbeat", `select count(*) from graphile_worker.heartbeat('w9')`},
-	{"get_job_alone", `select payload, attempts from graphile_worker.get_job_alone('w3', array['a'])`},
-	{"fail batch", `select id, state from graphile_worker.fail_job_batch('w0', '[{"id": 1, "message": "broken"}, {"id": 2, "message": "broken"}]') order by 1`},
-	{"return batch", `select id, state from graphile_worker.return_job_batch('w0', array[1, 2]) order by 1`},
-	{"renew", `select job_id from graphile_worker.renew_leases('w0', array[1], array[(select (extract(epoch from locked_at) * 1000000)::bigint from graphile_worker._private_jobs where id = 1)], older_than => '0') order by 1`},
-	{"beat", `select registered, held_ids, died, freed, canceled_ids from graphile_worker.heartbeat('w0', array[1]::bigint[])`},
-	{"cancel", `select payload, attempts from graphile_worker.cancel_jobs(array[1, 2], 'no') order by payload::text`},
-	{"retry", `select payload, attempts from graphile_worker.retry_jobs(array[1, 2]) order by payload::text`},
-	{"cleanup", `select task, rows from graphile_worker.cleanup(array['GC_TASK_IDENTIFIERS', 'GC_JOB_QUEUES', 'DELETE_PERMAFAILED_JOBS'], force => true)`},
-	{"run_cron", `select regexp_replace(scheduled::text, '"job_id" : [0-9]+', ''), problems::text from graphile_worker.run_cron('[{"task": "a", "identifier": "i", "pattern": "* * * * *", "job_key": "k", "queue_name": "q"}]', '2026-01-01 11:59Z', '2026-01-01 12:00Z')`},
-	{"schedule", `select graphile_worker.cron_schedule('s', '*/5 * * * *', 'a', job_key => 'k') is not null`},
-	{"unschedule", `select graphile_worker.cron_unschedule('s')`},
-	{"node complete", `with j as (delete from graphile_worker._private_jobs where id = 1 returning job_queue_id) update graphile_worker._private_job_queues as q set locked_by = null, locked_at = null from j where q.id = j.job_queue_id and q.locked_by = 'w0'`},
+	called("replace", addJob{task: "a", payload: `{"n": 2}`, key: "k", runAt: newYear}),
+	called("replace in queue", addJob{task: "a", payload: `{"n": 3}`, key: "k", runAt: newYear, queue: "q"}),
+	called("preserve", addJob{task: "a", payload: `{"n": 4}`, key: "k", runAt: newYear, mode: "preserve_run_at"}),
+	called("dedupe", addJob{task: "a", payload: `{"n": 5}`, key: "k", runAt: newYear, mode: "unsafe_dedupe"}),
+	called("add queue", addJob{task: "a", payload: `{"n": 6}`, runAt: newYear, queue: "q"}),
+	called("add_jobs", addJobs{specs: []jobSpec{
+		{task: "a", payload: `{"n": 7}`, key: "k", runAt: newYear},
+		{task: "b", payload: `{"n": 8}`, key: "l", runAt: newYear, queue: "q"},
+	}}),
+	called("remove", removeJob{"k"}),
+	called("get_job", getJob{claimer{worker: "w1"}}),
+	called("get_job_batch", getJobBatch{claimer{worker: "w2", tasks: []string{"a"}}, 5}),
+	called("get_job_alone", getJobAlone{claimer: claimer{worker: "w3", tasks: []string{"a"}}}),
+	called("complete", complete{held(1), true}),
+	called("complete by lease", complete{byLease(1), true}),
+	called("fail", fail{holder: held(1), single: true, message: "broken"}),
+	called("return", giveBack{holder: held(1), single: true}),
+	called("complete batch", complete{held(both...), false}),
+	called("fail batch", fail{holder: byLease(both...), message: "broken"}),
+	called("return batch", giveBack{holder: byLease(both...)}),
+	called("renew", renew{byLease(first...), 0}),
+	called("beat", heartbeat{byLease(first...)}),
+	called("heartbeat", heartbeat{holder{worker: "w9", leases: []moment{}}}),
+	called("admin complete", completeJobs{both}),
+	called("admin fail", failJobs{both, "gone"}),
+	called("cancel", cancelJobs{both, "no"}),
+	called("reschedule", reschedule{ids: both, runAt: newYear, attempts: &noAttempts}),
+	called("retry", retryJobs{both}),
+	called("unlock", unlockWorkers{[]string{"w0"}}),
+	called("sweep", stale{}),
+	called("cleanup", cleanup{}),
+	called("run_cron", runCron{
+		items: []schedule{{Identifier: "i", Task: "a", Pattern: "* * * * *", Key: "k", Queue: "q"}}, since: newYear2026 - minute, now: newYear2026,
+	}),
+	called("schedule", cronSchedule{identifier: "s", pattern: "*/5 * * * *", task: "a", key: "k"}),
+	called("unschedule", cronUnschedule{"s"}),
+	{name: "node complete", sql: `with j as (delete from graphile_worker._private_jobs where id = 1 returning job_queue_id) update graphile_worker._private_job_queues as q set locked_by = null, locked_at = null from j where q.id = j.job_queue_id and q.locked_by = 'w0'`},
 }

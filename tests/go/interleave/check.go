@@ -52,7 +52,8 @@ func (d *driver) check(ctx context.Context, w world, judges ...judge) (findings 
 		if err != nil {
 			return err
 		}
-		text := o.String()
+		o.order = order
+		text := o.String() + newBounds(len(w.sessions), o).key()
 		if f, ok := seen[text]; ok {
 			if f != nil {
 				f.times++

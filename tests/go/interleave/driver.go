@@ -24,6 +24,7 @@ type driver struct {
 	sessions []*session // those of the world
 	world    world
 	pass     map[int]string // tells each session of the world which stops to pass
+	origin   origin         // of this run
 	trace    []string       // the steps of this run
 	steps    int            // of all runs
 	runs     int
@@ -79,7 +80,8 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	d.world = w
 	d.runs++
 	d.trace = nil
-	if err := d.exec(ctx, w.setup); err != nil {
+	var err error
+	if d.origin, err = makeWorld(ctx, d.control, w); err != nil {
 		return fmt.Errorf("make world %s: %w", w.name, err)
 	}
 	for len(d.pool) < len(w.sessions) {
@@ -108,7 +110,7 @@ func (d *driver) begin(ctx context.Context, w world) error {
 		}
 		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()
 	}
-	_, err := d.watch.changes(ctx)
+	_, err = d.watch.changes(ctx)
 	return err
 }
 

@@ -43,7 +43,7 @@ func newTestDriver(t testing.TB, before ...string) *driver {
 	t.Helper()
 	url := pgtest.Database(t)
 	conn := connect(t, url)
-	before = append(before, "do $$ begin execute format('alter database %I set deadlock_timeout = ''10ms''', current_database()); end $$")
+	before = append(before, servingSince, "do $$ begin execute format('alter database %I set deadlock_timeout = ''10ms''', current_database()); end $$")
 	for _, sql := range before {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -112,3 +112,8 @@ func checkOne(t *testing.T, d *driver, w world, judges []judge) tally {
 	t.Logf("%s: %s in %s", w.name, did, time.Since(began).Round(time.Millisecond))
 	return did
 }
+
+// servingSince lets workers have sent heartbeats for long: the server of a test has just started.
+const servingSince = `
+	create or replace function graphile_worker._gw_serving_since() returns timestamptz language sql stable as
+	$$ select timestamptz '-infinity' $$`

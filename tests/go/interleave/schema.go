@@ -15,6 +15,7 @@ import (
 const stopFunction = `
 	create schema interleave;
 	grant usage on schema interleave to public;
+	create table interleave.lease (at bigint); -- of the job that is running when a world begins
 	create function interleave.stop(place text)
 	  returns boolean
 	  language plpgsql

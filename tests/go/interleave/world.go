@@ -4,7 +4,11 @@ package interleave
 type call struct {
 	name string
 	sql  string
+	op   operation // what it means; nil if the model does not know
 }
+
+// called returns the call of an operation.
+func called(name string, op operation) call { return call{name, op.sql(), op} }
 
 // A transaction is what a session of a world does: its calls, and a commit.
 type transaction struct {

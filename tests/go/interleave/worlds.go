@@ -21,13 +21,14 @@ const empty = `
 
 // What worlds are made of.
 const (
-	jobK    = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01');`
-	jobKQ   = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01', queue_name => 'q');`
-	jobQ2   = `select graphile_worker.add_job('a', '{"n": 11}', run_at => '2020-01-02', queue_name => 'q');`
-	jobR2   = `select graphile_worker.add_job('a', '{"n": 12}', run_at => '2020-01-02');`
-	claimed = `select from graphile_worker.get_job('w0', now => '2020-01-01 12:00Z');`
-	worker  = `select from graphile_worker.register_worker('w0', array['a'], 1);`
-	dead    = `update graphile_worker._gw_workers set last_seen_at = now() - interval '1 hour'; update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._gw_turns set last_at = '2020-01-01';`
+	steady     = `select graphile_worker.register_worker('w9', array['a'], 1); update graphile_worker._gw_workers set beating_since = now() - interval '1 hour' where id = 'w9';`
+	jobK       = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01');`
+	jobKQ      = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01', queue_name => 'q');`
+	jobQ2      = `select graphile_worker.add_job('a', '{"n": 11}', run_at => '2020-01-02', queue_name => 'q');`
+	jobR2      = `select graphile_worker.add_job('a', '{"n": 12}', run_at => '2020-01-02');`
+	claimed    = `select from graphile_worker.get_job('w0', now => '2020-01-01 12:00Z');`
+	registered = `select from graphile_worker.register_worker('w0', array['a'], 1);`
+	dead       = `update graphile_worker._gw_workers set last_seen_at = now() - interval '1 hour' where id = 'w0'; update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._private_job_queues set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._gw_turns set last_at = '2020-01-01' where name = 'stale_sweep';`
 )
 
 // A place is what there is before the calls.
@@ -41,10 +42,10 @@ var places = []place{
 	{"empty", empty},
 	{"ready", empty + jobK + jobR2},
 	{"queue", empty + jobKQ + jobQ2},
-	{"running", empty + worker + jobK + jobR2 + claimed},
-	{"running queue", empty + worker + jobKQ + jobQ2 + claimed},
-	{"failed", empty + worker + jobK + jobR2 + `update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
-	{"scheduled", empty + worker + jobKQ + jobR2 + `select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
-	{"suspect", empty + worker + jobKQ + jobR2 + `insert into graphile_worker._gw_suspects (job_id, revision, crashes) values (1, 0, 1);`},
-	{"dead queue", empty + worker + jobKQ + jobQ2 + claimed + dead},
+	{"running", empty + registered + jobK + jobR2 + claimed},
+	{"running queue", empty + registered + jobKQ + jobQ2 + claimed},
+	{"failed", empty + registered + jobK + jobR2 + `update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
+	{"scheduled", empty + registered + jobKQ + jobR2 + `select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
+	{"suspect", empty + registered + jobKQ + jobR2 + `insert into graphile_worker._gw_suspects (job_id, revision, crashes) values (1, 0, 1);`},
+	{"dead queue", empty + registered + jobKQ + jobQ2 + claimed + dead + steady},
 }

@@ -1,0 +1,242 @@
+package interleave
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The model says what each public call means when it runs alone: from the rows before the call, its arguments and the
+// time, the answer and the rows after it. It is written from the documentation, not from the SQL functions.
+
+// moment is a time in microseconds since 1970; 0 is null.
+type moment int64
+
+const (
+	second         = moment(1000000)
+	minute         = 60 * second
+	hour           = 60 * minute
+	minusInfinity  = moment(math.MinInt64)
+	staleAfter     = 4 * hour // how long a worker that is not registered keeps its locks
+	deadAfter      = 30 * second
+	beatEvery      = 5 * second
+	sweepEvery     = minute
+	forgetAfter    = 24 * hour
+	crashesAllowed = 3
+)
+
+// state is what the tables hold. Jobs refer to tasks and queues by name.
+type state struct {
+	Tasks     map[string]bool
+	Queues    map[string]*queue
+	Jobs      map[int64]*job
+	Suspects  map[int64]*suspect
+	Cancels   map[int64]*cancel
+	Workers   map[string]*worker
+	Crontabs  map[string]*crontab
+	Schedules map[string]*schedule
+	SweptAt   moment // when stale locks were last searched for
+	LastID    int64
+	ReadAt    moment // when the tables were read
+}
+
+type queue struct {
+	LockedBy string
+	LockedAt moment
+}
+
+type job struct {
+	ID          int64
+	Task        string
+	Queue       string // "" is none
+	Payload     string // as jsonb prints it
+	Priority    int
+	RunAt       moment
+	Attempts    int
+	MaxAttempts int
+	LastError   string
+	CreatedAt   moment
+	UpdatedAt   moment
+	Key         string
+	LockedBy    string
+	LockedAt    moment
+	Revision    int
+	Flags       string // as jsonb prints it
+}
+
+// suspect is a job that a worker held when it died.
+type suspect struct {
+	JobID    int64
+	Revision int
+	Crashes  int
+	WorkerID string // that last claimed it as a suspect
+	IsAlone  bool
+	Strict   bool
+	RoomAt   moment
+}
+
+// cancel is a running job that was canceled.
+type cancel struct {
+	WorkerID string
+	Reason   string
+}
+
+type worker struct {
+	Tasks        []string
+	Crontab      []string
+	LastSeenAt   moment
+	BeatingSince moment
+	RecoveredAt  moment
+}
+
+// env is what a call meets: the time of its transaction, the clock, the lease that a world begins with, and the rows that
+// other calls under way hold.
+type env struct {
+	now, clock moment
+	lease      moment
+	held       map[string]bool
+}
+
+// operation is a public call: how to make it, and what it means.
+type operation interface {
+	sql() string
+	apply(s *state, e env) answer
+}
+
+// answer is what a call returns: its rows as the SQL of the call prints them, or a SQLSTATE.
+type answer struct {
+	rows []string
+	code string
+}
+
+// String is the answer as a session notes it.
+func (a answer) String() string {
+	if a.code != "" {
+		return "error " + a.code
+	}
+	return strings.Join(a.rows, "\n")
+}
+
+func (j *job) isAvailable() bool { return j.LockedAt == 0 && j.Attempts < j.MaxAttempts }
+
+// isFree reports whether administrators may change the job: it is not running, or has been for so long that the worker
+// must be gone.
+func (j *job) isFree(now moment) bool { return j.LockedAt == 0 || j.LockedAt < now-staleAfter }
+
+func (j *job) state(now moment) string {
+	switch {
+	case j.LockedAt != 0:
+		return "running"
+	case j.Attempts >= j.MaxAttempts:
+		return "failed"
+	case j.RunAt > now:
+		return "scheduled"
+	}
+	return "ready"
+}
+
+// retire takes the key of a job away and makes sure that it never runs again, even if its worker returns it.
+func (j *job) retire(now moment) {
+	j.Key = ""
+	j.failForGood()
+	j.UpdatedAt = now
+}
+
+func (j *job) failForGood() {
+	if j.LockedAt != 0 {
+		j.MaxAttempts = min(j.MaxAttempts, 32766)
+		j.Attempts = j.MaxAttempts + 1
+	} else {
+		j.Attempts = j.MaxAttempts
+	}
+}
+
+func (j *job) unlock() { j.LockedBy, j.LockedAt = "", 0 }
+
+// text is the job as answers show it; jobColumns is the same in SQL.
+func (j *job) text() string {
+	return fmt.Sprintf("%s|%d|%d|%d|%s|%d|%s|%s", j.Payload, j.Priority, j.Attempts, j.MaxAttempts, j.Key, j.Revision, j.LockedBy, j.Flags)
+}
+
+const jobColumns = "j.payload::jsonb, j.priority, j.attempts, j.max_attempts, j.key, j.revision, j.locked_by, j.flags"
+
+// backoff is how long a job that failed its nth attempt waits: e^n seconds, constant from the tenth on.
+func backoff(attempts int) moment {
+	return moment(math.RoundToEven(math.Exp(float64(min(attempts, 10))) * float64(second)))
+}
+
+// retryAt is when a job that fails now runs again.
+func (j *job) retryAt(now moment) moment { return max(now, j.RunAt) + backoff(j.Attempts) }
+
+// before is the order in which jobs are claimed.
+func before(a, b *job) int {
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID))
+}
+
+// inOrder returns the jobs in the order in which they are claimed.
+func (s *state) inOrder() []*job { return slices.SortedFunc(maps.Values(s.Jobs), before) }
+
+// byID returns those of these jobs that exist, by id.
+func (s *state) byID(ids []int64) (found []*job) {
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		if j := s.Jobs[id]; j != nil {
+			found = append(found, j)
+		}
+	}
+	return found
+}
+
+// underKey returns the job that has a key.
+func (s *state) underKey(key string) *job {
+	for _, j := range s.Jobs {
+		if key != "" && j.Key == key {
+			return j
+		}
+	}
+	return nil
+}
+
+func (s *state) freeQueue(name, worker string) {
+	if q := s.Queues[name]; q != nil && q.LockedBy == worker {
+		*q = queue{}
+	}
+}
+
+func (s *state) isSuspect(j *job) bool {
+	suspect := s.Suspects[j.ID]
+	return suspect != nil && suspect.Revision == j.Revision
+}
+
+// clone returns a copy that shares nothing.
+func (s *state) clone() *state {
+	return &state{
+		Tasks: maps.Clone(s.Tasks), Queues: cloned(s.Queues), Jobs: cloned(s.Jobs), Suspects: cloned(s.Suspects),
+		Cancels: cloned(s.Cancels), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
+		SweptAt: s.SweptAt, LastID: s.LastID, ReadAt: s.ReadAt,
+	}
+}
+
+func cloned[K comparable, V any](m map[K]*V) map[K]*V {
+	c := make(map[K]*V, len(m))
+	for key, value := range m {
+		v := *value
+		c[key] = &v
+	}
+	return c
+}
+
+// The names of rows that calls under way may hold.
+func jobRow(id int64) string       { return fmt.Sprintf("job %d", id) }
+func queueRow(name string) string  { return "queue " + name }
+func workerRow(id string) string   { return "worker " + id }
+func suspectRow(id int64) string   { return fmt.Sprintf("suspect %d", id) }
+func taskName(name string) string  { return "task name " + name }
+func queueName(name string) string { return "queue name " + name }
+
+const (
+	sweepRow    = "turn of the sweep"
+	recoveryRow = "turn of the recovery"
+)
