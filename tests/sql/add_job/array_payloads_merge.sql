@@ -1,4 +1,4 @@
--- When the payload under the key and the new one are both arrays, a replacement appends instead of overwriting.
+-- If the payload of the waiting job and the new one are both arrays, a replacement appends instead of overwriting.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- Arrays that meet under a key are joined as they were written. So they are no longer than they were together: as jsonb,
--- 1e131071 would have 131072 digits.
+-- Appended arrays remain as they were written, so that the result is no longer than both together: as jsonb, 1e131071
+-- would have 131072 digits.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,4 @@
--- Where the table would refuse a raw write, too, the error carries the fields of that error: what clients of Graphile
--- Worker look at.
+-- If the table would refuse a raw write, too, the error has the fields of that error, which clients of Graphile Worker read.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

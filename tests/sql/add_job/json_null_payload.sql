@@ -1,4 +1,4 @@
--- JSON null is a payload; only SQL null means the default.
+-- JSON null is a valid payload; only SQL null means the default.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

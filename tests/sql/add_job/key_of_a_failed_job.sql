@@ -1,5 +1,5 @@
--- A job that failed and waits for its next attempt starts afresh; one that failed for good is left where it is, without
--- its key, and the new job stands beside it.
+-- A failed job that waits for its next attempt is replaced, with all its attempts. A permanently failed one is kept
+-- without its key, and the new job is added.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

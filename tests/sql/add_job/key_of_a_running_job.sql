@@ -1,5 +1,5 @@
--- A running job whose key is taken over keeps its row and its lock, but loses the key and cannot run again; the new job
--- stands beside it.
+-- A running job whose key is taken over keeps its row and its lock, but loses the key and cannot run again; a new job
+-- is added.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Mode preserve_run_at overwrites everything but the run_at of a job that has not been tried yet.
+-- Mode preserve_run_at overwrites everything except the run_at of a job that has not been tried yet.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

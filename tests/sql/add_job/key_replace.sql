@@ -1,4 +1,5 @@
--- Mode replace overwrites a job that waits under the key in everything but its id and creation, and counts the revision.
+-- Mode replace overwrites everything in a waiting job with the key except its id and creation time, and increments the
+-- revision.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

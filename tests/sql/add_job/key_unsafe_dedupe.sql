@@ -1,4 +1,4 @@
--- Mode unsafe_dedupe changes nothing about a job that exists under the key, in whatever state, but counts the revision.
+-- Mode unsafe_dedupe changes nothing in an existing job with the key, in any state, except that it increments the revision.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,5 @@
--- A payload that is larger than the setting max_payload is refused, however well it compresses; one as large is not.
+-- A payload larger than the setting max_payload is refused, however well it compresses; one of exactly that size is
+-- accepted.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Ids are drawn for new rows only: enqueues of known names, dedupes and replacements by key consume no sequence value.
+-- Only new rows consume ids: adding jobs with known names, deduplication and replacement by key consume no sequence value.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What the database would refuse is refused with a code of its own that clients can switch on, and nothing is added.
+-- Arguments that the database would refuse are refused with a SQLSTATE of their own, and nothing is added.
 begin;
 select plan(20);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A trigger of the user's that refuses the row is no reason to try for ever.
+-- If a trigger of the user refuses the row, add_job does not retry forever.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

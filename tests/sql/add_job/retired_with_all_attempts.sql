@@ -1,4 +1,4 @@
--- A running job may have 32767 as its maximum, and one attempt more does not exist: there the maximum is lowered.
+-- A running job may have max_attempts 32767, which cannot be exceeded: then max_attempts is lowered instead.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Each spec takes what add_job takes, and its null attributes get the defaults of add_job; with a key or without.
+-- Each spec accepts the arguments of add_job, and its null attributes get the defaults of add_job, with and without a key.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

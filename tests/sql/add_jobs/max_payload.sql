@@ -1,4 +1,4 @@
--- One spec whose payload is too large refuses the whole call, and the error says which.
+-- If the payload of one spec is too large, the whole call is refused, and the error says which spec it is.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

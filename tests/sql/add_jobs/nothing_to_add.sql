@@ -1,4 +1,4 @@
--- An empty array, or none, adds nothing and is no error.
+-- An empty array, or null, adds nothing and is not an error.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- One result row per spec in the order of the specs, and ids that follow them: Node pairs rows with specs by position,
--- and jobs that are equal in priority and run_at run by id.
+-- There is one result row per spec, in the order of the specs, with ids in that order: Node pairs rows with specs by
+-- position, and jobs with equal priority and run_at run in the order of their ids.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

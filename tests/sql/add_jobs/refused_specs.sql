@@ -1,4 +1,4 @@
--- A spec that the database would refuse refuses the whole call; the detail says which spec it is.
+-- If the database would refuse one spec, the whole call is refused; the detail says which spec it is.
 begin;
 select plan(11);
 set local search_path = graphile_worker, public;

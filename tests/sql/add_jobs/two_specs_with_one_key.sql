@@ -1,4 +1,4 @@
--- Two specs with one key behave as if they were added one after the other; each gets the row in its final state.
+-- Two specs with the same key have the effect of two calls; each gets the row in its final state.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The delays that Graphile Worker documents: e^n seconds after the nth attempt, from the tenth on the same.
+-- The delays that Graphile Worker documents: e^n seconds after the nth attempt, constant from the tenth on.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

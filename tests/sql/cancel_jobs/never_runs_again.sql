@@ -1,4 +1,4 @@
--- Whatever becomes of a canceled job that ran, it does not run again, unless an administrator revives it.
+-- A canceled job that was running does not run again, whatever its outcome, unless an administrator reschedules it.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

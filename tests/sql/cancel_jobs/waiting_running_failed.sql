@@ -1,4 +1,4 @@
--- cancel_jobs() fails what waits and what runs for good, leaves what has failed as it is, and never touches a lock.
+-- cancel_jobs() permanently fails waiting and running jobs, does not change failed ones, and does not change locks.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Failed jobs go before the names, so that one call also collects the names that only they used.
+-- Failed jobs are deleted before the names, so that one call also deletes the names that only they used.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

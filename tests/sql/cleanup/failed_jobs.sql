@@ -1,5 +1,5 @@
--- DELETE_PERMAFAILED_JOBS deletes the jobs that cannot run again, also the retired ones, which may count one attempt more
--- than their maximum; running jobs stay.
+-- DELETE_PERMAFAILED_JOBS deletes the jobs that cannot run again, including retired ones, which may have one attempt
+-- more than their maximum; running jobs are kept.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

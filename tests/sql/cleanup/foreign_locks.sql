@@ -1,5 +1,5 @@
--- Node workers cache the ids of task names. While a worker that is not registered holds a job, task names are collected
--- by force only.
+-- Node workers cache the ids of task names. While a worker that is not registered holds a job, task names are only
+-- deleted by force.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- An older snapshot cannot tell which names are in use, so cleanup insists on READ COMMITTED.
+-- An older snapshot does not show which names are in use, so cleanup requires READ COMMITTED.
 begin isolation level repeatable read;
 select plan(1);
 set local search_path = graphile_worker, public;

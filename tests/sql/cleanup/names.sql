@@ -1,4 +1,4 @@
--- Names of tasks and queues that no job uses are collected, but for names to keep and for locked queues.
+-- Names of tasks and queues that no job uses are deleted, except names to keep and locked queues.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A task that does not exist is refused before anything is cleaned up.
+-- An unknown clean-up task is refused before anything is deleted.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

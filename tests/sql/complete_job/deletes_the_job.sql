@@ -1,4 +1,4 @@
--- A completed job is gone; completing it again reports that nothing was done.
+-- A completed job is deleted; completing it again returns false.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,5 @@
--- A transaction that nobody looks at before its commit ends all of its jobs, or fails with those that it does not hold.
+-- A transaction whose caller does not read the result before its commit completes all of its jobs, or fails with the
+-- jobs that the worker does not hold.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

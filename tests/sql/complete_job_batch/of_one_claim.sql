@@ -1,4 +1,4 @@
--- Jobs of one claim are completed as others are, whether they are in queues or not; no ids are all of them.
+-- Jobs of one claim are completed in the same way with and without queues; without ids all of them are completed.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

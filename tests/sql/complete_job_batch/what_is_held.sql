@@ -1,4 +1,4 @@
--- A batch completes what the worker still holds and returns those ids; the rest of the batch is not an error.
+-- A batch completes the jobs that the worker still holds and returns their ids; the others are not an error.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- complete_jobs deletes and returns jobs that nobody works on, and leaves running ones alone.
+-- complete_jobs deletes and returns jobs that are not running, and skips running ones.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

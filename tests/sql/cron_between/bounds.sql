@@ -1,4 +1,4 @@
--- The first bound is exclusive, the other inclusive, and runs come in order.
+-- The first bound is exclusive, the other inclusive, and runs are returned in order.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What each form of a field stands for, and how fields go together.
+-- The meaning of each form of a field, and of combined fields.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

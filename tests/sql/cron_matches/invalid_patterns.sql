@@ -1,4 +1,4 @@
--- What is wrong with a pattern is said in Graphile Worker's words.
+-- Errors in a pattern are reported with Graphile Worker's messages.
 begin;
 select plan(26);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What a backslash means in a plain literal is up to the session.
+-- The meaning of a backslash in a plain literal depends on the session.
 begin;
 select plan(3);
 set local standard_conforming_strings = off;

@@ -1,4 +1,5 @@
--- When a zone's clock is changed, appointments are kept once, and real time goes on.
+-- When the offset of a zone changes, patterns with fixed local times still run once, and patterns with intervals follow
+-- elapsed time.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

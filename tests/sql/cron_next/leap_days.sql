@@ -1,4 +1,4 @@
--- The next run is found however far away it is, and null says that there is none.
+-- The next run is found however far in the future it is; null means that there is none.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

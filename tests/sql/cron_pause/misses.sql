@@ -1,4 +1,4 @@
--- A paused schedule does not run, and what it missed is not made up for.
+-- A paused schedule does not run, and its missed runs are not backfilled.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A schedule that is given another pattern or zone starts anew; the same call again changes nothing.
+-- A schedule that gets another pattern or zone starts anew; repeating the same call changes nothing.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What could not run is not set up, and neither is what a worker has in its crontab.
+-- Schedules that could never run are refused, and so are identifiers in the crontab of a registered worker.
 begin;
 select plan(16);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A schedule in the database runs with whichever worker ticks, from when it was set up.
+-- A schedule in the database runs with any ticking worker, from its creation on.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

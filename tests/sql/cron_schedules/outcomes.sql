@@ -1,4 +1,4 @@
--- The view says when a schedule runs next, when it last ran, and what became of that.
+-- The view shows the next and the last run of a schedule, and the outcome of the last one.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A schedule that is removed leaves its jobs, and nothing else.
+-- Removing a schedule keeps its jobs, and removes everything else of it.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

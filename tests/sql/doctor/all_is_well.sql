@@ -1,4 +1,4 @@
--- doctor() says nothing about a queue that is well, and asks each of the functions that find something.
+-- doctor() returns nothing for a healthy queue, and calls each of its finding functions.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

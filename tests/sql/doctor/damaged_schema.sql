@@ -1,4 +1,4 @@
--- doctor() does not fail where something is not as it should be: it says what it could not examine, and tells the rest.
+-- doctor() does not fail on a damaged schema: it reports what it could not examine, and all other findings.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

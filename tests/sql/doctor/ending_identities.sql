@@ -1,4 +1,4 @@
--- Identities of which 80 % are used are told in time; the remedy begins anew.
+-- Identities of which 80 % are used are reported; the remedy restarts them.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

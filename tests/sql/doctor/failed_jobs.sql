@@ -1,4 +1,4 @@
--- A thousand jobs that failed for good are worth a word; the remedy deletes them.
+-- A thousand permanently failed jobs are reported; the remedy deletes them.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Who holds the advisory locks of names for long is told.
+-- Sessions that hold the advisory locks of names for long are reported.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

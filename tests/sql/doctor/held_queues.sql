@@ -1,5 +1,5 @@
--- A named queue in which jobs have been due for minutes, behind the lock of a worker that is not registered, is told: as
--- workers of Node leave one when they are stopped. The remedy frees it.
+-- A named queue with jobs that have been due for minutes, locked by a worker that is not registered, is reported:
+-- stopped Node workers leave such queues. The remedy frees the queue.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- To a role that may not see the queue, doctor() does not say that all is well.
+-- If the role may not read the queue, doctor() does not report that all is well.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Of a table with more pages than doctor() may read it looks at a sample, and says so.
+-- doctor() reads a sample of a table with more pages than its limit, and reports that.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What is critical comes first, then warnings, then what is only good to know, whatever was looked for first.
+-- Critical findings come first, then warnings, then information, in whatever order they were found.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

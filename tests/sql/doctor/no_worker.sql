@@ -1,5 +1,5 @@
--- Jobs that have been due for minutes while nobody works are critical. Workers that do not register show by their claims
--- that they are there.
+-- Jobs that have been due for minutes without any worker are critical. Workers that do not register are recognized by
+-- their claims.
 begin;
 select plan(13);
 set local search_path = graphile_worker, public;

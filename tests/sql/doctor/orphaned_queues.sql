@@ -1,5 +1,5 @@
--- A queue that is locked though none of its jobs is will not move on by itself; the remedy frees it, unless it was claimed
--- meanwhile.
+-- A queue that is locked although none of its jobs is locked stays locked; the remedy frees it, unless one of its jobs
+-- was claimed in the meantime.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Functions and triggers that are not what the migrations made are told, until ours are back.
+-- Functions and triggers that differ from those of the migrations are reported until they are restored.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- Locks that are older than four hours, or of a registered worker that was not seen for twice dead_after, are told for each
--- worker; the remedy frees them.
+-- Locks that are older than four hours, or whose registered worker was not seen for twice dead_after, are reported for
+-- each worker; the remedy frees them.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

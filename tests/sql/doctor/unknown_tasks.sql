@@ -1,4 +1,4 @@
--- Due jobs of a task that no registered worker has wait for ever. Nothing is said where that cannot be known.
+-- Due jobs of a task that no registered worker has are reported, unless it is not known which tasks are served.
 begin;
 select plan(11);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A trigger adds a job for every new row, in the transaction of the insert: both happen, or neither.
+-- A trigger adds a job for every new row, in the transaction of the insert: either both are committed or none.
 begin;
 select plan(4);
 

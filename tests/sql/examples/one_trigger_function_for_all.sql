@@ -1,4 +1,4 @@
--- One trigger function serves every table with an id: the trigger names the task (TG_ARGV) and says when (WHEN).
+-- One trigger function serves every table with an id: the trigger gives the task (TG_ARGV) and the condition (WHEN).
 begin;
 select plan(7);
 

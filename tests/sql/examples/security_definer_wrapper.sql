@@ -1,5 +1,5 @@
--- A role without any right on the schema adds jobs through a SECURITY DEFINER function, which checks what it passes on.
--- Its search_path is pinned: objects of the caller must not slip into what runs with the owner's rights.
+-- A role without rights on the schema adds jobs through a SECURITY DEFINER function, which checks its arguments. The
+-- function sets its search_path, so that objects of the caller cannot run with the owner's rights.
 begin;
 select plan(7);
 

@@ -1,4 +1,4 @@
--- A failed job waits for its back-off, counted from now or from its run_at, whichever is later, and keeps the reason.
+-- A failed job waits for its back-off, counted from now or from its run_at, whichever is later, and keeps the error.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A worker may give a job up: it stays as permanently failed though attempts are left.
+-- A worker can fail a job permanently although attempts are left.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

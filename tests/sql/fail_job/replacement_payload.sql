@@ -1,4 +1,4 @@
--- A job of which a part is done may be failed with what is left to do.
+-- A partly completed job can be failed with a payload of the remaining work.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

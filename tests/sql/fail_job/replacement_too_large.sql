@@ -1,4 +1,4 @@
--- What is left to do of a job may not be larger than max_payload: then the job has failed for good, and says so.
+-- If the replacement payload is larger than max_payload, the job fails permanently, with that error.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

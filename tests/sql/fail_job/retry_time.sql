@@ -1,4 +1,4 @@
--- A worker may say when to try again, instead of the back-off.
+-- A worker can give the time of the next attempt, instead of the back-off.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A batch fails each job in its own way and says what has become of those that the worker still held.
+-- A batch fails each job with its own arguments, and returns the results of the jobs that the worker still held.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A batch that cannot be understood is refused as a whole.
+-- An invalid batch is refused as a whole.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Escapes that stand for no text, in the message or the payload of one failure, keep none of the batch back.
+-- Escapes that text cannot hold, in the message or the payload of one failure, do not prevent the rest of the batch.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

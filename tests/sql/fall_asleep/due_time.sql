@@ -1,4 +1,4 @@
--- Whatever notify is, fall_asleep says when a job is next due, as next_run_at does.
+-- With every value of notify, fall_asleep returns the next due time, like next_run_at.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

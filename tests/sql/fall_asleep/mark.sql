@@ -1,4 +1,4 @@
--- Only with setting notify = idle a worker that falls asleep is marked, and a mark is renewed when half of it is over:
+-- Only with notify = idle a worker that falls asleep is marked. The mark is renewed after half of its duration, and
 -- must_look_again is true whenever it was written.
 begin;
 select plan(14);

@@ -1,4 +1,4 @@
--- A worker id that no claim would accept, or a mark that would be over at once, is refused.
+-- A worker id that claims refuse, or a duration of the mark that is not positive, is refused.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

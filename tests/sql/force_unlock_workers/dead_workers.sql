@@ -1,4 +1,4 @@
--- force_unlock_workers frees what the named workers hold, jobs and queues; the attempt counts, times stay.
+-- force_unlock_workers frees the jobs and queues of the given workers; the attempt counts, times do not change.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A claim returns what a worker needs to know, counts the attempt and locks the job and its queue by one lease.
+-- A claim returns the columns that a worker needs, counts the attempt, and locks the job and its queue with the same lease.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

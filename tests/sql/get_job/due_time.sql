@@ -1,4 +1,4 @@
--- A job is not claimed before its run_at; what counts as now can be given.
+-- A job is not claimed before its run_at; the current time can be given as an argument.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A job without attempts left is never claimed, however that came about.
+-- A job without attempts left is never claimed, for whatever reason it has none.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

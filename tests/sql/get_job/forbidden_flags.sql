@@ -1,4 +1,4 @@
--- A worker that forbids flags is not given jobs that carry one of them, with and without a queue alike.
+-- A worker does not get jobs with one of its forbidden flags, with and without a queue.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

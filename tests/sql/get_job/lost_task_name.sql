@@ -1,4 +1,4 @@
--- A job whose task name was deleted by hand is not lost from sight: whoever claims jobs of all tasks gets it, nameless.
+-- A job whose task name was deleted by hand can still be claimed, by claims of all tasks, without a name.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Jobs run by priority, run_at, id, with and without a queue alike.
+-- Jobs run in the order of priority, run_at and id, with and without a queue.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

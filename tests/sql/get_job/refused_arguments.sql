@@ -1,4 +1,4 @@
--- A claim without a usable worker id, batch size or expiry is refused, whether there is something to claim or not.
+-- A claim with an invalid worker id, batch size or expiry is refused, even if there is no job to claim.
 begin;
 select plan(14);
 set local search_path = graphile_worker, public;

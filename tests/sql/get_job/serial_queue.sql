@@ -1,4 +1,5 @@
--- A named queue gives one job at a time, in its order, and the next as soon as the one before has ended, however it ended.
+-- A named queue runs one job at a time, in order; the next one can be claimed as soon as the previous one has ended in
+-- any way.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- When there is nothing to claim, get_job frees stale locks and looks again, at most once a minute in the whole fleet.
+-- If there is no job to claim, get_job frees stale locks and tries again, at most once a minute in the whole fleet.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A worker gets jobs of the tasks that it names, of all tasks if it names none, with and without a queue alike.
+-- A worker gets jobs of the given tasks, or of all tasks without that argument, with and without a queue.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- A worker runs a suspect alone for a beat; then it may claim others, unless the suspect has to be alone. Of those that have
--- to, one runs at a time.
+-- A worker runs a suspect alone for one heartbeat interval; then it may claim other jobs, unless the suspect has to be
+-- alone. Of the suspects that have to be alone, one runs at a time.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A job that is replaced by its key is another one: nothing counts against it.
+-- A job that is replaced by its key is no longer a suspect.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Queues whose heads have to run alone do not hide other queues, however many they are.
+-- Queues whose first jobs have to run alone do not hide other queues, however many they are.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

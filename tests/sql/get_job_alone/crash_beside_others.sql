@@ -1,5 +1,5 @@
--- A crash while a suspect ran beside others counts against no job, and costs nobody an attempt. The suspect has to be
--- alone after that, for all of its run, and its crashes count.
+-- A crash while a suspect ran with other jobs counts against no job, and no job loses an attempt. Afterwards the
+-- suspect has to be alone during its whole run, and its crashes count.
 begin;
 select plan(19);
 set local search_path = graphile_worker, public;

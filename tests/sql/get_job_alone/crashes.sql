@@ -1,4 +1,4 @@
--- Only a crash while a job was alone counts against it; after as many as are allowed it has failed for good.
+-- Only a crash while a job was alone counts against it; after the allowed number of crashes it fails permanently.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- How many crashes a job may cause is a setting.
+-- The allowed number of crashes of a job is a setting.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The jobs that were with a dead worker are claimed alone: by their own function, and nothing beside them.
+-- The jobs of a dead worker are claimed alone: with a function of their own, and with no other job.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

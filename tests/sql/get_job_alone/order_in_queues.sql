@@ -1,4 +1,4 @@
--- A job of a named queue that has to run alone keeps its place: none behind it overtakes, and it does not overtake.
+-- A job of a named queue that has to run alone keeps its place: later jobs do not overtake it, and it overtakes none.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

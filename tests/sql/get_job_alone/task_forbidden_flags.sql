@@ -1,4 +1,4 @@
--- A job that has to run alone is left, too, when it has a forbidden flag of its task; and then it holds nobody up.
+-- A job that has to run alone is also skipped if it has a forbidden flag of its task; then it does not block other jobs.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Suspects cost all claims time: there are never more than 10 000, and those that there are stay.
+-- Suspects make all claims slower, so there are never more than 10 000; further jobs do not become suspects.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What a worker cannot run it is not given.
+-- A worker does not get a suspect that it cannot run.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- A beat says that a job waits to run alone to all that run its task. One of those that are busy makes room for it, for a
--- beat, and no worker that may not take it.
+-- heartbeat() tells all workers with its task that a job waits to run alone. One of the busy workers makes room for it,
+-- for one heartbeat interval; workers that may not run it do not.
 begin;
 select plan(17);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Many jobs with one run_at, as a bulk enqueue makes them, come by id.
+-- Many jobs with the same run_at, as a bulk enqueue adds them, are claimed in the order of their ids.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

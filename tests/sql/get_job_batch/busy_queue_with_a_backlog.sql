@@ -1,5 +1,5 @@
--- A long backlog of a busy queue in front hides nothing: neither the heads of other queues nor jobs without a queue, and
--- they come in their order.
+-- A long backlog of a busy queue hides neither the first jobs of other queues nor jobs without a queue, which are
+-- claimed in order.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

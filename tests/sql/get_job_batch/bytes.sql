@@ -1,5 +1,5 @@
--- A batch ends where the payloads would have more than max_bytes together, as they are sent, whatever they are compressed
--- to; but it holds one job at least. What is left is as it was.
+-- A batch ends before its payloads, uncompressed, would exceed max_bytes together, but contains at least one job. The
+-- remaining jobs do not change.
 begin;
 select plan(18);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Of a free queue with a long backlog a batch takes the head, and fills up with what stands behind the backlog.
+-- Of a free queue with a long backlog a batch takes the first job, and continues with the jobs after the backlog.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- A batch holds the jobs that come first by priority, run_at, id, in this order, with and without a queue alike; of each
--- queue it holds the first job only.
+-- A batch contains the first jobs by priority, run_at and id, in this order, with and without a queue; of each queue
+-- only the first job.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

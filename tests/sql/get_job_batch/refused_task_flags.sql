@@ -1,4 +1,4 @@
--- Forbidden flags of tasks that are no object of lists of texts are refused, whether there is something to claim or not.
+-- Forbidden flags of tasks that are not an object of arrays of texts are refused, even if there is no job to claim.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Of each task that has forbidden flags, jobs with one of these are left; the same flag on another task's job is nothing.
+-- Jobs with a forbidden flag of their task are not claimed; the same flag on jobs of other tasks has no effect.
 begin;
 select plan(11);
 set local search_path = graphile_worker, public;

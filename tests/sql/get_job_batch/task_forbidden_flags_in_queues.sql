@@ -1,5 +1,5 @@
--- In a named queue a job with a forbidden flag of its task is passed by as any other that the worker cannot run; the order
--- of the others stays, in one queue and among all.
+-- In a named queue a job with a forbidden flag of its task is skipped like any other that the worker cannot run; the
+-- order of the others is kept, within the queue and among all jobs.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

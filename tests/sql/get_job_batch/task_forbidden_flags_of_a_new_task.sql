@@ -1,5 +1,5 @@
--- A task whose first job comes while a claim is under way is not claimed regardless of its forbidden flags, though the
--- claim could not know the task when it began.
+-- If the first job of a task is added during a claim, it is not claimed in spite of its forbidden flags, although the
+-- claim did not know the task when it began.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What docs/privileges.md shows of roles that are not the owner.
+-- The examples of docs/privileges.md for roles that are not the owner.
 begin;
 select plan(5);
 create role gw_test_app;

@@ -1,4 +1,4 @@
--- A worker that beats while others recover it keeps what is left.
+-- A worker that sends a heartbeat while others recover it keeps its remaining jobs.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

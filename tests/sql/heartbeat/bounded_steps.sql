@@ -1,4 +1,4 @@
--- However much a dead worker holds, one beat frees no more than a step of it, and asks for the next beat at once.
+-- One heartbeat frees a limited number of a dead worker's jobs, and requests the next heartbeat at once.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A canceled job whose worker died has failed.
+-- A canceled job whose worker has died is failed.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A beat tells a worker which of its jobs were canceled, until they do not run any more.
+-- A heartbeat returns the worker's canceled jobs until they no longer run.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

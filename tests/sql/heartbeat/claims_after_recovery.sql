@@ -1,4 +1,5 @@
--- What a recovered worker claims before it dies again without a beat is found by the sweep, and recovered.
+-- Jobs that a recovered worker claims before it dies again, without a heartbeat in between, are found by the sweep and
+-- recovered.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

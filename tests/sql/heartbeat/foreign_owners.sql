@@ -1,4 +1,4 @@
--- What workers hold that are not registered, such as those of Node, is never recovered: it keeps its four hours.
+-- Jobs and queues of workers that are not registered, such as those of Node, are not recovered: they keep their four hours.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- With setting recovered_jobs = run, jobs of dead workers do not wait.
+-- With recovered_jobs = run, jobs of dead workers are due at once.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

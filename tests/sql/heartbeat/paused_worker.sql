@@ -1,4 +1,4 @@
--- A worker that was taken for dead learns at its next beat what it has lost, and goes on.
+-- A worker that was considered dead learns from its next heartbeat which jobs it has lost, and continues.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What a silent worker has claimed within dead_after shows that it lived then, and is left until that is as old.
+-- Claims of a silent worker within dead_after show that it was alive then; they are not recovered until they are older.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

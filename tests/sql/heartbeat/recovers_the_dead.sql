@@ -1,4 +1,4 @@
--- The jobs and queues of a worker that was silent for too long are free again, and say what happened.
+-- The jobs and queues of a worker that was silent for too long are freed, with an error that describes what happened.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Ids and leases that do not fit together are refused.
+-- Arrays of ids and leases that do not correspond are refused.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,5 @@
--- A trigger that refuses to free a job keeps no other from being recovered. It stays locked, and is tried again by the sweep.
+-- A trigger that refuses to free a job does not prevent the recovery of others. The job stays locked, and the sweep
+-- tries again.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A beat renews locks older than an hour, of jobs and their queues, and says by which leases they are held now.
+-- A heartbeat renews locks of jobs and their queues that are older than an hour, and returns the new leases.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

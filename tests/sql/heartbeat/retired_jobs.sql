@@ -1,4 +1,4 @@
--- A job that was replaced or removed while its worker died stays dead.
+-- A job that was replaced or removed while its worker died does not run again.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

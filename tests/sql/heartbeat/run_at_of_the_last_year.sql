@@ -1,4 +1,5 @@
--- The jobs of a dead worker are recovered, whenever they are due: one that was claimed with another now keeps its time.
+-- The jobs of a dead worker are recovered whatever their run_at: a job that was claimed with another current time keeps
+-- its run_at.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

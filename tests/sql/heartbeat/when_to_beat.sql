@@ -1,4 +1,4 @@
--- A beat says when the next one is due: setting beat_every, or a quarter of dead_after if that is less.
+-- A heartbeat returns the time of the next one: after beat_every, or a quarter of dead_after if that is less.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Only a worker that has beaten without a gap for as long as dead_after may take another one for dead.
+-- Only a worker that has sent heartbeats without a gap for dead_after may consider another one dead.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

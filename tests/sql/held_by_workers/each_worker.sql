@@ -1,4 +1,4 @@
--- held_by_workers() says of each of some workers what it holds.
+-- held_by_workers() returns what each of the given workers holds.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A context is for the request that it came with: a job that is asked for again has another one, or none.
+-- A context belongs to one revision of a job: a replaced job has another context, or none.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Contexts of jobs that are gone, whoever ended them, are removed as new ones come and by the sweep.
+-- Contexts of deleted jobs, however they were deleted, are removed when new ones are stored and by the sweep.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

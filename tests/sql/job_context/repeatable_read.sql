@@ -1,4 +1,5 @@
--- Above READ COMMITTED a row that somebody else removes at the same time would be an error, so nobody cleans up there.
+-- Above READ COMMITTED, deleting a row that another session deletes at the same time is an error, so contexts are not
+-- cleaned up there.
 begin isolation level repeatable read;
 select plan(2);
 set local search_path = graphile_worker, public;

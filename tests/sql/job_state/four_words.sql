@@ -1,4 +1,4 @@
--- job_state() has one word for each job, and everything that counts jobs counts by it.
+-- job_state() returns one of four states for each job, and all functions that count jobs use it.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What jobs_for_scaling() costs depends neither on the jobs that are not due nor on how many are.
+-- The cost of jobs_for_scaling() depends neither on jobs that are not due nor on the number of due ones.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

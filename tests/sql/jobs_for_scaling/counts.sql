@@ -1,4 +1,4 @@
--- jobs_for_scaling() counts the jobs that are due or run, up to a bound.
+-- jobs_for_scaling() counts the due and the running jobs, up to a limit.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- list_jobs() tells about jobs what show_jobs() tells, but for the payload.
+-- list_jobs() returns the columns of show_jobs(), except the payload.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- list_queues() says how many jobs of each queue stand where, and who holds it.
+-- list_queues() returns the number of jobs in each state for each queue, and which worker holds it.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

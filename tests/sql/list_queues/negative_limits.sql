@@ -1,4 +1,4 @@
--- A negative limit is refused with the name of the argument, by every function that takes one; 0 is none at all.
+-- Every function with a limit refuses a negative one with the name of the argument; 0 returns no rows.
 begin;
 select plan(22);
 set local search_path = graphile_worker, public;

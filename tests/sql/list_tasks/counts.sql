@@ -1,4 +1,4 @@
--- list_tasks() says how many jobs of each task stand where, and who runs it.
+-- list_tasks() returns the number of jobs in each state for each task, and how many workers have it.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

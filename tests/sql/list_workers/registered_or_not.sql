@@ -1,4 +1,4 @@
--- list_workers() has the workers that are registered, and those that are not but hold something.
+-- list_workers() returns the registered workers, and those that are not registered but hold something.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

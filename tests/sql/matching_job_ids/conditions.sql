@@ -1,4 +1,4 @@
--- matching_job_ids() returns the jobs that every given condition is true of.
+-- matching_job_ids() returns the jobs that match all given conditions.
 begin;
 select plan(19);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Page after page, each after the last id of the one before, gives every job once.
+-- Pages that each begin after the last id of the previous one contain every job once.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The next due time is the earliest run_at after now of a job that waits, whatever its priority or queue.
+-- The next due time is the earliest run_at after now of a waiting job, whatever its priority or queue.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

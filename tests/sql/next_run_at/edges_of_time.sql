@@ -1,4 +1,4 @@
--- A job at infinity is never due, so no time of it is told; the last times there are, are times.
+-- A job at infinity is never due and has no due time; the latest finite times are due times.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

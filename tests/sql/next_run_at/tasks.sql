@@ -1,4 +1,4 @@
--- Of jobs of other tasks in front, however many, the answer may be too early, but never later than the first of ours.
+-- Because of jobs of other tasks the result may be too early, but it is never later than the first job of the given tasks.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

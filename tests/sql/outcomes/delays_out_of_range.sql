@@ -1,4 +1,5 @@
--- A delay that leads past all times parks a job, or makes it due since ever; none is an error that the worker cannot report.
+-- A delay beyond the range of times makes a job never due, or due at once; it is not an error, which the worker could
+-- not report.
 begin;
 select plan(13);
 set local search_path = graphile_worker, public;

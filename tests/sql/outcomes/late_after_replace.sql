@@ -1,5 +1,5 @@
--- A job was returned, replaced through its key and claimed again by the same worker: what is reported by the first lease
--- would be about the old payload, and is refused.
+-- A job was returned, replaced by its key and claimed again by the same worker: an outcome with the first lease, which
+-- is about the old payload, is refused.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

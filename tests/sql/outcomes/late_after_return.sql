@@ -1,5 +1,5 @@
--- A job was returned and claimed again by the same worker: whatever is reported by the first lease is refused, and the
--- second claim is untouched. attempts cannot tell these claims apart; the lease can.
+-- A job was returned and claimed again by the same worker: an outcome with the first lease is refused and does not
+-- affect the second claim. attempts cannot distinguish these claims, the lease can.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Batches that do not fit together are refused as a whole: what was meant cannot be known.
+-- Batches with arrays that do not correspond are refused as a whole.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;

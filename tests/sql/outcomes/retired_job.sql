@@ -1,5 +1,5 @@
--- A job that was replaced while it ran stays dead whatever its worker, or the sweep, reports, and that is what they are
--- told; completing it removes it.
+-- A job that was replaced while it ran does not run again, whatever its worker or the sweep reports, and the result says so;
+-- completing it deletes it.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

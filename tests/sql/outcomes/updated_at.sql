@@ -1,4 +1,4 @@
--- updated_at tells when a producer or an administrator changed a job; claims and outcomes leave it alone.
+-- updated_at is the time of the last change by a producer or an administrator; claims and outcomes do not change it.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

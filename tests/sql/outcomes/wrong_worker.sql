@@ -1,4 +1,4 @@
--- Only the worker that holds a job can report on it, with a lease or without; nor can anybody about a job that waits.
+-- Only the worker that holds a job can report its outcome, with or without a lease; a waiting job has no outcome.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

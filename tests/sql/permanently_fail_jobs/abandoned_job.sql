@@ -1,5 +1,5 @@
--- A job that was locked for more than four hours is failed under its lock; should the worker turn up after all and hand
--- it back, as ours or as Node do, it stays dead.
+-- A job that was locked for more than four hours is failed although it is locked; if its worker returns it later, by
+-- our functions or Node's, it stays failed.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- permanently_fail_jobs uses up the attempts of jobs that nobody works on, and leaves running ones alone.
+-- permanently_fail_jobs uses up the attempts of jobs that are not running, and skips running ones.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- queue_depth() says how many jobs stand where.
+-- queue_depth() returns the number of jobs in each state.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

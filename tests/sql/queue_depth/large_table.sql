@@ -1,4 +1,4 @@
--- Of a large table queue_depth() looks at a sample, so that it costs the same however many jobs there are.
+-- queue_depth() reads a sample of a large table, so that its cost does not depend on the number of jobs.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,5 @@
--- queue_stats() is the queue in one row. Its counters are seen to move in tests/go, for they count what is committed.
+-- queue_stats() returns one row about the queue. tests/go checks that its counters change, because they only count
+-- committed jobs.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The view has all recurring jobs that were made known, and says where they come from.
+-- The view contains all known recurring jobs, and where they come from.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

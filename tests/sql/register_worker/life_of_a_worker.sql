@@ -1,4 +1,4 @@
--- A worker registers, beats and leaves; registering again updates what is known about it.
+-- A worker registers, sends heartbeats and unregisters; registering again updates its row.
 begin;
 select plan(10);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A worker id that no claim would accept, or a concurrency below one, is refused.
+-- A worker id that claims refuse, or a concurrency below one, is refused.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A running job is not deleted: it loses its key and, however it ends, does not run again.
+-- A running job is not deleted: it loses its key and, whatever its outcome, does not run again.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

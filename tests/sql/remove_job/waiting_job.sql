@@ -1,4 +1,4 @@
--- A job that does not run is deleted and returned, whatever became of it before.
+-- A job that is not running is deleted and returned, in any state.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A worker asks which jobs it still holds; locks that have become old are renewed, with their queues, by a new lease.
+-- A worker asks which jobs it still holds; old locks of jobs and queues get a new lease.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;

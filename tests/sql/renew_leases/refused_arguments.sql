@@ -1,4 +1,4 @@
--- Ids and leases that do not fit together are refused; without a lease nothing is held.
+-- Arrays of ids and leases that do not correspond are refused; a job without a lease does not count as held.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- reschedule_jobs changes what is given about jobs that nobody works on, and leaves running ones alone.
+-- reschedule_jobs changes the given values of jobs that are not running, and skips running ones.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

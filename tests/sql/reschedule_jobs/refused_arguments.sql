@@ -1,4 +1,4 @@
--- Numbers that do not fit are refused with a code, and nothing is changed.
+-- Numbers out of range are refused with a SQLSTATE, and nothing is changed.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A job whose worker died in its last attempt has failed for good, and says why.
+-- A job whose worker died in its last attempt has failed permanently, with that reason.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A registered worker that was seen within dead_after lives: what it holds stays its own, whatever expiry somebody asks for.
+-- A registered worker that was seen within dead_after keeps what it holds, whatever the expiry.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- An expiry that would free the locks of everybody is refused.
+-- An expiry that would free all locks is refused.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

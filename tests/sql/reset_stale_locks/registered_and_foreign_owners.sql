@@ -1,4 +1,4 @@
--- Locks older than the expiry are freed; owners that are not registered keep four hours whatever the expiry.
+-- Locks older than the expiry are freed; workers that are not registered keep four hours whatever the expiry.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

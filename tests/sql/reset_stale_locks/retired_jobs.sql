@@ -1,5 +1,5 @@
--- A running job that was replaced has one attempt more than its maximum. When a Node worker has let it go, a sweep takes
--- that one off, as Graphile Worker's clean-up wants it; not from a job that still runs.
+-- A running job that was replaced has one attempt more than its maximum. When a Node worker has released it, a sweep
+-- removes that attempt, as Graphile Worker's clean-up requires; not while the job still runs.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- retry_jobs() makes jobs run now, gives failed ones their attempts back, and leaves alone what runs or was replaced.
+-- retry_jobs() makes jobs due now, restores the attempts of failed ones, and skips running and replaced ones.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A returned job is as it was before its claim: the attempt does not count, everything else stays.
+-- A returned job is as it was before its claim: the attempt does not count, everything else is unchanged.
 begin;
 select plan(5);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A batch returns what the worker still holds, by the lease beside each id; run_in puts all of them off.
+-- A batch returns the jobs that the worker still holds, by the lease of each id; run_in delays all of them.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- What is locked in a worker's name goes back as if it had not been claimed, except what the worker knows of.
+-- Jobs that are locked by a worker are returned as if they had not been claimed, except those that the worker knows.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

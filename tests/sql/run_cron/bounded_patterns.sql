@@ -1,4 +1,4 @@
--- No more than 10 000 patterns are remembered, whoever calls run_cron with how many; what finds no room runs all the same.
+-- At most 10 000 patterns are cached, whoever calls run_cron with however many; items without a cached pattern run as well.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The jobs of an item have what it says, and in their payload the run that they are for.
+-- The jobs of an item have the item's values, and their payload contains the time of the run.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

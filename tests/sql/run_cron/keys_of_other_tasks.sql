@@ -1,4 +1,4 @@
--- A schedule replaces waiting jobs of its own task by its key, and none of another task: that would be to remove it.
+-- A schedule replaces a waiting job of its own task by its key, but never one of another task.
 begin;
 select plan(9);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Items that make no sense are refused as a whole, and it is said which is wrong.
+-- Invalid items are refused as a whole, and the error says which item is invalid.
 begin;
 select plan(26);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A worker that starts makes new items known without running them, and backfills those that were known, oldest first.
+-- A starting worker makes new items known without running them, and backfills known ones, oldest run first.
 begin;
 select plan(7);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A tick adds all that is due after the last minute that the worker has handled, each minute once, whoever else ticks.
+-- A tick adds all runs after the last minute that the worker has handled, each minute once, whichever workers tick.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;

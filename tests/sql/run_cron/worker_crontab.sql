@@ -1,4 +1,4 @@
--- A registered worker's crontab is known, and an item that is a schedule in the database too does not run: the schedule does.
+-- The crontab of a registered worker is known, and an item with the identifier of a schedule in the database does not run.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- \d+ and \df+ are the manual: whatever a user can meet in the schema says what it is.
+-- \d+ and \df+ are the manual: all objects that a user can see have a comment.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Constraints have Graphile Worker's names and meaning, on every table of the contract, and there is no other.
+-- Every table of the contract has the constraints of Graphile Worker, with their names and meaning, and no others.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,7 @@
--- The seven public functions have Graphile Worker's signatures, once each: an overload would make its calls ambiguous.
--- One difference: reschedule_jobs and force_unlock_workers are plpgsql, not sql, because they check and wake.
+-- The seven public functions have Graphile Worker's signatures, without overloads, which would make its calls
+-- ambiguous.
+-- The only difference: reschedule_jobs and force_unlock_workers are plpgsql instead of sql, because they check
+-- arguments and wake workers.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

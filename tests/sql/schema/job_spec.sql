@@ -1,4 +1,5 @@
--- The type job_spec has Graphile Worker's attributes in its order: Node builds it from JSON by name and casts rows to it.
+-- The type job_spec has Graphile Worker's attributes in its order, because Node builds it from JSON by name and casts
+-- rows to it.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- The view jobs is Graphile Worker's public window on the queue: everything about a job but its payload and inner ids.
+-- The view jobs is Graphile Worker's public view of the queue: everything about a job except its payload and internal ids.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,5 @@
--- The ledger that Node workers read holds Graphile Worker's revisions 1 to 20 with their flags, and nothing of ours:
--- a row above 20 would make Node warn or refuse.
+-- The table migrations, which Node workers read, contains Graphile Worker's revisions 1 to 20 with their flags, and no
+-- rows of ours: with a row above 20 Node would warn or refuse to start.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

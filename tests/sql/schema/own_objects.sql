@@ -1,4 +1,4 @@
--- What stands in the schema beside Graphile Worker's objects is ours and told apart by its name.
+-- All objects in the schema other than Graphile Worker's are ours, and their names show that.
 begin;
 select plan(4);
 set local search_path = graphile_worker, public;

@@ -1,5 +1,6 @@
--- Row level security without a policy keeps rows from everybody but the owner, whatever is granted to them. Two tables that
--- add_job reads have one: what is in them is no secret, and whoever may call add_job goes by it.
+-- Row level security without a policy hides rows from all roles except the owner, whatever they are granted. Two tables
+-- that add_job reads have a policy: their content is not secret, and add_job must apply it for every role that may call
+-- it.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

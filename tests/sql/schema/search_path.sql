@@ -1,6 +1,6 @@
--- Functions pin their search_path, so that a caller's path cannot slip foreign functions or operators into them.
--- The exceptions are single SQL expressions, which callers inline, and which a path of their own would keep from it: every
--- name in them is qualified, as scripts/check-names.sql checks.
+-- Functions set their search_path, so that they never use functions or operators of the caller's path.
+-- The exceptions are single SQL expressions, which are inlined, and which a search_path of their own would prevent from
+-- being inlined: all names in them are qualified, as scripts/check-names.sql checks.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

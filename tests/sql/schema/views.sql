@@ -1,4 +1,4 @@
--- Our views depend on no table or view of Graphile Worker's, whose migrations could not change or drop it then.
+-- Our views do not depend on tables or views of Graphile Worker, because its migrations could not change or drop these then.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

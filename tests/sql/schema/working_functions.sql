@@ -1,4 +1,4 @@
--- The functions that workers call have the signatures that are documented; clients in any language rely on the names.
+-- The functions that workers call have the documented signatures; clients in any language depend on the names.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Settings are checked when they are set; null brings the default back.
+-- Settings are checked when they are set; null restores the default.
 begin;
 select plan(26);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- Every default passes the check that a set value has to pass.
+-- Every default passes the check of set values.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

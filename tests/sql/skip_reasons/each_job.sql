@@ -1,4 +1,4 @@
--- skip_reasons() returns why the functions that change jobs have skipped each of some jobs.
+-- skip_reasons() returns why the functions that change jobs have skipped each of the given jobs.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

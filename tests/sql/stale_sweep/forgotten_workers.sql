@@ -1,4 +1,4 @@
--- The sweep forgets workers that were not seen for a day, or for what was set.
+-- The sweep deletes workers that were not seen for a day, or for the time in the setting.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

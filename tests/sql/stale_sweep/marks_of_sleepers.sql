@@ -1,4 +1,4 @@
--- The sweep takes away the marks of workers that fell asleep and never came back.
+-- The sweep deletes the marks of workers that fell asleep and ended.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;

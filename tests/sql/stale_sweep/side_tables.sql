@@ -1,4 +1,4 @@
--- The sweep and cleanup() take from the side tables what is not needed any more, also where no worker beats.
+-- The sweep and cleanup() delete unneeded rows from the side tables, even if no worker sends heartbeats.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

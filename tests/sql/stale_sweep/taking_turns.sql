@@ -1,4 +1,4 @@
--- The sweep runs at most once in a while for the whole fleet; how often is a setting.
+-- The sweep runs at most once per interval in the whole fleet; the interval is a setting.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

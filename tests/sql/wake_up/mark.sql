@@ -1,4 +1,4 @@
--- A worker that wakes up takes its own mark away, if there is one.
+-- A worker that wakes up deletes its own mark, if there is one.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;
