@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// A part is where in the file of a report something goes.
+// A part is a part of a report's file.
 type part int
 
 const (
@@ -18,11 +18,11 @@ const (
 	parts
 )
 
-// A document prints a report as it comes, and keeps it for a file in which the summary stands in front.
+// A document prints a report while it is written, and keeps it for a file in which the summary comes first.
 type document struct {
 	stdout io.Writer
 	file   *os.File // may be nil
-	part   part     // where the next words go
+	part   part     // the part that is being written
 	text   [parts]bytes.Buffer
 }
 

@@ -1,4 +1,4 @@
-// Package harness is what the benchmarks have in common: flags, servers, rounds and the report.
+// Package harness contains the common parts of the benchmarks: flags, servers, rounds and the report.
 package harness
 
 import (
@@ -20,7 +20,7 @@ import (
 // ExitUsage is the exit code after wrong flags.
 const ExitUsage = 2
 
-// A Bench is what scenarios work with on one server.
+// A Bench is the environment of scenarios on one server.
 type Bench struct {
 	Options
 	*server.Server
@@ -28,7 +28,7 @@ type Bench struct {
 	Progress io.Writer
 }
 
-// A Scenario measures one thing and reports it. B is what the program keeps beside a Bench.
+// A Scenario measures and reports one result. B is the program's own environment.
 type Scenario[B any] struct {
 	Name  string
 	Title string
@@ -43,16 +43,16 @@ type Program[B any] struct {
 	// Flags adds flags of the program. Default: none.
 	Flags func(*flag.FlagSet)
 
-	// Settings are those of the server that differ from a stock one, besides max_connections. Default: none.
+	// Settings are settings of the server that differ from PostgreSQL's defaults, other than max_connections. Default: none.
 	Settings map[string]string
 
 	// Open prepares a server.
 	Open func(context.Context, *Bench) (B, error)
 
-	// Scenarios are all there are, in the order of the report.
+	// Scenarios are all scenarios, in the order of the report.
 	Scenarios []Scenario[B]
 
-	// Close writes what goes in front of the scenarios in the file, and behind them on stdout. Default: nothing.
+	// Close writes the summary, which comes before the scenarios in the file and after them on stdout. Default: no summary.
 	Close func(*report.Report, Options) error
 }
 
@@ -102,7 +102,7 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	return 0
 }
 
-// runServer runs the scenarios on one server. One that fails says so in the report and does not stop the next.
+// runServer runs the scenarios on one server. A failed scenario is reported and does not stop the next ones.
 func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, binDir string, progress io.Writer) (err error) {
 	s, err := server.Start(ctx, binDir, p.Settings, o.Quick)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, 
 	return err
 }
 
-// Turns returns the order of contenders in a round: there and back, so that none always follows the same one.
+// Turns returns the order of contenders in a round: alternately forwards and backwards, so that none always follows the same one.
 func Turns[T any](round int, all []T) []T {
 	if round%2 == 0 {
 		return all
@@ -148,7 +148,7 @@ func Turns[T any](round int, all []T) []T {
 	return back
 }
 
-// processor names the processor, where the system says.
+// processor returns the name of the processor, if the system provides it.
 func processor() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err == nil {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Options are what the flags say.
+// Options are the values of the flags.
 type Options struct {
-	Rounds int    // measure so many times
-	Quick  bool   // measure little
+	Rounds int    // number of rounds
+	Quick  bool   // short measurements
 	Node   bool   // measure Node's Graphile Worker, too
-	Report string // the file for the report; empty: none
+	Report string // the file for the report; empty for none
 
 	scenarios *regexp.Regexp
 	binDirs   []string
 }
 
-// Scale returns n, or a part of it for a quick run.
+// Scale returns n, or less for a quick run.
 func (o Options) Scale(n int) int {
 	if o.Quick {
 		return max(n/20, 1)
@@ -67,10 +67,10 @@ func parseOptions(program string, more func(*flag.FlagSet), args []string, stder
 	return o, nil
 }
 
-// plain are words that a shell takes as they are.
+// plain matches words that need no quotes in a shell.
 var plain = regexp.MustCompile(`^[\w./=-]+$`)
 
-// repeatable returns flags as one types them, without where things are on this machine.
+// repeatable returns flags as they are typed, without paths of this machine.
 func repeatable(args []string) string {
 	var line strings.Builder
 	for i, arg := range args {

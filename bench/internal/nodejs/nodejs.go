@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// Template is the database that Node has installed its schema in.
+	// Template is the database in which Node has installed its schema.
 	Template = "template_node"
 
 	// Package is the release that is measured, by its name in tests/node/package.json.
 	Package = "gw18"
 
-	// Version is what this release calls itself.
+	// Version is the version that this release reports.
 	Version = "0.18.0"
 )
 
-// Install makes the template of Node's databases.
+// Install creates the template of Node's databases.
 func Install(ctx context.Context, s *server.Server) error {
 	if _, err := s.Exec(ctx, "create database "+Template); err != nil {
 		return err
@@ -55,7 +55,7 @@ func Install(ctx context.Context, s *server.Server) error {
 	return queue.AddTasks(ctx, s, Template)
 }
 
-// Folder returns the path of tests/node, found from the working directory upwards.
+// Folder returns the path of tests/node, which it searches in the working directory and its parents.
 func Folder() (string, error) {
 	dir, err := filepath.Abs(".")
 	for err == nil {
@@ -71,7 +71,7 @@ func Folder() (string, error) {
 	return "", fmt.Errorf("find Node.js and Graphile Worker: %w", err)
 }
 
-// Command returns a script with its arguments, run by the Node.js of tests/node.
+// Command returns a command that runs a script with its arguments in the Node.js of tests/node.
 func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, error) {
 	dir, err := Folder()
 	if err != nil {
@@ -79,12 +79,12 @@ func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, err
 	}
 	program := filepath.Join(dir, "node_modules", "node", "bin", "node")
 	if _, err := os.Stat(program); err != nil {
-		return nil, fmt.Errorf("find Node.js and Graphile Worker: %w; run `make deps`, or leave them out by -node=false", err)
+		return nil, fmt.Errorf("find Node.js and Graphile Worker: %w; run `make deps`, or leave them out with -node=false", err)
 	}
 	return exec.CommandContext(ctx, program, append([]string{script}, args...)...), nil
 }
 
-// Readable returns a URL as Node.js reads it: libpq takes a port without a host, URL in JavaScript does not.
+// Readable returns a URL that Node.js can parse: libpq accepts a port without a host, URL in JavaScript does not.
 func Readable(databaseURL string) string {
 	u, err := url.Parse(databaseURL)
 	if err != nil || u.Hostname() != "" || u.Port() == "" {

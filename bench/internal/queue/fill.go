@@ -2,12 +2,12 @@ package queue
 
 import "fmt"
 
-// Fill is a statement that inserts n ready plain jobs, of the last hours, one a millisecond.
+// Fill returns a statement that inserts n ready plain jobs of the last hours, one per millisecond.
 func Fill(n int) string {
 	return Insert(n, "run_at", "now() - interval '6 hours' + i * interval '1 ms'")
 }
 
-// Insert is a statement that inserts n jobs with values for some columns, in which i counts from 1; the other columns get
+// Insert returns a statement that inserts n jobs with values for some columns, in which i counts from 1; the other columns get
 // their defaults.
 func Insert(n int, columns, values string) string { return InsertFor(Task, n, columns, values) }
 
@@ -18,7 +18,7 @@ func InsertFor(task string, n int, columns, values string) string {
 		JobsTable, columns, values, TasksTable, n, task)
 }
 
-// AddQueues is a statement that adds n idle queues, queue-1 and so on.
+// AddQueues returns a statement that adds n idle queues, queue-1 and so on.
 func AddQueues(n int) string {
 	return fmt.Sprintf("insert into %s (queue_name) select 'queue-' || i from generate_series(1, %d) as s (i)", QueuesTable, n)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Job is a row of a claim. Every contender's rows are read in full, each column into the field of its name.
+// A Job is a row of a claim. The rows of every contender are read completely, each column into the field with its name.
 type Job struct {
 	ID        int64
-	QueueID   *int32  // some contenders tell the id of the queue,
-	QueueName *string // some its name
+	QueueID   *int32  // some contenders return the id of the queue,
+	QueueName *string // others its name
 	Lease     int64
 
 	taskID         *int32
@@ -32,7 +32,7 @@ type Job struct {
 	isAvailable    bool
 }
 
-// field returns where a column goes.
+// field returns a pointer to the field of a column.
 func (j *Job) field(column string) any {
 	switch column {
 	case "id":
@@ -90,7 +90,7 @@ func ReadJobs(rows pgx.Rows, n int) ([]Job, error) {
 			for _, description := range rows.FieldDescriptions() {
 				field := read.field(description.Name)
 				if field == nil {
-					return nil, fmt.Errorf("read jobs: column %s is new", description.Name)
+					return nil, fmt.Errorf("read jobs: unknown column %s", description.Name)
 				}
 				fields = append(fields, field)
 			}

@@ -1,4 +1,4 @@
-// Package queue has what the contenders share that work the same tables: ours, the reference and Node's Graphile Worker.
+// Package queue contains what the contenders with Graphile Worker's tables share: ours, the reference and Node's Graphile Worker.
 package queue
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Schema is where they keep their tables.
+	// Schema is the schema of their tables.
 	Schema = "graphile_worker"
 
 	// JobsTable, QueuesTable and TasksTable are their tables.
@@ -21,17 +21,17 @@ const (
 	QueuesTable = Schema + "._private_job_queues"
 	TasksTable  = Schema + "._private_tasks"
 
-	// Template is the database with our schema that others are copies of.
+	// Template is the database with our schema from which others are copied.
 	Template = "template_ours"
 
-	// Task is the one that the jobs of the benchmark are for.
+	// Task is the task of the benchmark's jobs.
 	Task = "bench"
 )
 
-// Tasks are those that the claims ask for.
+// Tasks are the tasks of claims.
 var Tasks = []string{Task, "bench-too"}
 
-// Install makes our template.
+// Install creates our template.
 func Install(ctx context.Context, s *server.Server) error {
 	if _, err := s.Exec(ctx, "create database "+Template); err != nil {
 		return err
@@ -50,7 +50,7 @@ func Install(ctx context.Context, s *server.Server) error {
 	return AddTasks(ctx, s, Template)
 }
 
-// AddTasks names the tasks of the benchmark in a database.
+// AddTasks inserts the tasks of the benchmark in a database.
 func AddTasks(ctx context.Context, s *server.Server, database string) (err error) {
 	conn, err := s.Connect(ctx, database)
 	if err != nil {
@@ -64,7 +64,7 @@ func AddTasks(ctx context.Context, s *server.Server, database string) (err error
 	return nil
 }
 
-// TaskIDs returns the ids of the tasks, for contenders that send those.
+// TaskIDs returns the ids of the tasks, for contenders that send ids.
 func TaskIDs(ctx context.Context, conn *pgx.Conn) ([]int32, error) {
 	rows, err := conn.Query(ctx, "select id from "+TasksTable+" where identifier = any ($1) order by id", Tasks)
 	if err != nil {
@@ -77,10 +77,10 @@ func TaskIDs(ctx context.Context, conn *pgx.Conn) ([]int32, error) {
 	return found, nil
 }
 
-// ErrMissed is the error of a report that did not touch every job.
-var ErrMissed = errors.New("not all jobs were there")
+// ErrMissed is the error of an outcome that did not affect every job.
+var ErrMissed = errors.New("some jobs did not exist")
 
-// Missed is the error of a report that touched so many of the jobs, nil if it was all of them.
+// Missed returns the error of an outcome that affected got of want jobs, nil if it affected all of them.
 func Missed(want, got int) error {
 	if got == want {
 		return nil

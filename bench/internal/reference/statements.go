@@ -1,4 +1,4 @@
-// Package reference works our tables by hand-written statements: the yardstick.
+// Package reference runs jobs in our tables with hand-written statements, to which the other contenders are compared.
 package reference
 
 import (
@@ -14,13 +14,13 @@ import (
 //go:embed reference.sql
 var referenceSQL string
 
-// statementName is the line that a statement of a file begins with.
+// statementName matches the first line of a statement in a file.
 var statementName = regexp.MustCompile(`(?m)^-- name: (\S+)\n`)
 
 // statements are the statements of a file by name, each a template.
 type statements map[string]*template.Template
 
-// parseStatements reads a file of statements. What stands before the first name belongs to none.
+// parseStatements parses a file of statements. Text before the first name is ignored.
 func parseStatements(file string) (statements, error) {
 	found := statements{}
 	marks := statementName.FindAllStringSubmatchIndex(file, -1)
@@ -31,7 +31,7 @@ func parseStatements(file string) (statements, error) {
 		}
 		name := file[mark[2]:mark[3]]
 		if found[name] != nil {
-			return nil, fmt.Errorf("read statements: there are two named %s", name)
+			return nil, fmt.Errorf("read statements: there are two with the name %s", name)
 		}
 		text := strings.TrimSpace(file[mark[1]:end])
 		parsed, err := template.New(name).Option("missingkey=error").Parse(text)

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// A Worker claims and completes jobs by the statements of reference.sql, over one connection. It knows no queues.
+// A Worker claims and completes jobs with the statements of reference.sql, over one connection. It does not support queues.
 type Worker struct {
 	conn     *pgx.Conn
 	id       string
@@ -19,7 +19,7 @@ type Worker struct {
 	complete string
 }
 
-// NewWorker prepares a connection for working jobs.
+// NewWorker prepares a connection for running jobs.
 func NewWorker(ctx context.Context, conn *pgx.Conn, id string) (*Worker, error) {
 	parsed, err := parseStatements(referenceSQL)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Worker) Claim(ctx context.Context, n int) ([]queue.Job, error) {
 	return queue.ReadJobs(rows, n)
 }
 
-// Complete reports jobs as done. It is an error if one of them was no longer there.
+// Complete completes jobs. It returns an error if one of them no longer exists.
 func (w *Worker) Complete(ctx context.Context, jobs []queue.Job) error {
 	tag, err := w.conn.Exec(ctx, w.complete, queue.IDs(jobs))
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Report writes Markdown, each piece as soon as there is one.
+// A Report writes Markdown, each piece as soon as it is complete.
 type Report struct {
 	out io.Writer
-	err error // the first one of writing
+	err error // the first error of writing
 }
 
-// New makes a report that goes to out.
+// New returns a report that is written to out.
 func New(out io.Writer) *Report { return &Report{out: out} }
 
 // Err returns the first error of writing.
@@ -34,13 +34,13 @@ func (r *Report) Heading(level int, text string) {
 // Note writes a paragraph.
 func (r *Report) Note(format string, args ...any) { r.print(format+"\n\n", args...) }
 
-// A Table is rows of cells, the first row being the head.
+// A Table is rows of cells; the first row is the header.
 type Table [][]string
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) { *t = append(*t, cells) }
 
-// Table writes a table with its columns aligned, so that it can be read as it is.
+// Table writes a table with aligned columns, so that its source is readable.
 func (r *Report) Table(t Table) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OnOneCore makes sessions begin on the first core until release is called. Where there is one core it does nothing.
+// OnOneCore makes new sessions run on the first core until release is called. With one core it does nothing.
 func (s *Server) OnOneCore(ctx context.Context) (release func() error, err error) {
 	if runtime.NumCPU() < 2 {
 		return func() error { return nil }, nil
@@ -31,7 +31,7 @@ func (s *Server) OnOneCore(ctx context.Context) (release func() error, err error
 	return func() error { return unix.SchedSetaffinity(pid, &before) }, nil
 }
 
-// OnOtherCore puts a process where no session of OnOneCore is.
+// OnOtherCore moves a process to a core without sessions of OnOneCore.
 func OnOtherCore(pid int) error {
 	if runtime.NumCPU() < 2 {
 		return nil
@@ -48,7 +48,7 @@ func onCore(pid, core int) error {
 	return nil
 }
 
-// postmaster returns the process that makes a process for each session.
+// postmaster returns the process that starts a process for each session.
 func (s *Server) postmaster(ctx context.Context) (pid int, err error) {
 	var dir string
 	if err := s.Admin.QueryRow(ctx, "select current_setting('data_directory')").Scan(&dir); err != nil {

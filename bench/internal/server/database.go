@@ -9,19 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience is how long Wait waits.
+// patience is the maximum time of Wait.
 const patience = time.Minute
 
-// A Database is a fresh copy of a template.
+// A Database is a new copy of a template.
 type Database struct {
 	Server *Server
 	Name   string
 
-	// Admin is a session to prepare the database and to look at it.
+	// Admin is a session for preparing and inspecting the database.
 	Admin *pgx.Conn
 }
 
-// Copy makes a database from a template.
+// Copy creates a database from a template.
 func (s *Server) Copy(ctx context.Context, template string) (*Database, error) {
 	s.made++
 	db := &Database{Server: s, Name: fmt.Sprintf("bench_%d", s.made)}
@@ -48,7 +48,7 @@ func (db *Database) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return db.Server.Connect(ctx, db.Name)
 }
 
-// Run runs statements without parameters, one after the other, each for itself.
+// Run runs statements without parameters, one after the other, each in its own transaction.
 func (db *Database) Run(ctx context.Context, sqls ...string) error {
 	for _, sql := range sqls {
 		if _, err := db.Admin.Exec(ctx, sql); err != nil {
@@ -58,7 +58,7 @@ func (db *Database) Run(ctx context.Context, sqls ...string) error {
 	return nil
 }
 
-// Tidy runs a command such as vacuum on every table that is no table of the system.
+// Tidy runs a command such as vacuum on every table except system tables.
 func (db *Database) Tidy(ctx context.Context, command string) error {
 	var tables string
 	err := db.Admin.QueryRow(ctx, "select string_agg(c.oid::regclass::text, ', ') from pg_class as c "+
@@ -70,7 +70,7 @@ func (db *Database) Tidy(ctx context.Context, command string) error {
 	return db.Run(ctx, command+" "+tables)
 }
 
-// Settle runs statements that fill the tables and leaves nothing of that to do while something is measured.
+// Settle runs statements that fill the tables, and then vacuum and a checkpoint, so that no such work remains for the measurement.
 func (db *Database) Settle(ctx context.Context, sqls ...string) error {
 	if err := db.Run(ctx, sqls...); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (db *Database) Settle(ctx context.Context, sqls ...string) error {
 	return db.Run(ctx, "checkpoint")
 }
 
-// Wait waits until a query says true, a minute at most.
+// Wait waits until a query returns true, at most a minute.
 func (db *Database) Wait(ctx context.Context, query string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// stock are the settings in which a server differs from one that PostgreSQL's packages install: there are enough
-// connections for all contenders. The others undo what a throw-away server does to be fast.
+// stock are settings that make a private server equal to one that PostgreSQL's packages install, by undoing what a temporary server
+// sets to be fast. The only difference is that there are enough connections for all contenders.
 var stock = map[string]string{
 	"fsync":              "on",
 	"synchronous_commit": "on",
@@ -26,19 +26,19 @@ var stock = map[string]string{
 
 // A Server is a private PostgreSQL.
 type Server struct {
-	// Admin is a session of the database postgres.
+	// Admin is a session in the database postgres.
 	Admin *pgx.Conn
 
-	// Version is what the server calls its version, such as 15.18.
+	// Version is the version that the server reports, such as 15.18.
 	Version string
 
 	process  *pgtemp.Server
 	settings map[string]string
-	made     int // databases so far
+	made     int // number of databases created
 }
 
-// Start starts a server from the binaries in a folder, or from those that are found if it is empty: a stock one but for
-// the settings that are changed. A quick one does without fsync.
+// Start starts a server from the binaries in a folder, or from those that are found if binDir is empty, with default settings except
+// for the changed ones. If quick is true it runs without fsync.
 func Start(ctx context.Context, binDir string, changed map[string]string, quick bool) (*Server, error) {
 	settings := maps.Clone(stock)
 	maps.Copy(settings, changed)
@@ -57,7 +57,7 @@ func Start(ctx context.Context, binDir string, changed map[string]string, quick 
 	return s, nil
 }
 
-// Take takes over a server that runs.
+// Take returns a Server for a running server, which it takes over.
 func Take(ctx context.Context, process *pgtemp.Server) (_ *Server, err error) {
 	s := &Server{process: process}
 	defer func() {
@@ -75,13 +75,13 @@ func Take(ctx context.Context, process *pgtemp.Server) (_ *Server, err error) {
 	return s, nil
 }
 
-// Major is the major version.
+// Major returns the major version.
 func (s *Server) Major() string {
 	major, _, _ := strings.Cut(s.Version, ".")
 	return major
 }
 
-// Stop ends the server and removes all of it.
+// Stop stops the server and removes its files.
 func (s *Server) Stop(ctx context.Context) error {
 	var err error
 	if s.Admin != nil {
@@ -102,7 +102,7 @@ func (s *Server) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comm
 	return tag, err
 }
 
-// Connect opens a session of a database.
+// Connect opens a session in a database.
 func (s *Server) Connect(ctx context.Context, database string) (*pgx.Conn, error) {
 	conn, err := pgx.Connect(ctx, s.URL(database))
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) Connect(ctx context.Context, database string) (*pgx.Conn, error
 	return conn, nil
 }
 
-// Settings returns the settings that were chosen, as the server has them, in words.
+// Settings describes the chosen settings with their values on the server.
 func (s *Server) Settings(ctx context.Context) (string, error) {
 	var chosen []string
 	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
@@ -124,7 +124,7 @@ func (s *Server) Settings(ctx context.Context) (string, error) {
 	return strings.Join(chosen, ", "), nil
 }
 
-// With changes settings of the whole server, other than those above, while do runs.
+// With changes further settings of the whole server while do runs.
 func (s *Server) With(ctx context.Context, changed map[string]string, do func() error) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		if err := s.alter(ctx, name, changed[name]); err != nil {
@@ -135,7 +135,7 @@ func (s *Server) With(ctx context.Context, changed map[string]string, do func() 
 	return do()
 }
 
-// alter sets a setting; an empty value takes it back.
+// alter sets a setting; an empty value resets it.
 func (s *Server) alter(ctx context.Context, name, value string) error {
 	sql := "alter system reset " + name
 	if value != "" {

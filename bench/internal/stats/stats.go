@@ -1,4 +1,4 @@
-// Package stats sums up what was measured in several rounds.
+// Package stats summarizes the measurements of several rounds.
 package stats
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Series is what was measured of one thing, one value a round. NaN stands for a round without a value.
+// A Series is the measured values of one quantity, one per round. NaN stands for a round without a value.
 type Series []float64
 
 // Median returns the middle value, NaN if there is none.
@@ -23,8 +23,7 @@ func (s Series) Median() float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-// Quantile returns the value that a part of the values are not above, from 0 (the least) to 1 (the greatest); NaN if there
-// is none.
+// Quantile returns the quantile of the values for a part from 0 (the minimum) to 1 (the maximum), NaN if there are none.
 func (s Series) Quantile(part float64) float64 {
 	sorted := s.sorted()
 	if len(sorted) == 0 {
@@ -48,8 +47,8 @@ func (s Series) sorted() Series {
 	return sorted
 }
 
-// Over returns the ratio to another series round by round. Its median withstands a machine whose speed drifts, which the
-// ratio of the medians does not: what is divided was measured within seconds.
+// Over returns the ratios to another series, round by round. Unlike the ratio of the medians, their median does not suffer from a
+// machine whose speed drifts, because both values of a ratio were measured within seconds.
 func (s Series) Over(base Series) Series {
 	var ratios Series
 	for i := range min(len(s), len(base)) {
@@ -58,7 +57,7 @@ func (s Series) Over(base Series) Series {
 	return ratios
 }
 
-// Spread prints the median, and the range if there is one.
+// Spread formats the median, and the range if there is one.
 func (s Series) Spread(format func(float64) string) string {
 	sorted := s.sorted()
 	switch len(sorted) {
@@ -70,15 +69,15 @@ func (s Series) Spread(format func(float64) string) string {
 	return fmt.Sprintf("%s (%s..%s)", format(sorted.Median()), format(sorted[0]), format(sorted[len(sorted)-1]))
 }
 
-// Ratio prints a ratio's median and range.
+// Ratio formats the median and range of a ratio.
 func (s Series) Ratio() string {
 	return s.Spread(func(v float64) string { return fmt.Sprintf("%.2f", v) })
 }
 
-// Number prints the median, and the range if there is one, as the function [Number] does.
+// Number formats the median, and the range if there is one, like the function [Number].
 func (s Series) Number() string { return s.Spread(Number) }
 
-// Number prints a value with three significant digits or all before the point.
+// Number formats a value with three significant digits, or with all digits before the point.
 func Number(v float64) string {
 	switch abs := math.Abs(v); {
 	case math.IsNaN(v):
@@ -91,10 +90,10 @@ func Number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// AtMost says whether a budget holds.
+// AtMost returns whether the median is at most the budget, in words.
 func (s Series) AtMost(budget float64) string { return verdict(s.Median() <= budget, s) }
 
-// AtLeast says whether a budget holds.
+// AtLeast returns whether the median is at least the budget, in words.
 func (s Series) AtLeast(budget float64) string { return verdict(s.Median() >= budget, s) }
 
 func verdict(holds bool, s Series) string {

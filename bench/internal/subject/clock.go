@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the monotonic clock of the machine in nanoseconds, which all processes share, Node's hrtime too.
+// Now returns the time of the machine's monotonic clock in nanoseconds, which all processes share, including Node's hrtime.
 func Now() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		panic(err) // there is no such clock: nothing can be measured
+		panic(err) // without this clock nothing can be measured
 	}
 	return t.Nano()
 }
@@ -19,7 +19,7 @@ func Now() int64 {
 func cpu() int64 {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // cannot be, says its manual
+		panic(err) // according to its manual it cannot fail
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Microseconds()
 }

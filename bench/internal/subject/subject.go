@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// recentSize is how many of the last jobs a process remembers: more than any contender has in flight.
+// recentSize is the number of recent jobs that a process remembers: more than any contender runs at once.
 const recentSize = 4096
 
-// A Subject is the process that is measured.
+// A Subject is the measured process.
 type Subject struct {
 	Order
 
@@ -33,19 +33,18 @@ type Subject struct {
 
 	begin context.CancelFunc
 	stop  context.CancelFunc
-	adds  chan [2]int // how many jobs, in calls of how many
+	adds  chan [2]int // the number of jobs, and the number per call
 }
 
-// A Program is what a process measures.
+// A Program is the implementation of a contender.
 type Program struct {
-	// Version is that of the contender.
+	// Version is the version of the contender.
 	Version string
 
-	// Work works jobs until ctx ends, or with Once until none is left. Its handlers call [Subject.Execute].
+	// Work runs jobs until ctx ends, or with Once until none is left. Its handlers call [Subject.Execute].
 	Work func(ctx context.Context, s *Subject) error
 
-	// Add opens whatever adds jobs; the function that it returns adds n of them in one call and returns the id of the
-	// first.
+	// Add opens a client. The function that it returns adds n jobs in one call and returns the id of the first.
 	Add func(ctx context.Context, s *Subject) (add func(n int) (int64, error), err error)
 }
 
@@ -69,7 +68,7 @@ func (p Program) run(s *Subject, args []string, stdin io.Reader) error {
 	}
 	s.counts = make([]atomic.Uint32, s.Jobs)
 	for i := range s.counts {
-		s.counts[i].Store(0) // takes the memory now, not while it is measured
+		s.counts[i].Store(0) // allocates the memory before the measurement
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -98,7 +97,7 @@ func (p Program) run(s *Subject, args []string, stdin io.Reader) error {
 	return s.writeCounts()
 }
 
-// listen does what it is told by stdin.
+// listen executes the commands from stdin.
 func (s *Subject) listen(stdin io.Reader) {
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
@@ -121,10 +120,10 @@ func (s *Subject) listen(stdin io.Reader) {
 			s.stop()
 		}
 	}
-	os.Exit(3) // whoever started us is gone
+	os.Exit(3) // the benchmark has ended
 }
 
-// addJobs adds jobs whenever it is told to.
+// addJobs executes the commands to add jobs.
 func (s *Subject) addJobs(ctx context.Context, add func(int) (int64, error)) error {
 	for {
 		select {
@@ -148,10 +147,10 @@ func (s *Subject) addJobs(ctx context.Context, add func(int) (int64, error)) err
 	}
 }
 
-// errWanted is what handlers return whose job is to fail.
-var errWanted = errors.New("this attempt was to fail")
+// errWanted is the error of attempts that have to fail.
+var errWanted = errors.New("this attempt has to fail")
 
-// Execute is the handler of a job: it takes note of it and does what the order says. attempt counts from 1.
+// Execute is the handler of a job: it counts the execution and does what the order demands. attempt counts from 1.
 func (s *Subject) Execute(id int64, attempt int) error {
 	if s.TellStarts {
 		s.send(Message{Start: &Start{ID: id, At: Now()}})
@@ -190,7 +189,7 @@ func (s *Subject) recentJobs() []int64 {
 	return jobs
 }
 
-// writeCounts writes how often each job was executed.
+// writeCounts writes the number of executions of each job.
 func (s *Subject) writeCounts() error {
 	if s.Counts == "" {
 		return nil
@@ -209,6 +208,6 @@ func (s *Subject) send(m Message) {
 	s.out.Lock()
 	defer s.out.Unlock()
 	if err := s.lines.Encode(m); err != nil {
-		os.Exit(3) // nobody listens
+		os.Exit(3) // the benchmark has ended
 	}
 }

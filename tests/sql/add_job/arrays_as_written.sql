@@ -13,10 +13,10 @@ as $$
 $$;
 select is(merged('[1e131071]', '[-1e131071, 1E-16383]'), '[1e131071, -1e131071, 1E-16383]', 'numbers keep their form');
 select is(merged(E'\n [ 1 ]\t\r\n', E'\t[\n2]\n '), E'\n [ 1 , \n2]\n ', 'white space is no element');
-select is(merged('[[1]]', '[[2]]'), '[[1], [2]]', 'arrays in arrays stay what they are');
+select is(merged('[[1]]', '[[2]]'), '[[1], [2]]', 'nested arrays do not change');
 select is(merged('["]"]', '["["]'), '["]", "["]', 'brackets in strings do not count');
-select is(merged('["\u0000"]', '["\ud800"]'), '["\u0000", "\ud800"]', 'escapes that stand for no text are no matter');
-select is(merged('[{"b": 1, "a": 2, "a": 3}]', '[1]'), '[{"b": 1, "a": 2, "a": 3}, 1]', 'objects keep their members and the order');
+select is(merged('["\u0000"]', '["\ud800"]'), '["\u0000", "\ud800"]', 'escapes that text cannot hold do not matter');
+select is(merged('[{"b": 1, "a": 2, "a": 3}]', '[1]'), '[{"b": 1, "a": 2, "a": 3}, 1]', 'objects keep their members and their order');
 select is(merged(E'[ \n]', '[1, 2]'), '[1, 2]', 'an empty array adds nothing in front');
 select is(merged('[1, 2] ', ' [ ]'), '[1, 2] ', 'nor behind');
 select is(merged('[]', '[]'), '[]', 'two of them are one');

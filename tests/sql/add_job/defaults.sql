@@ -18,7 +18,7 @@ select results_eq(
       where j.key = 'key' $$,
   $$ values ('send', 'mail', (-7)::smallint, '2030-01-01 00:00+00'::timestamptz, 3::smallint, 'key',
              '{"slow": true, "big": true}'::jsonb) $$,
-  'and what is given, in the order of the arguments, is kept');
+  'values that are given, in the order of the arguments, are kept');
 
 select is((add_job('task', flags => '{}')).flags, null, 'no flags are null');
 

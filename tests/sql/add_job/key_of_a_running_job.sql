@@ -11,7 +11,7 @@ create temp table added as select * from add_job('task', '{"n": 2}', job_key => 
 select results_eq(
   $$ select a.id <> r.id, a.key, a.payload::text, a.attempts, a.revision, a.is_available from added as a, running as r $$,
   $$ values (true, 'key', '{"n": 2}', 0::smallint, 0, true) $$,
-  'the new job is a row of its own');
+  'the new job has a row of its own');
 select results_eq(
   $$ select j.key, j.locked_by, j.attempts, j.max_attempts, j.is_available
        from _private_jobs as j

@@ -23,7 +23,7 @@ select results_eq(
   $$ select r.payload::text, r.job_queue_id, r.run_at, r.max_attempts, r.priority, r.flags, r.revision
        from add_job('task', job_key => 'key') as r $$,
   $$ values ('{}', null::integer, now(), 25::smallint, 0::smallint, null::jsonb, 2) $$,
-  'what the second call leaves out gets its default, not the old value');
+  'arguments that the second call omits get their defaults, not the old values');
 
 select is((add_job('task', job_key => 'key', job_key_mode => null)).revision, 3, 'a null mode is replace');
 select is((select count(*) from _private_jobs), 1::bigint, 'there is one job all the time');

@@ -21,7 +21,7 @@ as $$
     from pg_temp.dedupe() as d, first as f
 $$;
 
-select ok(pg_temp.is_unchanged(), 'a waiting job stays as it is');
+select ok(pg_temp.is_unchanged(), 'a waiting job does not change');
 select get_job('worker');
 select ok(pg_temp.is_unchanged(), 'so does a running one');
 select fail_job('worker', (select id from first), 'no luck', permanent => true, retry_at => (select run_at from first));

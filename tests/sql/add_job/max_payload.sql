@@ -15,7 +15,7 @@ create temporary table stored as select to_json(repeat('x', 1048575)) as payload
 select throws_ok($$ select add_job('task', s.payload) from stored as s $$, 'GWBPL', null, 'one that lies compressed in a table');
 select throws_ok(
   $$ select add_job('task', to_json(repeat('x', 1048575)), job_key => 'key') $$, 'GWBPL', null, 'one under a key');
-select is((select count(*) from jobs), 1::bigint, 'nothing was added of what was refused');
+select is((select count(*) from jobs), 1::bigint, 'refused jobs were not added');
 
 select * from finish();
 rollback;

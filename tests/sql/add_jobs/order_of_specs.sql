@@ -18,10 +18,10 @@ select a.payload::text::integer as n, a.id, a.place
     as a (id, job_queue_id, task_id, payload, priority, run_at, attempts, max_attempts, last_error, created_at, updated_at,
           key, locked_at, locked_by, revision, flags, is_available, place);
 select is((select count(*) from plain), 200::bigint, 'there is one row per spec');
-select is_empty($$ select n from plain where n <> place $$, 'rows without keys come in the order of their specs');
+select is_empty($$ select n from plain where n <> place $$, 'rows without keys are in the order of their specs');
 select is_empty(
   $$ select n from (select n, row_number() over (order by id) as rank from plain) as p where n <> rank $$,
-  'their ids, too');
+  'and so are their ids');
 
 -- Keys in falling order, every third spec without one, tasks and queues that do not exist yet.
 create temp table mixed as
@@ -35,7 +35,7 @@ select is((select count(*) from mixed), 200::bigint, 'with keys, too, there is o
 select is_empty($$ select n from mixed where n <> place $$, 'in the order of the specs');
 select is_empty(
   $$ select n from (select n, row_number() over (order by id) as rank from mixed) as m where n <> rank $$,
-  'with ids in the order of the specs, though the keys are taken in theirs');
+  'with ids in the order of the specs, although the keys are locked in the order of keys');
 
 select * from finish();
 rollback;

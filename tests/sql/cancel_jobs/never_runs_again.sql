@@ -28,10 +28,10 @@ select results_eq($$ select key from get_job('me') $$, array['failed'], 'one tha
 create or replace function _gw_is_keeper() returns boolean language sql as $$ select false $$;
 select is_empty(
   $$ select c.canceled_ids from heartbeat('me') as c where c.canceled_ids <> '{}' $$,
-  'and is not canceled, though what was noted is still there');
+  'and is not canceled, although its row in _gw_cancels still exists');
 create or replace function _gw_is_keeper() returns boolean language sql as $$ select true $$;
 select heartbeat('me');
-select is_empty($$ select job_id from _gw_cancels $$, 'which whoever looks after the fleet removes');
+select is_empty($$ select job_id from _gw_cancels $$, 'which the sweep deletes');
 
 select * from finish();
 rollback;

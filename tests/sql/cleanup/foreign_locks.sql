@@ -26,7 +26,7 @@ select remove_job('gone'), deregister_worker('pool-0123456789');
 select results_eq(
   $$ select rows from cleanup('{GC_TASK_IDENTIFIERS}', force => true) $$,
   $$ values (1::bigint) $$,
-  'force collects them all the same');
+  'force deletes them nevertheless');
 
 select * from finish();
 rollback;

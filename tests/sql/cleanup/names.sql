@@ -21,7 +21,7 @@ select add_job('unused', queue_name => 'unused');
 select results_eq(
   $$ select task_identifier, queue_name from get_job('worker') $$,
   $$ values ('unused', 'unused') $$,
-  'a collected name is made anew by the next job that uses it');
+  'a deleted name is inserted again by the next job that uses it');
 select results_eq(
   $$ select task, rows from cleanup('{GC_TASK_IDENTIFIERS}', null, true) $$,
   $$ values ('GC_TASK_IDENTIFIERS', 1::bigint) $$,

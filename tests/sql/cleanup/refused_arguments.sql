@@ -11,7 +11,7 @@ select throws_ok(
   'GWCTN',
   'Invalid cleanup tasks; allowed values: ''DELETE_PERMAFAILED_JOBS'', ''GC_TASK_IDENTIFIERS'', ''GC_JOB_QUEUES''; '
   'you provided: ''DELETE_PERMAFAILED_JOBS'', ''VACUUM'', null.',
-  'the message names what is allowed and what was given');
+  'the message contains the allowed tasks and the given one');
 select throws_ok($$ select cleanup('{delete_permafailed_jobs}') $$, 'GWCTN', null, 'names are in upper case');
 select isnt_empty($$ select id from _private_jobs $$, 'nothing was cleaned up');
 

@@ -34,8 +34,8 @@ select is(pg_temp.complete('worker', array[1, 2, 3], 2), 'GWWLL 2', 'one was cla
 select is((select count(*) from _private_jobs), 3::bigint, 'so none is done');
 select is(pg_temp.complete('worker', array[1, 3]), 'done', 'the worker completes those that it holds');
 select set_eq(
-  'select j.id from _private_jobs as j', 'select c.id from claimed as c where c.n = 2', 'and they are gone');
-select is(pg_temp.complete('worker', array[1, 2]), 'GWWLL 1', 'one is gone');
+  'select j.id from _private_jobs as j', 'select c.id from claimed as c where c.n = 2', 'and they are deleted');
+select is(pg_temp.complete('worker', array[1, 2]), 'GWWLL 1', 'one no longer exists');
 select throws_ok(
   $$ select _gw_complete_all('worker', array[1, 2]::bigint[], array[1]::bigint[]) $$, 'GWWOB', null,
   'there is one lease for each job');

@@ -19,7 +19,7 @@ select set_eq(
 select set_eq(
   $$ select key from _private_jobs $$,
   array['running', 'other'],
-  'they are gone; running ones and others stay');
+  'they are deleted; running jobs and other jobs are kept');
 select is_empty($$ select id from complete_jobs('{}') $$, 'an empty array completes nothing');
 select is_empty($$ select id from complete_jobs(null) $$, 'nor does null');
 

@@ -7,7 +7,7 @@ set local escape_string_warning = off;
 select is(
   graphile_worker.cron_next('*/20 4 * * *', '2025-01-01 04:01:00+00', 'UTC'),
   '2025-01-01 04:20:00+00'::timestamptz,
-  'patterns mean the same in a session with standard_conforming_strings off');
+  'patterns have the same meaning with standard_conforming_strings off');
 select throws_ok(
   $$ select graphile_worker.cron_next('* x * * *', now(), 'UTC') $$,
   'GWRPT',

@@ -23,7 +23,7 @@ select ok(cron_resume('s'), 'resume it');
 select is((select active_since from _gw_schedules), now(), 'from now on');
 update _gw_schedules set active_since = '2026-01-01 12:04:30Z';
 select cron_resume('s');
-select is(pg_temp.runs(null, '12:06:10'), '12:05, 12:06', 'a worker that starts backfills what came after, even if it is resumed once more');
+select is(pg_temp.runs(null, '12:06:10'), '12:05, 12:06', 'a starting worker backfills later runs, even if the schedule is resumed once more');
 select ok(not cron_pause('none') and not cron_resume('none'), 'one that is not there');
 
 select * from finish();

@@ -14,7 +14,7 @@ select cron_schedule('s', '0 9 * * *', 'other');
 select results_eq(
   $$ select active_since, pattern, payload::text, fill from _gw_schedules $$,
   $$ values (now(), '0 9 * * *', null, interval '0') $$,
-  'a new pattern counts from now on, and what is left out is the default');
+  'a new pattern applies from now on, and omitted arguments get their defaults');
 update _gw_schedules set active_since = '2026-01-01 00:00Z';
 select is(cron_schedule('s', '0 9 * * *', 'other', time_zone => 'Asia/Tokyo'), cron_next('0 0 * * *', now()), 'and so does a new zone');
 select is((select active_since from _gw_schedules), now(), 'from now on');

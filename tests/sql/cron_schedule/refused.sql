@@ -28,7 +28,7 @@ select register_worker('w');
 select run_cron('[{"task": "s", "pattern": "* * * * *"}]', worker_id => 'w');
 select throws_ok($$ select cron_schedule('s', '* * * * *', 't') $$, 'GWRID', 'Identifier ''s'' is in the crontab of worker ''w''.', 'another one''s');
 select deregister_worker('w');
-select lives_ok($$ select cron_schedule('s', '* * * * *', 't') $$, 'until that worker is gone');
+select lives_ok($$ select cron_schedule('s', '* * * * *', 't') $$, 'until that worker has unregistered');
 select is((select count(*) from _gw_schedules), 1::bigint, 'nothing else was set up');
 
 select * from finish();

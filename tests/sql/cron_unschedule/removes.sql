@@ -7,11 +7,11 @@ select cron_schedule('s', '* * * * *', 't');
 update _gw_schedules set active_since = '2026-01-01 12:00Z';
 select run_cron('[]', '2026-01-01 12:00Z', '2026-01-01 12:01Z');
 select ok(cron_unschedule('s'), 'it was there');
-select ok(not cron_unschedule('s'), 'it is gone');
+select ok(not cron_unschedule('s'), 'it no longer exists');
 select is((select count(*) from jobs), 1::bigint, 'its job waits');
 select is_empty($$ select identifier from _private_known_crontabs $$, 'its name is free');
 insert into _private_known_crontabs (identifier, known_since) values ('file', now());
-select ok(not cron_unschedule('file'), 'what is in a crontab is none');
+select ok(not cron_unschedule('file'), 'an item of a crontab is not a schedule');
 select is((select json_array_length(r.scheduled) from run_cron('[]', '2026-01-01 12:01Z', '2026-01-01 12:05Z') as r), 0, 'nothing runs');
 
 select * from finish();

@@ -20,7 +20,7 @@ select is_empty(
         and p.proname like '\_gw\_find\_%'
         and strpos((select f.prosrc from pg_proc as f where f.oid = '_gw_findings'::regproc), p.proname || '''') = 0
         and p.proname <> '_gw_find_hidden_queue' $$,
-  'each finding is looked for');
+  'each finding function is called');
 
 select * from finish();
 rollback;

@@ -16,7 +16,7 @@ select set_eq(
             ('not examined', 'function _gw_find_unknown_tasks'),
             ('not examined', 'function _gw_find_spare_indexes'),
             ('orphaned queue', 'queue queue') $$,
-  'the others are told');
+  'the other findings are reported');
 select is(
   (select detail from doctor() where subject = 'function _gw_find_stale_locks'),
   'relation "graphile_worker._gw_workers" does not exist.',

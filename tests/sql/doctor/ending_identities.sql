@@ -41,7 +41,7 @@ select pg_temp.apply_remedies('ending identity');
 select is_empty($$ select * from doctor() $$, 'the remedy begins anew');
 select add_job('task', queue_name => 'first');
 select is((select min(id) from _private_job_queues), 1, 'with the first id');
-select is_empty($$ select * from doctor() $$, 'and goes on');
+select is_empty($$ select * from doctor() $$, 'and the identities continue');
 
 select * from finish();
 rollback;

@@ -3,7 +3,7 @@ begin;
 select plan(4);
 set local search_path = graphile_worker, public;
 
-select is_empty($$ select * from _gw_find_held_names() $$, 'nobody does');
+select is_empty($$ select * from _gw_find_held_names() $$, 'no session holds them');
 select pg_advisory_lock_shared(_gw_name_lock('task', 'a'));
 select is_empty($$ select * from _gw_find_held_names() $$, 'producers share them');
 select pg_advisory_lock(7239152::bigint * 4294967296 + n) from generate_series(0, 127) as n;
@@ -16,7 +16,7 @@ set local role gw_test_blind;
 select results_eq(
   $$ select h.severity, h.finding, h.subject, h.detail like 'Role %, has locked 128 of the 128 advisory locks %' from _gw_find_held_names() as h $$,
   $$ values ('warning', 'held names', 'session ' || pg_backend_pid(), true) $$,
-  'one that has them, since nobody knows when, is named');
+  'a session that holds them, for an unknown time, is reported');
 reset role;
 select pg_advisory_unlock_all();
 

@@ -52,10 +52,10 @@ select add_job('task', job_key => 'later');
 update _private_jobs set locked_at = now() - interval '1 minute', locked_by = 'pool-1' where key = 'later';
 select is_empty($$ select * from doctor() $$, 'the worker has claimed another job since, so it lives');
 update _private_jobs set locked_by = 'pool-2' where key = 'later';
-select isnt_empty($$ select * from doctor() $$, 'a claim of another worker says nothing');
+select isnt_empty($$ select * from doctor() $$, 'a claim of another worker does not matter');
 
 select register_worker('pool-1', '{task}');
-select is_empty($$ select * from doctor() $$, 'a registered worker is looked after by the others');
+select is_empty($$ select * from doctor() $$, 'other workers recover a registered worker');
 select deregister_worker('pool-1');
 
 select pg_temp.apply_remedies('held queue');

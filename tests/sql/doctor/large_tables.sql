@@ -12,16 +12,16 @@ create function pg_temp.pages()
   language sql
 as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
 
-select is(_gw_share_seen('_private_jobs', pg_temp.pages()), 100::real, 'a table of just so many pages is seen');
+select is(_gw_share_seen('_private_jobs', pg_temp.pages()), 100::real, 'a table with exactly the maximum number of pages is read');
 select is(_gw_share_seen('_private_jobs', pg_temp.pages() * 2), 100::real, 'and a smaller one');
 select cmp_ok(_gw_share_seen('_private_jobs', pg_temp.pages() / 2), '<=', 50::real, 'of one of twice as many, half');
 select is(_gw_share_seen('_gw_turns', 0), 0::real, 'no pages are nothing');
 
-select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$, 'nothing is said where all is seen');
+select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$, 'nothing is reported if everything is read');
 select results_eq(
   $$ select severity, finding, subject from _gw_find_unseen_rows(pg_temp.pages() / 2) $$,
   $$ values ('info', 'large table', 'table _private_jobs') $$,
-  'or what is not');
+  'or that it was not');
 select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$, 'who sees all jobs knows an orphaned queue');
 select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$, 'who does not, does not');
 
@@ -36,7 +36,7 @@ select results_eq(
       union all
      select severity, detail ~ '^Due jobs: 20000, ' from _gw_find_no_worker(pages => pg_temp.pages()) $$,
   $$ values ('warning', true), ('critical', true) $$,
-  'who does not see all jobs may miss the one that runs, and is not sure that nobody works');
+  'with a sample of the jobs, a running job may be missed, so that no worker is not reported');
 
 select * from finish();
 rollback;

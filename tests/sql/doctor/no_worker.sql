@@ -9,7 +9,7 @@ select add_job('task', job_key => 'first'), add_job('task', job_key => 'second',
 update _private_jobs set attempts = max_attempts where key = 'failed';
 update _private_jobs set updated_at = now() - interval '4 minutes';
 update _private_jobs set run_at = now() - interval '1 day' where key <> 'future';
-select is_empty($$ select * from doctor() $$, 'jobs that were added, or changed, less than five minutes ago are not told');
+select is_empty($$ select * from doctor() $$, 'jobs that were added or changed less than five minutes ago are not reported');
 
 update _private_jobs set updated_at = now() - interval '20 minutes 3 seconds';
 select results_eq(
@@ -17,8 +17,8 @@ select results_eq(
   $$ values ('critical', 'no worker', 'schema graphile_worker',
              'Due jobs: 2, the oldest for 00:20:03, but no registered worker was seen in the last 5 minutes, and no job was '
              'claimed in that time. They wait until a worker starts.') $$,
-  'one finding says how many have been due for how long');
-select matches((select remedy from doctor()), '^Start a worker, such as gw-run, .* gw-run tasks shows which\.$', 'and what to do');
+  'one finding contains the number of jobs and the time for which they have been due');
+select matches((select remedy from doctor()), '^Start a worker, such as gw-run, .* gw-run tasks shows which\.$', 'with the remedy');
 
 select register_worker('worker', '{task}');
 select is_empty($$ select * from doctor() $$, 'a registered worker is enough');
@@ -50,7 +50,7 @@ select results_eq(
   $$ select severity, detail like 'Due jobs: 2, the oldest for 00:20:03, % in the last 20 minutes, %'
        from _gw_find_no_worker(patience => '20 minutes') $$,
   $$ values ('critical', true) $$,
-  'it says for how long nobody came');
+  'it contains the time without a claim');
 
 select * from finish();
 rollback;

@@ -46,22 +46,22 @@ do $$ begin execute (select command from original); end $$;
 select is_empty($$ select * from doctor() $$, 'ours is back');
 
 drop function backoff;
-select is((select detail ~ '^It is missing' from doctor()), true, 'a function that is gone');
+select is((select detail ~ '^It is missing' from doctor()), true, 'a function that was dropped');
 do $$ begin execute (select command from original); end $$;
 
 alter table _private_job_queues disable trigger _gw_queue_freed;
-select is(pg_temp.told(), 'trigger _gw_queue_freed on graphile_worker._private_job_queues', 'a trigger that is off');
+select is(pg_temp.told(), 'trigger _gw_queue_freed on graphile_worker._private_job_queues', 'a disabled trigger');
 alter table _private_job_queues enable trigger _gw_queue_freed;
 
 create function graphile_worker.mine() returns void language sql as '';
 create function graphile_worker.backoff(attempts bigint) returns interval language sql as 'select null::interval';
-select is(pg_temp.told(), 'function graphile_worker.backoff(bigint)', 'an overload, but no function of another name');
+select is(pg_temp.told(), 'function graphile_worker.backoff(bigint)', 'an overload, but not a function with another name');
 select pg_temp.apply_remedies('overloaded function');
 select is_empty($$ select * from doctor() $$, 'the remedy drops it');
 
 create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval';
 select _gw_record_installed();
-select is_empty($$ select * from doctor() $$, 'what a migration records is ours from then on');
+select is_empty($$ select * from doctor() $$, 'functions that a migration records are ours from then on');
 
 select * from finish();
 rollback;

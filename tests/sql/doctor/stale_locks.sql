@@ -47,7 +47,7 @@ select is(
   (select detail from doctor() where subject = 'worker silent'),
   'It has held jobs: 1, queues: 1; the oldest for 03:59:00. It was last seen 00:00:21 ago (host db1, pid 7). Until they '
   'are freed, these jobs and the next jobs of these queues wait.',
-  'it says what is held, since when, and where the worker ran');
+  'it contains what is held, since when, and where the worker ran');
 
 update _private_jobs set locked_by = null where key = 'expired';
 update _private_job_queues set locked_by = null where queue_name = 'queue of expired';
@@ -65,14 +65,14 @@ select set_eq(
 update _private_jobs set locked_at = '-infinity', locked_by = 'odd' where key = 'live';
 select matches(
   (select detail from doctor()), 'It has held jobs: 1, queues: 0; the oldest for ever\.',
-  'a lock without a beginning is told as well');
+  'a lock without a time is reported, too');
 
 
 update _private_jobs set locked_at = now() - interval '5 hours', locked_by = 'live' where key = 'live';
 select matches(
   (select detail || ' ' || remedy from doctor()),
   'It is alive but has not renewed them for four hours, so it may not know of them\. .* Restart the worker;',
-  'a worker that lives keeps what it holds, and nobody frees it');
+  'a live worker keeps what it holds');
 
 select * from finish();
 rollback;

@@ -26,7 +26,7 @@ select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'task without worker', 'task unknown') $$,
   'the one that has it was not seen');
-select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,', 'it says how many wait since when');
+select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,', 'it contains the number of waiting jobs and their age');
 
 select matches(
   (select remedy from doctor()), '^Start a worker with this task, or delete its jobs, by gw-run complete --task unknown, or with: ',
@@ -35,14 +35,14 @@ select matches(
 select heartbeat('dead');
 select is_empty($$ select * from doctor() $$, 'it is back');
 select deregister_worker('dead');
-select isnt_empty($$ select * from doctor() $$, 'it is gone');
+select isnt_empty($$ select * from doctor() $$, 'the worker is gone');
 
 select register_worker('worker', '{}');
 select is_empty($$ select * from doctor() $$, 'a worker without a list of tasks may have every one');
 select register_worker('worker', '{known}');
 
 update _private_jobs set locked_at = now(), locked_by = 'pool' where run_at < now();
-select is_empty($$ select * from doctor() $$, 'somebody runs a job of the task');
+select is_empty($$ select * from doctor() $$, 'a worker runs a job of the task');
 update _private_jobs set locked_at = null, locked_by = null;
 
 select pg_temp.apply_remedies('task without worker');
@@ -54,7 +54,7 @@ delete from _private_tasks where identifier = 'known';
 select results_eq(
   $$ select finding, subject like 'task with a deleted name, id %' from doctor() $$,
   $$ values ('task without worker', true) $$,
-  'a job whose task name was deleted is told');
+  'a job whose task name was deleted is reported');
 
 select * from finish();
 rollback;

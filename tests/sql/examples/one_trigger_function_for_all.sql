@@ -68,7 +68,7 @@ select results_eq(
   $$ select g.task_identifier, g.payload::jsonb - 'id', (g.payload ->> 'id')::bigint > 0
        from graphile_worker.get_job('worker') as g $$,
   $$ values ('email_changed', '{"schema": "public", "table": "emails", "op": "DELETE"}'::jsonb, true) $$,
-  'a deletion names the row that is gone');
+  'a deletion passes the deleted row');
 
 insert into public.documents (title) values ('draft');
 select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('render_document', 'INSERT') $$, 'a document');

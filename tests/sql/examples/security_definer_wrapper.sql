@@ -36,7 +36,7 @@ set local search_path = gw_test_trap, pg_catalog, public;
 
 select lives_ok($$ select api.request_report('2020-01-01') $$, 'the role adds a job');
 select throws_ok($$ select api.request_report('infinity') $$, '22023', 'There is no report for the future.',
-                 'the function decides what is allowed');
+                 'the function checks the arguments');
 select throws_ok($$ select graphile_worker.add_job('anything') $$, '42501', null, 'it cannot call add_job itself');
 select throws_ok($$ select * from graphile_worker.jobs $$, '42501', null, 'nor look at the jobs');
 
@@ -45,10 +45,10 @@ set local search_path = public;
 select results_eq(
   $$ select task_identifier, key, max_attempts, run_at from graphile_worker.jobs $$,
   $$ values ('report', 'report:2020-01-01', 5::smallint, now()) $$,
-  'the job is there, and no object of the caller was used');
+  'the job was added, and no object of the caller was used');
 select is((select proconfig from pg_proc where oid = 'api.request_report(date)'::regprocedure),
           array['search_path=pg_catalog, pg_temp'], 'the path is pinned');
-select ok(not has_function_privilege('public', 'api.request_report(date)', 'execute'), 'nobody else may call it');
+select ok(not has_function_privilege('public', 'api.request_report(date)', 'execute'), 'PUBLIC may not call it');
 
 select * from finish();
 rollback;

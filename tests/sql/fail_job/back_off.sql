@@ -32,8 +32,8 @@ select fail_job('worker', id, null) from get_job('worker');
 select results_eq(
   $$ select attempts, is_available, last_error from _private_jobs $$,
   $$ values (25::smallint, false, 'The worker gave no reason.') $$,
-  'after the last attempt it stays as permanently failed; a reason is never missing');
-select is((select run_at from _private_jobs), now() + interval '22026.465795 seconds', 'its run_at says when it would have been');
+  'after the last attempt it is permanently failed; there is always an error message');
+select is((select run_at from _private_jobs), now() + interval '22026.465795 seconds', 'its run_at is the time at which it would have run');
 
 select * from finish();
 rollback;

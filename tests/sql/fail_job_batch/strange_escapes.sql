@@ -23,7 +23,7 @@ select results_eq(
   $$ select j.key, j.last_error from jobs as j where j.locked_at is null order by j.key $$,
   $$ values ('1', 'plain'), ('2', U&'a\FFFDb\FFFDc\FFFDd\FFFD\FFFDe'),
             ('3', U&'\+01F600 \\u0000 \\\FFFD \\\\ud800\00E9\FFFD\\udc00'), ('4', 'half'), ('5', ''), ('6', 'The worker gave no reason.') $$,
-  'what can be read of the messages is there');
+  'the readable parts of the messages are kept');
 select results_eq(
   $$ select j.key, p.payload::text from jobs as j join _private_jobs as p using (id) where p.payload::text <> '{}' order by j.key $$,
   $$ values ('4', '["\u0000", "\ud800", "\\u0000", "\ud83d\ude00",  1.0]'), ('5', '{"\udc00": "\u0000"}') $$,

@@ -11,7 +11,7 @@ $$;
 select ok(not must_look_again, 'notify is always: no need to look again') from fall_asleep('worker');
 select set_setting('notify', 'never');
 select ok(not must_look_again, 'nor if it is never') from fall_asleep('worker');
-select is_empty($$ select worker_id from _gw_sleepers $$, 'nobody is marked');
+select is_empty($$ select worker_id from _gw_sleepers $$, 'no worker is marked');
 
 select set_setting('notify', 'idle');
 select ok(not must_look_again, 'a worker that polls need not') from fall_asleep('worker', lasting => null);
@@ -28,7 +28,7 @@ update _gw_sleepers set until = clock_timestamp() - interval '1 second';
 select ok(must_look_again, 'the mark was over') from fall_asleep('worker');
 
 select ok(must_look_again, 'each worker has a mark of its own') from fall_asleep('other');
-select is((select count(*) from _gw_sleepers), 2::bigint, 'beside the others');
+select is((select count(*) from _gw_sleepers), 2::bigint, 'in addition to the others');
 
 select * from finish();
 rollback;

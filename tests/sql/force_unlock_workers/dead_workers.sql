@@ -20,10 +20,10 @@ select set_eq(
 select set_eq(
   $$ select queue_name, locked_by, is_available from _private_job_queues $$,
   $$ values ('a', null, true), ('c', 'alive', false) $$,
-  'so are their queues');
+  'and so are their queues');
 select is_empty(
   $$ select id from complete_job_batch('dead', array(select id from claimed), array(select lease from claimed)) as c (id) $$,
-  'a worker that was not dead after all can report nothing any more');
+  'a worker that was alive can no longer report outcomes');
 select results_eq(
   $$ select key, attempts from get_job_batch('next', batch_size => 9) $$,
   $$ values ('a', 2::smallint), ('b', 2::smallint) $$,

@@ -11,7 +11,7 @@ select results_eq(
   $$ select attempts, max_attempts, locked_by, is_available from _private_jobs $$,
   $$ values (25::smallint, 25::smallint, null::text, false) $$,
   'it has failed for good');
-select is_empty($$ select id from get_job('next') $$, 'nobody can claim it');
+select is_empty($$ select id from get_job('next') $$, 'it cannot be claimed');
 
 select * from finish();
 rollback;

@@ -19,7 +19,7 @@ select results_eq(
   $$ select j.locked_by, extract(epoch from j.locked_at) * 1000000 = c.lease, j.attempts, j.updated_at
        from _private_jobs as j, claimed as c $$,
   $$ values ('worker', true, 2::smallint, now() - interval '1 day') $$,
-  'the lease is locked_at in microseconds; updated_at is left alone');
+  'the lease is locked_at in microseconds; updated_at does not change');
 select results_eq(
   $$ select q.locked_by, q.locked_at = j.locked_at, q.is_available from _private_job_queues as q, _private_jobs as j $$,
   $$ values ('worker', true, false) $$,
@@ -27,7 +27,7 @@ select results_eq(
 select ok(
   (select to_timestamp(lease / 1e6) between now() and clock_timestamp() from claimed),
   'the time is that of the claim, not of the transaction');
-select is_empty($$ select id from get_job('other') $$, 'nobody else can claim it');
+select is_empty($$ select id from get_job('other') $$, 'no other worker can claim it');
 
 select * from finish();
 rollback;

@@ -6,11 +6,11 @@ set local search_path = graphile_worker, public;
 select add_job('task', '{"n": 1}');
 delete from _private_tasks;
 
-select is_empty($$ select id from get_job('worker', array['task']) $$, 'nobody who asks for tasks by name gets it');
+select is_empty($$ select id from get_job('worker', array['task']) $$, 'a claim of named tasks does not get it');
 select results_eq(
   $$ select task_identifier, payload ->> 'n' from get_job('worker') $$,
   $$ values (null::text, '1') $$,
-  'somebody who takes any task does');
+  'a claim of all tasks does');
 
 select * from finish();
 rollback;

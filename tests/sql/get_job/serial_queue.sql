@@ -22,8 +22,8 @@ create temp table second as select * from get_job('worker');
 select is((select payload::text from second), '2', 'it waits, and the next one comes');
 
 select ok(complete_job('worker', id, lease), 'completed') from second;
-select is((select payload::text from get_job('worker')), '3', 'it is gone, and the next one comes');
-select is_empty($$ select id from get_job('worker') $$, 'what is not due yet waits, though it is more urgent');
+select is((select payload::text from get_job('worker')), '3', 'it is deleted, and the next one can be claimed');
+select is_empty($$ select id from get_job('worker') $$, 'a job that is not due waits, although its priority comes first');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ select add_job('a'), add_job('b', queue_name => 'queue'), add_job('c'), add_job(
 select is_empty($$ select id from get_job('worker', '{}') $$, 'no task, no job');
 select is_empty($$ select id from get_job('worker', '{x,y}') $$, 'unknown tasks, no job');
 select is_empty($$ select identifier from _private_tasks where identifier in ('x', 'y') $$, 'and they stay unknown');
-select is((select task_identifier from get_job('worker', '{x,c}')), 'c', 'a named task, though others come first');
+select is((select task_identifier from get_job('worker', '{x,c}')), 'c', 'a job of a given task, although others come first');
 create temp table queued as select * from get_job('worker', '{d}');
 select is((select task_identifier from queued), 'd', 'in a queue, jobs of other tasks are passed by');
 select return_job('worker', id) from queued;

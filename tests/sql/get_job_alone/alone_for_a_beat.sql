@@ -12,7 +12,7 @@ create function pg_temp.pass(worker text) returns void language sql as $$
 $$;
 
 select is((select key from get_job_alone('a')), '1', 'a suspect runs');
-select is_empty($$ select key from get_job_batch('a') $$, 'nothing is beside it');
+select is_empty($$ select key from get_job_batch('a') $$, 'no other job runs with it');
 select pg_temp.pass('a');
 select is((select key from get_job_batch('a')), 'plain', 'until a beat is over');
 select is((select is_alone from _gw_suspects where worker_id = 'a'), false, 'it is not alone then');

@@ -27,7 +27,7 @@ select * from pg_temp.beat() as b (died text[], freed bigint);
 select add_job('task', '2', job_key => 'key', run_at => now());
 select results_eq($$ select payload::text from get_job_batch('worker') $$, array['2'], 'it is claimed as any other');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select is_empty($$ select job_id from _gw_suspects $$, 'nobody is suspected any more');
+select is_empty($$ select job_id from _gw_suspects $$, 'there are no suspects any more');
 
 select * from finish();
 rollback;

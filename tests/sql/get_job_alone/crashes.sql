@@ -24,7 +24,7 @@ select add_job('task', job_key => 'poison'), add_job('task', job_key => 'neighbo
 select get_job_batch('w0', batch_size => 2);
 select pg_temp.kill('w0');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select set_eq($$ select crashes from _gw_suspects $$, array[0], 'whose fault the first crash was nobody knows');
+select set_eq($$ select crashes from _gw_suspects $$, array[0], 'the job that caused the first crash is not known');
 
 select register_worker('w1');
 select get_job_alone('w1');
@@ -46,7 +46,7 @@ select results_eq(
 select is((select key from get_job_alone('w4')), 'neighbour', 'the neighbour runs');
 select complete_job('w4', id) from _private_jobs where key = 'neighbour';
 select is((select count(*) from pg_temp.beat() as b (died text[], freed bigint)), 1::bigint);
-select is_empty($$ select job_id from _gw_suspects $$, 'in the end nobody is suspected');
+select is_empty($$ select job_id from _gw_suspects $$, 'in the end there are no suspects');
 
 select * from finish();
 rollback;

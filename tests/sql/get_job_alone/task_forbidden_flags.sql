@@ -13,11 +13,11 @@ select is_empty($$ select key from get_job_alone('w2', task_forbidden_flags => '
 select is_empty($$ select key from get_job_batch('w1', task_forbidden_flags => '{"two": ["slow"]}') $$,
                 'who runs one alone is given nothing');
 select results_eq($$ select key from get_job_batch('w2', batch_size => 9, task_forbidden_flags => '{"two": ["slow"]}') $$,
-                  array['plain'], 'a queue whose head has to run alone waits for whoever may take that');
+                  array['plain'], 'a queue whose first job has to run alone waits for a worker that may run it');
 select results_eq($$ select key from get_job_batch('w2', batch_size => 9, task_forbidden_flags => '{"one": ["slow"]}') $$,
                   array['behind'], 'for others it is not the head');
 select complete_job('w2', id) from _private_jobs where key = 'behind';
-select is((select key from get_job_alone('w3', task_forbidden_flags => '{"two": ["slow"]}')), 'one', 'what is allowed comes in order');
+select is((select key from get_job_alone('w3', task_forbidden_flags => '{"two": ["slow"]}')), 'one', 'the allowed jobs are claimed in order');
 select is((select key from get_job_alone('w4', task_forbidden_flags => '{}')), 'head', 'in its queue, too');
 
 select add_job('one', job_key => 'ahead', queue_name => 'r', flags => '{slow}'), add_job('two', job_key => 'suspect', queue_name => 'r');

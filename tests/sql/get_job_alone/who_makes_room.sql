@@ -14,25 +14,25 @@ select register_worker('a', '{other}'), register_worker('b', '{task}'), register
 select add_job('task', job_key => 'suspect', flags => '{flag}');
 insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs;
 
-select is(pg_temp.told('a'), false, 'not to one that does not run the task');
-select is(pg_temp.told('b'), true, 'to one that does');
-select is(pg_temp.told('c'), true, 'or runs all');
+select is(pg_temp.told('a'), false, 'not to a worker without the task');
+select is(pg_temp.told('b'), true, 'to a worker with the task');
+select is(pg_temp.told('c'), true, 'or with all tasks');
 select is(make_room('{other}'), null, 'who does not run the task makes no room');
 select is(make_room('{task}', '{flag}'), null, 'nor who forbids its flag');
 select is(make_room('{task}', task_forbidden_flags => '{"task": ["flag"]}'), null, 'or forbids it for this task');
 select is(make_room('{task}', now => '-infinity'), null, 'nor anybody while it is not due');
-select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it is not run beside others before room was made');
+select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it does not run with other jobs before a worker made room');
 select is(make_room('{task}', '{another}'), interval '5 seconds', 'who may take it makes room for a beat');
 select is(make_room(), null, 'the others go on');
-select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it is not run beside others meanwhile');
+select is_empty($$ select id from get_job_alone('c', beside => true) $$, 'it does not run with other jobs meanwhile');
 select pg_temp.pass(1);
-select is(make_room(), null, 'nobody makes room a second time');
-select is_empty($$ select id from get_job_alone('c', '{task}', '{flag}', beside => true) $$, 'nor does it run where it may not');
+select is(make_room(), null, 'no worker makes room a second time');
+select is_empty($$ select id from get_job_alone('c', '{task}', '{flag}', beside => true) $$, 'and it does not run on a worker that may not run it');
 update _private_jobs set run_at = now() + interval '1 hour';
-select is(pg_temp.told('c'), false, 'a job that is not due need not have room');
+select is(pg_temp.told('c'), false, 'a job that is not due needs no room');
 update _private_jobs set run_at = now();
-select results_eq($$ select key from get_job_alone('c', beside => true) $$, array['suspect'], 'after that it runs beside others');
-select is(pg_temp.told('b'), false, 'one that runs need not have room');
+select results_eq($$ select key from get_job_alone('c', beside => true) $$, array['suspect'], 'after that it runs with other jobs');
+select is(pg_temp.told('b'), false, 'a running job needs no room');
 
 -- One that has to be alone.
 select return_job('c', id) from _private_jobs;
@@ -41,7 +41,7 @@ create temp table rooms as
 select beats, make_room() as room, (select id from get_job_alone('c', beside => true)) as id, pg_temp.pass(1)::text
   from generate_series(0, 26) as beats;
 select results_eq($$ select array_agg(beats order by beats) filter (where room is not null), count(id) from rooms $$,
-                  $$ values ('{0,12,24}'::integer[], 0::bigint) $$, 'gets room once in a dozen beats, and is never beside others');
+                  $$ values ('{0,12,24}'::integer[], 0::bigint) $$, 'gets room once in a dozen heartbeats, and never runs with other jobs');
 
 select * from finish();
 rollback;

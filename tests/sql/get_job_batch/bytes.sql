@@ -24,7 +24,7 @@ $$;
 select pg_temp.add('a', to_json(repeat('x', 998))), pg_temp.add('b', to_json(repeat('x', 998))), -- 1000 bytes each
        pg_temp.add('c', to_json(repeat('x', 998))), pg_temp.add('d', '1'), pg_temp.add('e', '1');
 select is(pg_temp.next(100, 999), 'a', 'one job is taken, however large');
-select is(pg_temp.next(100, 2000), 'b c', 'what has max_bytes together');
+select is(pg_temp.next(100, 2000), 'b c', 'payloads with exactly max_bytes together');
 select is((select string_agg(key || attempts, ' ' order by key) from jobs where locked_at is null), 'd0 e0', 'the others wait');
 select is(pg_temp.next(100, 0), 'd', 'one is taken, whatever the limit');
 select is(pg_temp.next(100, null), 'e', 'null is no limit');
@@ -32,7 +32,7 @@ select is(pg_temp.next(100, null), 'e', 'null is no limit');
 -- Of 1 MB each, which is 12 kB as it is stored.
 select pg_temp.add('f' || n, to_json(repeat('x', 1000000))) from generate_series(1, 4) as n;
 select ok(pg_column_size(payload) < 20000, 'compressed') from _private_jobs where key = 'f1';
-select is(pg_temp.next(100, 2500000), 'f1 f2', 'what is compressed counts as it is sent');
+select is(pg_temp.next(100, 2500000), 'f1 f2', 'compressed payloads count uncompressed');
 select is(pg_temp.next(1, 10), 'f3', 'a claim of one job');
 select is((select string_agg(key, ' ') from get_job_batch('worker', batch_size => 100)), 'f4', 'by default');
 

@@ -25,7 +25,7 @@ select results_eq(
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 100) $$,
   array['7'],
-  'what is left but for jobs of busy queues');
+  'the remaining jobs, except those of busy queues');
 select is_empty($$ select id from get_job_batch('worker', batch_size => 100) $$, 'those wait');
 
 select * from finish();

@@ -42,11 +42,11 @@ select is(pg_temp.taken('{"two": ["b", "c"], "one": ["c"]}'), '1 2 3 7 8', 'list
 select is(pg_temp.taken('{"two": [], "one": ["x", "a"]}'), '1 3 4 5 6 7 8', 'an empty one');
 select is(pg_temp.taken('{"two": []}'), '1 2 3 4 5 6 7 8', 'nothing but an empty one');
 select is(pg_temp.taken('{}'), '1 2 3 4 5 6 7 8', 'no task');
-select is(pg_temp.taken('{"nobody knows it": ["a"]}'), '1 2 3 4 5 6 7 8', 'a task that nobody knows');
-select is(pg_temp.taken('{"one": ["a"], "one": ["b"]}'), '1 2 3 5 6 7 8', 'of a task that is there twice the last one counts');
-select is(pg_temp.taken('{"one": ["a"], "two": ["a"]}', '{two,last}'), '5 6 8', 'beside a list of tasks');
-select is(pg_temp.taken('{"one": ["a"]}', flags => '{c}'), '1 3 5 7', 'beside flags that are forbidden in all tasks');
-select is(pg_temp.taken('{"one": ["a"], "unflagged": ["a"]}', batch_size => 3), '3 4 5', 'what is left takes no place in the batch');
+select is(pg_temp.taken('{"nobody knows it": ["a"]}'), '1 2 3 4 5 6 7 8', 'an unknown task');
+select is(pg_temp.taken('{"one": ["a"], "one": ["b"]}'), '1 2 3 5 6 7 8', 'if a task occurs twice, the last one counts');
+select is(pg_temp.taken('{"one": ["a"], "two": ["a"]}', '{two,last}'), '5 6 8', 'together with a list of tasks');
+select is(pg_temp.taken('{"one": ["a"]}', flags => '{c}'), '1 3 5 7', 'together with flags that are forbidden in all tasks');
+select is(pg_temp.taken('{"one": ["a"], "unflagged": ["a"]}', batch_size => 3), '3 4 5', 'skipped jobs do not count in the batch');
 select is(pg_temp.taken(null), '1 2 3 4 5 6 7 8', 'null: none');
 
 select * from finish();

@@ -21,7 +21,7 @@ $$;
 
 select results_eq($$ select pg_temp.claim(3, '{"one": ["a"]}') $$, array['1', '2', '3'], 'a batch, in order');
 select is((select count(*) from _private_job_queues where locked_at is not null), 2::bigint, 'the queues of its jobs are busy');
-select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['4'], 'what is left but for the busy queues');
+select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['4'], 'the remaining jobs, except those of the busy queues');
 select complete_job('worker', id) from _private_jobs where payload::text = '1';
 select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['5'], 'the next one of the queue');
 select is_empty($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, 'nothing else is allowed');

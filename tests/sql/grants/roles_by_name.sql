@@ -33,7 +33,7 @@ reset role;
 select results_eq(
   $$ select task_identifier, state, count from seen order by 1 $$,
   $$ values ('resize', 'scheduled', 1::bigint), ('send_mail', 'ready', 2) $$,
-  'a monitor sees where jobs stand');
+  'a monitor sees the number of jobs in each state');
 
 set local role gw_test_grafana;
 select throws_ok('select * from graphile_worker.jobs', '42501', null, 'and nothing in the queue''s own schema');

@@ -29,8 +29,8 @@ select results_eq(
   $$ select job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), j.attempts = j.max_attempts from _private_jobs as j where j.key = 'canceled' $$,
   $$ values ('failed', true) $$,
   'and has failed');
-select is_empty($$ select job_id from _gw_suspects union all select job_id from _gw_cancels $$, 'nothing is noted about it any more');
-select results_eq($$ select key from get_job('heir') $$, array['behind'], 'its queue goes on');
+select is_empty($$ select job_id from _gw_suspects union all select job_id from _gw_cancels $$, 'no rows about it remain');
+select results_eq($$ select key from get_job('heir') $$, array['behind'], 'its queue continues');
 
 select * from finish();
 rollback;

@@ -21,15 +21,15 @@ select results_eq(
   'which, and why');
 select results_eq(
   $$ select cardinality(held_ids) from heartbeat('me', array(select id from claimed), array(select lease from claimed)) $$, array[3],
-  'their leases are held as before');
+  'their leases are still held');
 select results_eq($$ select cardinality(canceled_ids) from heartbeat('me') $$, array[2], 'also of jobs that it does not ask for');
-select results_eq($$ select canceled_ids from heartbeat('you') $$, $$ values ('{}'::bigint[]) $$, 'nobody else is told');
+select results_eq($$ select canceled_ids from heartbeat('you') $$, $$ values ('{}'::bigint[]) $$, 'other workers do not get them');
 select add_job('mine', job_key => '2');
 select results_eq($$ select cardinality(canceled_ids) from heartbeat('me') $$, array[2], 'one that is replaced by its key is still canceled');
 select fail_job('me', id, 'cut') from claimed where key = '1';
 select complete_job('me', id) from claimed where key = '2';
 select results_eq($$ select canceled_ids from heartbeat('you') $$, $$ values ('{}'::bigint[]) $$, 'when they have ended, any beat');
-select is_empty($$ select job_id from _gw_cancels $$, 'removes what was noted');
+select is_empty($$ select job_id from _gw_cancels $$, 'deletes the row in _gw_cancels');
 
 select * from finish();
 rollback;

@@ -31,7 +31,7 @@ select results_eq(
   $$ select registered, held_ids, held_leases
        from heartbeat('paused', array(select id from claimed order by id), array(select lease from claimed order by id)) $$,
   $$ select true, array[id], array[lease] from claimed where key = 'new' $$,
-  'it still holds what it has claimed since');
+  'it still holds its later claims');
 select ok(not complete_job('paused', id, lease), 'no outcome of the lost job is taken') from claimed where key = 'lost';
 select ok(not exists (select from fail_job('paused', id, 'late', lease)), 'no failure') from claimed where key = 'lost';
 select ok(not exists (select from return_job('paused', id, lease)), 'no return') from claimed where key = 'lost';
@@ -42,7 +42,7 @@ select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigin
 select pg_temp.kill('paused');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{paused}'::text[], 1::bigint) $$,
                   'until it dies in earnest');
-select is((select count(*) from _private_jobs where locked_at is not null), 0::bigint, 'which frees what it held then');
+select is((select count(*) from _private_jobs where locked_at is not null), 0::bigint, 'which frees what it held at that time');
 
 select * from finish();
 rollback;

@@ -37,7 +37,7 @@ select set_eq(
 select set_eq(
   $$ select regexp_replace(last_error, '[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}', 'then') from _private_jobs where attempts > 0 $$,
   array['Worker dead (host db1, pid 7) died; it was last seen at then UTC.'],
-  'last_error says who died and when');
+  'last_error contains the dead worker and the time');
 select ok(is_available, 'the queue is free') from _private_job_queues;
 select ok(recovered_at is not null, 'the worker stays listed, as recovered') from _gw_workers where id = 'dead';
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,

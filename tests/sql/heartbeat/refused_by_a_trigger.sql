@@ -39,7 +39,7 @@ update _private_job_queues set locked_at = locked_at - interval '3 minutes' wher
 
 insert into refusals values ('job 5', '40001');
 select throws_ok($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, '40001', 'not this one',
-                 'an error that says nothing about a job ends the call');
+                 'an error that is not about a job ends the call');
 update refusals set code = 'P0001';
 insert into refusals values ('job 20', 'XX001'), ('job 6', 'assert');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 17::bigint) $$,
@@ -57,14 +57,14 @@ delete from refusals where key = 'job 6';
 update _gw_turns set last_at = '-infinity' where name = 'stale_sweep';
 select is(stale_sweep(), 0::bigint, 'a sweep has them tried again');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 1::bigint) $$,
-                  'by the next beat');
+                  'by the next heartbeat');
 
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_by = 'dead';
 delete from refusals where key = 'job 5';
-select is(reset_stale_locks(), 1::bigint, 'reset_stale_locks() frees what it can, too');
-select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 20}'::text[], 'and leaves what it cannot');
+select is(reset_stale_locks(), 1::bigint, 'reset_stale_locks() frees the other jobs, too');
+select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 20}'::text[], 'and skips this one');
 update refusals set code = '55P03';
-select throws_ok('select reset_stale_locks()', '55P03', 'not this one', 'an error that says nothing about a job ends it');
+select throws_ok('select reset_stale_locks()', '55P03', 'not this one', 'an error that is not about a job ends the call');
 
 select * from finish();
 rollback;

@@ -23,7 +23,7 @@ select is((select pg_temp.context_of(j) from _private_jobs as j), null, 'it is n
 select _gw_put_job_contexts(array[id], array[revision], '{"trace": "two"}') from _private_jobs;
 select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'which may have its own');
 select _gw_put_job_contexts(array[id], array[revision], '{"trace": "late"}') from added;
-select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'and the earlier one comes too late');
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'and the context of the earlier revision is not stored');
 
 select add_job('task', job_key => 'key');
 select add_job('task', job_key => 'other');
@@ -33,7 +33,7 @@ select _gw_put_job_contexts(array[j.id, o.id, j.id], array[1, 0, 2], '{"trace": 
 select is(
   (select count(*) from _private_jobs as j where pg_temp.context_of(j) = '{"trace": "many"}'),
   2::bigint,
-  'jobs that many specs share have the context at their last revision');
+  'a job of several specs has the context of its last revision');
 
 select * from finish();
 rollback;

@@ -22,12 +22,12 @@ $$;
 select setval('_gw_job_context_cursor', 0);
 select pg_temp.add(10);
 delete from _private_jobs where id in (select id from _private_jobs order by id limit 5);
-select is(pg_temp.spent(), 5::bigint, 'a job that goes leaves its context');
+select is(pg_temp.spent(), 5::bigint, 'a deleted job leaves its context');
 select pg_temp.add(1);
-select is(pg_temp.spent(), 2::bigint, 'the next one looks at four, of which it is one');
+select is(pg_temp.spent(), 2::bigint, 'the next one checks four contexts, its own included');
 select pg_temp.add(1);
-select is(pg_temp.spent(), 0::bigint, 'and goes on from there');
-select is((select count(*) from _gw_job_context), 7::bigint, 'jobs that wait keep theirs');
+select is(pg_temp.spent(), 0::bigint, 'and the one after it continues from there');
+select is((select count(*) from _gw_job_context), 7::bigint, 'waiting jobs keep theirs');
 
 -- A queue in use: contexts come one at a time, and each job goes at once, beside two hundred that wait.
 select pg_temp.add(200);
@@ -42,17 +42,17 @@ end
 $$;
 select is(
   (select count(*) from _gw_job_context join waiting on id = job_id), (select count(*) from waiting),
-  'those that wait still have theirs');
-select cmp_ok(pg_temp.spent(), '<=', (select count(*) from waiting), 'and the spent ones are never more than those');
+  'waiting jobs still have theirs');
+select cmp_ok(pg_temp.spent(), '<=', (select count(*) from waiting), 'and there are never more unneeded contexts than waiting jobs');
 
 delete from _private_jobs;
 select stale_sweep();
-select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep removes what is left');
+select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep deletes the rest');
 
 select pg_temp.add(3);
 delete from _private_jobs;
-select is(_gw_drop_spent_contexts(2), 2::bigint, 'a look is as long as it may be');
-select is(_gw_drop_spent_contexts(2), 1::bigint, 'and says what went');
+select is(_gw_drop_spent_contexts(2), 2::bigint, 'one call checks at most the given number');
+select is(_gw_drop_spent_contexts(2), 1::bigint, 'and returns the number of deleted contexts');
 
 select * from finish();
 rollback;

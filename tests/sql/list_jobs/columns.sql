@@ -16,7 +16,7 @@ select results_eq(
 select is((select jsonb_agg(to_jsonb(l)) from list_jobs() as l),
           (select jsonb_agg(to_jsonb(s) - 'payload') from show_jobs(array(select id from jobs)) as s), 'all of them, as show_jobs() has them');
 select results_eq($$ select payload::text from show_jobs(array(select id from jobs) || 0::bigint) $$,
-                  $$ values ('{"to": "you"}'), ('[1]') $$, 'which has the payloads, and leaves out what is no job');
+                  $$ values ('{"to": "you"}'), ('[1]') $$, 'which has the payloads, and omits ids without a job');
 select is((select count(*)::int from list_jobs(max_rows => 1)), 1, 'not more than asked for');
 select is((select id from list_jobs(after_id => (select min(id) from jobs))), (select max(id) from jobs), 'those after an id');
 select throws_ok($$ select from list_jobs('waiting') $$, 'GWIST', null, 'a state that is none');

@@ -21,7 +21,7 @@ select results_eq(
   $$ select task_identifier, ready + scheduled + running + failed, workers from list_tasks() $$,
   $$ values ('a', 3::bigint, 3::bigint), ('also idle', 0, 2), ('b', 2, 1), ('c', 0, 1), ('idle', 0, 2) $$,
   'tasks that a worker has, too, though there was never a job of them');
-select results_eq($$ select task_identifier from list_tasks('b', 2) $$, $$ values ('c'), ('idle') $$, 'in their place');
+select results_eq($$ select task_identifier from list_tasks('b', 2) $$, $$ values ('c'), ('idle') $$, 'in the right order');
 select deregister_worker('new');
 select results_eq($$ select task_identifier from list_tasks(max_rows => 2) $$, $$ values ('a'), ('b') $$, 'a page');
 select results_eq($$ select task_identifier from list_tasks('a') $$, $$ values ('b'), ('c') $$, 'the next');

@@ -7,12 +7,12 @@ select add_job('task', run_at => 'infinity', priority => -1), add_job('task', ru
        add_job('task', run_at => 'infinity', job_key => 'parked');
 select is(next_run_at(), null, 'nothing is due ever');
 select results_eq($$select f.next_run_at, f.must_look_again from fall_asleep('worker') as f$$,
-                  $$values (null::timestamptz, false)$$, 'who falls asleep is told so');
+                  $$values (null::timestamptz, false)$$, 'fall_asleep returns the same');
 select is_empty($$select * from get_job_batch('worker')$$, 'and nothing to claim');
 
 select add_job('task', run_at => '294276-12-31 23:59:59Z');
 select is(next_run_at(), '294276-12-31 23:59:59Z', 'the last year of all');
-select ok(extract(epoch from next_run_at() - clock_timestamp()) > 9e12, 'how far away it is can be told');
+select ok(extract(epoch from next_run_at() - clock_timestamp()) > 9e12, 'its distance can be computed');
 select add_job('task', run_at => '9999-12-31Z', priority => 3, queue_name => 'queue');
 select is(next_run_at('{task}'), '9999-12-31Z', 'an earlier one');
 
@@ -22,8 +22,8 @@ select is(next_run_at('{other}'), null, 'a page does not end at infinity');
 
 select add_job('task', run_at => '-infinity'), add_job('task', run_at => '4713-01-01 BC');
 select results_eq($$select j.run_at from get_job_batch('worker', batch_size => 5) as j order by 1$$,
-                  $$values ('-infinity'::timestamptz), ('4713-01-01 BC')$$, 'what has been due for ever is claimed');
-select is(next_run_at(), '9999-12-31Z', 'what comes next is as it was');
+                  $$values ('-infinity'::timestamptz), ('4713-01-01 BC')$$, 'a job at -infinity is claimed');
+select is(next_run_at(), '9999-12-31Z', 'the next due time does not change');
 
 select * from finish();
 rollback;

@@ -23,7 +23,7 @@ select isnt(next_run_at('{unknown}'), now(), 'even for a task without a job it i
 select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '10 microseconds', null, null,
                                           n % 3, null)::job_spec
                                       from generate_series(1, 30000) as n));
-select ok(next_run_at('{unknown}') >= now() + interval '0.1 seconds', 'where they are close together it looks further');
+select ok(next_run_at('{unknown}') >= now() + interval '0.1 seconds', 'if they are close together it reads further');
 select add_job('ours', run_at => now() + interval '0.2 seconds', priority => 7);
 select is(next_run_at('{ours}') , least(next_run_at('{unknown}'), now() + interval '0.2 seconds'), 'and not past ours');
 

@@ -35,7 +35,7 @@ select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), '294276-12-3
 update _private_jobs set run_at = 'infinity', attempts = 0;
 select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), 'infinity', 'or past infinity');
 update _private_jobs set run_at = '-infinity', attempts = 0;
-select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), now() + backoff(1), 'what is due since ever waits from now on');
+select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), now() + backoff(1), 'the back-off of a job at -infinity counts from now');
 
 select * from finish();
 rollback;

@@ -25,7 +25,7 @@ select is_empty(
       union all
      select (fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))).id
        from first $$,
-  'and their batches');
+  'and so are batches');
 
 select results_eq(
   $$ select j::text from _private_jobs as j $$,

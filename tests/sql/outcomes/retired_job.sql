@@ -32,9 +32,9 @@ select results_eq(
        from _private_jobs as j
        join retired as r on r.id = j.id $$,
   $$ values (3::smallint, 3::smallint, null::text, false) $$,
-  'what is left of them has failed for good');
+  'the remaining ones have failed permanently');
 select is((select count(*) from _private_jobs as j join retired as r on r.id = j.id), 5::bigint,
-          'only the completed one is gone');
+          'only the completed one is deleted');
 
 select * from finish();
 rollback;

@@ -27,7 +27,7 @@ $$;
 
 select is_empty($$ select pg_temp.reported_by('other', lease) from claimed $$, 'another worker, with the lease');
 select is_empty($$ select pg_temp.reported_by('other', null) $$, 'another worker, without');
-select is_empty($$ select pg_temp.reported_by(null, lease) from claimed $$, 'nobody, with the lease');
+select is_empty($$ select pg_temp.reported_by(null, lease) from claimed $$, 'null as the worker, with the lease');
 select is_empty($$ select pg_temp.reported_by('worker', lease + 1) from claimed $$, 'the worker, with another lease');
 select results_eq(
   $$ select j::text from _private_jobs as j $$,
@@ -37,7 +37,7 @@ select results_eq(
 select ok(exists (select from return_job('worker', id)), 'without a lease the worker is enough') from claimed;
 select is_empty(
   $$ select pg_temp.reported_by('worker', lease) from claimed union all select pg_temp.reported_by('worker', null) $$,
-  'what waits is held by nobody');
+  'no worker holds a waiting job');
 
 select * from finish();
 rollback;

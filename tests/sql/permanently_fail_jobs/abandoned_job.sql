@@ -16,7 +16,7 @@ select set_eq(
 
 select ok(exists (select from return_job('worker', id)), 'our worker returns it') from claimed where key = 'ours';
 update _private_jobs set attempts = greatest(0, attempts - 1), locked_at = null, locked_by = null where key = 'node';
-select is_empty($$ select id from get_job_batch('worker', batch_size => 2) $$, 'nobody can claim it again');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 2) $$, 'it cannot be claimed again');
 select is(
   (select count(*) from _private_jobs where attempts = max_attempts and locked_at is null),
   2::bigint,

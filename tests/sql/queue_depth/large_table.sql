@@ -12,7 +12,7 @@ create function pg_temp.pages()
   language sql
 as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
 
-select is((select scheduled from queue_depth(pg_temp.pages())), 20000::bigint, 'all is counted in so many pages');
+select is((select scheduled from queue_depth(pg_temp.pages())), 20000::bigint, 'a table with this number of pages is counted completely');
 select ok((select not is_estimate from queue_depth(pg_temp.pages())), 'and no estimate');
 select ok((select is_estimate from queue_depth(pg_temp.pages() / 4)), 'of more it is an estimate');
 select ok((select scheduled between 10000 and 30000 from queue_depth(pg_temp.pages() / 4)), 'near the truth');

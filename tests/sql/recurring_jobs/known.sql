@@ -15,7 +15,7 @@ select run_cron('[{"task": "both", "pattern": "* * * * *"}]', '2026-01-01 12:00Z
 select results_eq($$ select known_since, last_run from recurring_jobs where identifier = 'both' $$,
                   $$ values ('2026-01-01 12:00:30Z'::timestamptz, '2026-01-01 12:02Z'::timestamptz) $$, 'since when, and when last');
 select deregister_worker('w'), deregister_worker('v');
-select is((select count(*)::int from recurring_jobs where identifier in ('both', 'one') and workers = '{}'), 2, 'what was known stays so');
+select is((select count(*)::int from recurring_jobs where identifier in ('both', 'one') and workers = '{}'), 2, 'known items remain known');
 
 select * from finish();
 rollback;

@@ -7,9 +7,9 @@ select register_worker('worker', '{a,b}', 4, 'host', 123, '1.0');
 select results_eq(
   $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'worker' $$,
   $$ values ('{a,b}'::text[], 4, 'host', 123, '1.0') $$,
-  'what it says is known');
+  'its values are stored');
 select register_worker('odd', '{{a,b},{c,null}}');
-select is((select tasks from _gw_workers where id = 'odd'), '{a,b,c}', 'its tasks are a list, whatever array they come in');
+select is((select tasks from _gw_workers where id = 'odd'), '{a,b,c}', 'its tasks are stored as a one-dimensional array');
 select register_worker('plain');
 select results_eq(
   $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'plain' $$,
@@ -21,13 +21,13 @@ select ok(registered, 'it beats') from heartbeat('worker');
 select results_eq(
   $$ select last_seen_at between now() and clock_timestamp(), started_at from _gw_workers where id = 'worker' $$,
   $$ values (true, now() - interval '1 day') $$,
-  'a beat says when it was seen');
+  'a heartbeat updates last_seen_at');
 
 select register_worker('worker', null, 5);
 select results_eq(
   $$ select tasks, concurrency, host, started_at, last_seen_at > started_at from _gw_workers where id = 'worker' $$,
   $$ values ('{}'::text[], 5, null::text, now() - interval '1 day', true) $$,
-  'registering again replaces all but the time of its start');
+  'registering again replaces everything except the time of its start');
 
 select set_setting('notify', 'idle');
 select fall_asleep('worker');

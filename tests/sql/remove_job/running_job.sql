@@ -19,7 +19,7 @@ select results_eq(
   $$ select attempts, is_available from _private_jobs $$,
   $$ values (25::smallint, false) $$,
   'which does not revive it');
-select is_empty($$ select id from get_job('worker') $$, 'nobody can claim it');
+select is_empty($$ select id from get_job('worker') $$, 'it cannot be claimed');
 
 select reschedule_jobs(array[id], attempts => 0) from running;
 select is((select id from get_job('worker')), (select id from running), 'an administrator can decide otherwise');

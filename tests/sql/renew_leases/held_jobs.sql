@@ -19,8 +19,8 @@ select r.job_id, r.lease
 select set_eq(
   $$ select c.key from held as h join claimed as c on c.id = h.job_id $$,
   array['old', 'new'],
-  'what was returned, claimed anew or taken over is lost');
-select ok(h.lease = c.lease, 'a fresh lease stays as it is')
+  'returned, newly claimed and replaced jobs are lost');
+select ok(h.lease = c.lease, 'a fresh lease does not change')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'new';
 select ok(h.lease > c.lease, 'an old one is replaced by a later one')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'old';

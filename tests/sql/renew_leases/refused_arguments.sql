@@ -11,7 +11,7 @@ select is_empty(
   $$ select renew_leases('worker', array[id], null) from claimed
       union all
      select renew_leases('worker', array[id], '{null}') from claimed $$,
-  'a job without its lease is not said to be held');
+  'a job without its lease does not count as held');
 select is_empty($$ select renew_leases('worker', '{}', '{}') $$, 'an empty batch does nothing');
 
 select * from finish();

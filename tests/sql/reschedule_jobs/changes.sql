@@ -23,7 +23,7 @@ select set_eq(
        from chosen as c cross join reschedule_jobs(c.ids, attempts => 0, priority => 0) as r $$,
   $$ values ('waiting', now() - interval '1 hour', 0::smallint, 0::smallint, 5::smallint),
             ('failed',  now() - interval '1 hour', 0::smallint, 0::smallint, 5::smallint) $$,
-  'zero is a value; what is left out stays');
+  'zero is a value; omitted values do not change');
 select set_eq(
   $$ select key, run_at, priority, attempts from _private_jobs where key in ('running', 'other') $$,
   $$ values ('running', now() + interval '1 hour', 1::smallint, 1::smallint),

@@ -20,7 +20,7 @@ select results_eq(
   $$ values ((-32768)::smallint, 32767::smallint, 32767::smallint) $$,
   'and stored');
 
-select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'without a job no number is looked at');
+select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'without a job numbers are not checked');
 
 select * from finish();
 rollback;

@@ -19,11 +19,11 @@ update _private_jobs as j set locked_by = h.locked_by, locked_at = h.locked_at f
 update _private_job_queues as q set locked_by = h.locked_by, locked_at = h.locked_at from held as h
  where h.queue_name = q.queue_name;
 
-select is(reset_stale_locks('10 minutes'), 2::bigint, 'it says how many jobs were freed');
+select is(reset_stale_locks('10 minutes'), 2::bigint, 'it returns the number of freed jobs');
 select set_eq($$ select key from _private_jobs where locked_at is null and locked_by is null $$,
               array['ours, old', 'foreign, very old'], 'those that were held for too long');
 select set_eq($$ select queue_name from _private_job_queues where is_available $$,
-              array['ours, old', 'foreign, very old'], 'their queues, too');
+              array['ours, old', 'foreign, very old'], 'and their queues');
 select is(reset_stale_locks('10 minutes'), 0::bigint, 'a second call finds nothing');
 select results_eq($$ select key, attempts from get_job_batch('next', batch_size => 9) $$,
                   $$ values ('ours, old', 2::smallint), ('foreign, very old', 2::smallint) $$,

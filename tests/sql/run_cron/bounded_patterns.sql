@@ -19,21 +19,21 @@ $$;
 
 select cron_schedule('c', '00 12 * * *', 'c');
 insert into _gw_cron_patterns select pattern, 0, 0, 0, 0, 0, false from many where n < 9998;
-select results_eq($$ select pg_temp.tick() $$, array['a', 'b', 'c'], 'a tick meets two new ones, and there is room for one');
+select results_eq($$ select pg_temp.tick() $$, array['a', 'b', 'c'], 'a tick has two new patterns, and there is room for one');
 select set_eq($$ select pattern from _gw_cron_patterns $$, array['0 12 * * *', '*/60 12 * * *', '00 12 * * *'],
-              'those that neither it nor a schedule needs make room');
+              'patterns that neither it nor a schedule needs are removed');
 
 select _gw_remember_patterns(array_agg(s), 'test')
   from (select null as identifier, null as task, m.pattern, 'UTC' as time_zone, null::json as payload from many as m) as m
  cross join lateral json_populate_record(null::_gw_schedules, row_to_json(m)) as s;
-select is((select count(*) from _gw_cron_patterns), 10000::bigint, 'of more than that in one call the rest is not remembered');
+select is((select count(*) from _gw_cron_patterns), 10000::bigint, 'if one call has more patterns, the rest is not cached');
 
 insert into _gw_schedules (identifier, task, pattern, paused) select n, 'none', pattern, true from many;
 delete from _gw_cron_patterns where pattern like '%12 * * *';
 insert into _gw_cron_patterns select pattern, 0, 0, 0, 0, 0, false from many on conflict do nothing;
 delete from _private_known_crontabs;
 select is((select count(*) from _gw_cron_patterns), 10001::bigint, 'where schedules need all that there is room for');
-select results_eq($$ select pg_temp.tick() $$, array['a', 'b', 'c'], 'what is not remembered is due all the same');
+select results_eq($$ select pg_temp.tick() $$, array['a', 'b', 'c'], 'items without a cached pattern are due as well');
 select is((select count(*) from _gw_cron_patterns), 10001::bigint, 'and still not remembered');
 
 select * from finish();

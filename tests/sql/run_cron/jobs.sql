@@ -19,7 +19,7 @@ select results_eq(
       where j.id = (select p.id from plain as p) $$,
   $$ values ('{"_cron":{"ts":"2026-01-01T12:00:00.000Z","backfilled":false}}', '2026-01-01 12:00Z'::timestamptz, 25, 0, null::text,
              null::jsonb, null::text) $$,
-  'an item that says nothing');
+  'an item without further values');
 create temporary table full_item as select pg_temp.tick('{"task": "full", "identifier": "id", "pattern": "* * * * *", "time_zone": "Asia/Tokyo",
               "payload": {"z": 1.50, "a": [ ], "_cron": 1, "é\"": "x\ny"}, "fill": 60, "max_attempts": 3, "queue_name": "q",
               "priority": -2, "job_key": "k", "job_key_mode": "replace", "flags": ["f"]}') as id;
