@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// scenarios are all there are, in the order of the report.
+// scenarios are all scenarios, in the order of the report.
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "claim", Title: "Claim and complete", Run: claimScenario},
 	{Name: "ugly", Title: "Claims from ugly tables", Run: uglyScenario},
@@ -22,13 +22,13 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "indexes", Title: "The price of each index", Run: indexesScenario},
 }
 
-// A bench is what a scenario works with: one server and the contenders on it.
+// A bench is the environment of a scenario: one server and its contenders.
 type bench struct {
 	*harness.Bench
-	node contender // without a name if it is left out
+	node contender // has no name if it is left out
 }
 
-// contenders returns those that a scenario compares, without Node if it is left out.
+// contenders returns the contenders that a scenario compares, without Node if it is left out.
 func (b *bench) contenders(wanted ...contender) []contender {
 	if b.node.name != "" {
 		wanted = append(wanted, b.node)
@@ -39,13 +39,13 @@ func (b *bench) contenders(wanted ...contender) []contender {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program := harness.Program[*bench]{
 		Name: "sql", Title: "SQL benchmark", Open: open, Scenarios: scenarios,
-		// What is compared are statements, not the disk, and not who first touches a page after a checkpoint.
+		// The comparison is about statements, not about the disk or about the first change of a page after a checkpoint.
 		Settings: map[string]string{"synchronous_commit": "off", "full_page_writes": "off"},
 	}
 	return program.Run(ctx, args, stdout, stderr)
 }
 
-// open makes the contenders' templates.
+// open creates the contenders' templates.
 func open(ctx context.Context, h *harness.Bench) (*bench, error) {
 	b := &bench{Bench: h}
 	if err := queue.Install(ctx, b.Server); err != nil {

@@ -18,7 +18,7 @@ const (
 	burstNext   = 20 // claims after the first
 )
 
-// burstScenario looks what a plan is worth that was cached while the queue was empty.
+// burstScenario measures claims with a plan that was cached while the queue was empty.
 func burstScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours, byHand)
 	results := map[string]*burst{}
@@ -50,7 +50,7 @@ func burstScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// burst is what one contender's calls took, in microseconds, round by round.
+// burst is the durations of one contender's calls in microseconds, round by round.
 type burst struct{ claim, complete, nextClaims, nextCompletes stats.Series }
 
 func (b *bench) measureBurst(ctx context.Context, c contender, r *burst) (err error) {

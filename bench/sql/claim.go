@@ -12,13 +12,13 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// claimJobs is how many ready jobs the table has when a measurement starts.
+// claimJobs is the number of ready jobs in the table at the start of a measurement.
 const claimJobs = 200_000
 
-// claimBatches are the batch sizes, with the calls that are measured of each.
+// claimBatches are the batch sizes, with the number of measured calls of each.
 var claimBatches = []struct{ n, calls int }{{1, 5000}, {10, 2000}, {100, 500}, {500, 200}}
 
-// claimScenario works plain jobs in two round trips a batch, over one connection.
+// claimScenario runs plain jobs in two round trips per batch, over one connection.
 func claimScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours, byHand)
 	times := report.Table{{"batch", "contender", "claim µs", "complete µs", "jobs/s"}}
@@ -56,7 +56,7 @@ func claimScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// claimResult has the microseconds of a call and the jobs per second.
+// claimResult is the microseconds per call and the jobs per second.
 type claimResult struct{ claim, complete, speed float64 }
 
 func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m claimResult, err error) {
@@ -84,7 +84,7 @@ func (b *bench) measureClaims(ctx context.Context, c contender, n, calls int) (m
 	return claimResult{claims.Median(), completes.Median(), float64(n*calls) / seconds}, nil
 }
 
-// warmUp is how often claims are called before they are measured: plans are cached after five calls.
+// warmUp is the number of claims before the measurement: plans are cached after five calls.
 const warmUp = 10
 
 func (s *session) warmUp(ctx context.Context, n int, forbidden []string) error {
@@ -96,7 +96,7 @@ func (s *session) warmUp(ctx context.Context, n int, forbidden []string) error {
 	return nil
 }
 
-// work claims and completes n jobs, all of which must be there, and returns how long each call took.
+// work claims and completes n jobs, all of which must exist, and returns the duration of each call.
 func (s *session) work(ctx context.Context, n int, forbidden []string) (claimed, completed time.Duration, err error) {
 	start := time.Now()
 	jobs, err := s.claim(ctx, n, forbidden)
@@ -112,7 +112,7 @@ func (s *session) work(ctx context.Context, n int, forbidden []string) (claimed,
 	return claimed, time.Since(start), err
 }
 
-// times works n jobs so many times and returns what each call took, in microseconds.
+// times runs n jobs repeatedly and returns the durations of the calls in microseconds.
 func (s *session) times(ctx context.Context, n, calls int) (claims, completes stats.Series, err error) {
 	for range calls {
 		var claimed, completed time.Duration

@@ -16,10 +16,10 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// clientsBudgets are the least speeds of idle notify, as multiples of Node's, by the number of clients.
+// clientsBudgets are the minimum speeds with notify = idle, as multiples of Node's, by the number of clients.
 var clientsBudgets = map[int]float64{10: 4, 48: 5}
 
-// clientsScenario adds jobs one by one from many clients whose commits wait for the disk, while one listens.
+// clientsScenario adds jobs one by one from many clients whose commits wait for the disk, while one session listens.
 func clientsScenario(ctx context.Context, b *bench) error {
 	b.Note("pgbench, prepared statements, %s each on a fresh copy with %d jobs, autovacuum off, synchronous_commit on; one session "+
 		"listens. No worker is idle.", b.pgbenchTime(), enqueueFilled)
@@ -58,7 +58,7 @@ func clientsScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// notifiers returns the calls to compare: ours in each mode of the setting notify, or as it is while there is none.
+// notifiers returns the calls to compare: ours with each value of the setting notify, or without it if it does not exist.
 func (b *bench) notifiers(ctx context.Context) (_ []enqueuer, err error) {
 	all := []enqueuer{
 		{name: "bare", contender: ours, script: "bare"},
@@ -101,7 +101,7 @@ func (b *bench) measureClients(ctx context.Context, e enqueuer, clients int) (fl
 	})
 }
 
-// listen opens a session that listens and reads what it hears until stopped.
+// listen opens a session that listens and reads notifications until it is stopped.
 func (db *database) listen(ctx context.Context) (stop func() error, err error) {
 	conn, err := db.Server.Connect(ctx, db.Name)
 	if err != nil {

@@ -9,34 +9,34 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// workerID is the name that contenders work by.
+// workerID is the worker id of contenders.
 const workerID = "bench-worker-1"
 
-// A contender is a way to work the tables.
+// A contender is a way to run the jobs in the tables.
 type contender struct {
 	name string
 
-	// template is the database that its databases are copies of.
+	// template is the database from which its databases are copied.
 	template string
 
-	// enqueue returns a statement that adds n ready jobs, numbered i, to the queues whose names inQueue, an expression
-	// of i, says; null: to none.
+	// enqueue returns a statement that adds n ready jobs, numbered i. inQueue is an expression of i for the name of the queue, null
+	// for none.
 	enqueue func(n int, inQueue string) string
 
-	// work prepares a connection for working jobs.
+	// work prepares a connection for running jobs.
 	work func(ctx context.Context, conn *pgx.Conn) (worker, error)
 }
 
-// A worker claims and completes jobs over one connection, each in one statement or the few that the contender needs.
+// A worker claims and completes jobs over one connection, each in one statement or in the few that the contender needs.
 type worker interface {
-	// claim claims up to n jobs that carry none of the forbidden flags.
+	// claim claims up to n jobs without any of the forbidden flags.
 	claim(ctx context.Context, n int, forbidden []string) ([]queue.Job, error)
 
-	// complete reports jobs of a claim as done. It is an error if one of them was no longer there.
+	// complete completes jobs of a claim. It returns an error if one of them no longer exists.
 	complete(ctx context.Context, jobs []queue.Job) error
 }
 
-// callAddJobs is enqueue by the public functions, which Node's schema and ours have in common.
+// callAddJobs implements enqueue with the public functions, which Node's schema and ours have in common.
 func callAddJobs(n int, inQueue string) string {
 	if n == 1 {
 		return fmt.Sprintf("select * from (values (1)) as s (i), %s.add_job('%s', json_build_object('number', i), %s)",

@@ -9,19 +9,19 @@ import (
 	"github.com/gwsql/gw/bench/internal/server"
 )
 
-// A database is a fresh copy of a contender's template.
+// A database is a new copy of a contender's template.
 type database struct {
 	*server.Database
 	contender contender
 }
 
-// copyOf makes a database for a contender.
+// copyOf creates a database for a contender.
 func (b *bench) copyOf(ctx context.Context, c contender) (*database, error) {
 	db, err := b.Copy(ctx, c.template)
 	return &database{Database: db, contender: c}, err
 }
 
-// A session works jobs of a database.
+// A session runs jobs of a database.
 type session struct {
 	worker
 	conn *pgx.Conn

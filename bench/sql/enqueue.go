@@ -16,7 +16,7 @@ import (
 const (
 	enqueueTime = 3 * time.Second
 
-	// enqueueFilled is how many jobs an analysed table has.
+	// enqueueFilled is the number of jobs in an analysed table.
 	enqueueFilled = 20_000
 )
 
@@ -25,8 +25,8 @@ type enqueuer struct {
 	name      string
 	contender contender
 	script    string
-	bulk      bool // the script takes specs
-	keyed     bool // and their keys are there
+	bulk      bool // the script uses specs
+	keyed     bool // and jobs with their keys exist
 	notify    string
 }
 
@@ -112,7 +112,7 @@ func (b *bench) enqueueBulk(ctx context.Context) error {
 	return nil
 }
 
-// pgbenchTime is how long a run of pgbench takes; 0: as short as can be.
+// pgbenchTime returns the duration of a run of pgbench; 0 for the shortest possible.
 func (b *bench) pgbenchTime() time.Duration {
 	if b.Quick {
 		return 0
@@ -164,8 +164,8 @@ func (b *bench) measureEnqueuer(ctx context.Context, e enqueuer, analysed bool, 
 	return p.run(ctx, db)
 }
 
-// benchSpecs makes the specs that the scripts of add_jobs take: twenty times a thousand, without keys and with. They are
-// not compressed, since a parameter is not either.
+// benchSpecs creates the specs for the scripts of add_jobs: twenty times a thousand, with and without keys. They are stored
+// uncompressed, because a parameter is not compressed either.
 var benchSpecs = []string{
 	"create table bench_specs (number integer primary key, specs " + queue.Schema + ".job_spec[], keyed " + queue.Schema + ".job_spec[])",
 	"alter table bench_specs alter specs set storage external, alter keyed set storage external",

@@ -16,12 +16,11 @@ import (
 const (
 	heldJobs = 200_000
 
-	// heldPatience ends a measurement that takes too long; it has the tenths that it got through.
+	// heldPatience ends a measurement that takes too long; its result then contains only the completed tenths.
 	heldPatience = time.Minute
 )
 
-// heldScenario works jobs while a transaction that has a snapshot stays open, so that nothing that is done can be
-// cleaned away.
+// heldScenario runs jobs while a transaction with a snapshot stays open, so that deleted rows cannot be removed.
 func heldScenario(ctx context.Context, b *bench) error {
 	t := report.Table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least", "holds",
 		"jobs/s by tenth, medians"}}
@@ -89,7 +88,7 @@ func (b *bench) measureHeld(ctx context.Context, c contender, n int) (speeds []f
 	if err := s.warmUp(ctx, n, nil); err != nil {
 		return nil, err
 	}
-	// The session that prepares the database is the one that holds the snapshot.
+	// The session that prepares the database holds the snapshot.
 	if err := db.Run(ctx, "begin isolation level repeatable read", "select count(*) from "+queue.JobsTable); err != nil {
 		return nil, err
 	}

@@ -19,14 +19,14 @@ const (
 	indexesInsert = 1000 // at once
 	indexesClaim  = 500  // at most, at once
 
-	// indexesPatience ends the claims of a measurement without the index that makes them fast.
+	// indexesPatience ends the claims of a measurement without the index that makes claims fast.
 	indexesPatience = 10 * time.Second
 )
 
-// A variant is a schema that differs from ours in one thing.
+// A variant is a schema with one difference from ours.
 type variant struct{ name, sql string }
 
-// indexesScenario measures what each index and trigger of the jobs' table costs, by leaving it out.
+// indexesScenario measures the cost of each index and trigger of the jobs' table, by leaving it out.
 func indexesScenario(ctx context.Context, b *bench) error {
 	all, err := b.variants(ctx)
 	if err != nil {
@@ -67,8 +67,8 @@ func (f *footprint) cells(base *footprint) []string {
 	}
 }
 
-// variants returns the schema as it is, and without each index and trigger of the jobs' table that no constraint needs. An
-// empty index stands in for the one that is left out, for functions that name it.
+// variants returns the unchanged schema, and variants that each lack an index or trigger of the jobs' table that no constraint
+// needs. An empty index replaces one that is left out, because functions may name it.
 func (b *bench) variants(ctx context.Context) (all []variant, err error) {
 	db, err := b.copyOf(ctx, ours)
 	if err != nil {
@@ -98,7 +98,7 @@ select 'without trigger ' || t.tgname, format('drop trigger %I on %s', t.tgname,
 	return append(all, variant{"fillfactor 100", "alter table " + queue.JobsTable + " set (fillfactor = 100)"}), nil
 }
 
-// measureVariant adds what a job costs in one round, in microseconds and in bytes.
+// measureVariant adds the cost of a job in one round, in microseconds and in bytes.
 func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, times, wals *footprint) (err error) {
 	db, err := b.copyOf(ctx, ours)
 	if err != nil {
@@ -154,13 +154,13 @@ func (b *bench) measureVariant(ctx context.Context, v variant, queued bool, time
 		worked += len(jobs)
 	}
 	jobs := float64(b.Scale(indexesJobs) / indexesInsert * indexesInsert)
-	done := float64(worked) // 0 / 0 is no value
+	done := float64(worked) // 0 / 0 is NaN
 	times.add(enqueued.micros/jobs, claimed.micros/done, completed.micros/done)
 	wals.add(enqueued.wal/jobs, claimed.wal/done, completed.wal/done)
 	return nil
 }
 
-// expense is what something took.
+// expense is time and WAL.
 type expense struct{ micros, wal float64 }
 
 func (e *expense) add(other expense) {

@@ -13,14 +13,14 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// recordedBatch is the batch size of the claim that is recorded. It is in the statement as a number, which is
-// replaced to get the claim of another size.
+// recordedBatch is the batch size of the recorded claim. The statement contains it as a number, which is replaced for claims of
+// other sizes.
 const recordedBatch = 7919
 
-// nodeStatements are the statements that a Node worker sends, by the names that it gives them, without the schema's.
+// nodeStatements are the statements of a Node worker by the names that it gives them, without the schema.
 type nodeStatements map[string]string
 
-// node works the tables that Node's Graphile Worker has made by the statements that its worker sends.
+// node is a contender that runs jobs in the tables of Node's Graphile Worker with the statements that its worker sends.
 func node(recorded nodeStatements) contender {
 	work := func(ctx context.Context, conn *pgx.Conn) (worker, error) {
 		known, err := queue.TaskIDs(ctx, conn)
@@ -32,7 +32,7 @@ func node(recorded nodeStatements) contender {
 	return contender{name: "Node", template: nodejs.Template, enqueue: callAddJobs, work: work}
 }
 
-// errOneByOne is why Node has no claim of a batch with forbidden flags.
+// errOneByOne is the reason why Node has no batch claim with forbidden flags.
 var errOneByOne = errors.New("with forbidden flags Node claims one by one")
 
 type nodeWorker struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// recordNode lets Node workers work a few jobs of a scratch database and reads from the server's log what they send.
+// recordNode runs Node workers on a few jobs of a temporary database and reads their statements from the server's log.
 func recordNode(ctx context.Context, b *bench) (_ nodeStatements, err error) {
 	db, err := b.copyOf(ctx, node(nil))
 	if err != nil {
@@ -46,14 +46,14 @@ func recordNode(ctx context.Context, b *bench) (_ nodeStatements, err error) {
 	for _, name := range []string{"get_job", "get_jobF", fmt.Sprintf("get_job%d", recordedBatch), "complete_job",
 		"complete_jobs", "complete_job_q"} {
 		if recorded[name] == "" {
-			return nil, fmt.Errorf("record Node's statements: its worker sends none named %s", name)
+			return nil, fmt.Errorf("record Node's statements: its worker sends none with the name %s", name)
 		}
 	}
 	return recorded, nil
 }
 
-// recordNodeWorker runs a worker until it has worked a queued job and some plain ones. One that claims a batch reports
-// outcomes in batches, too.
+// recordNodeWorker runs a worker until it has run a queued job and some plain ones. A worker that claims batches also reports
+// outcomes in batches.
 func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []string) error {
 	err := db.Run(ctx, queue.Fill(3), "select "+queue.Schema+".add_job('"+queue.Task+"', queue_name := 'queue')")
 	if err != nil {
@@ -82,7 +82,7 @@ func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []
 	if err != nil {
 		return err
 	}
-	if _, err := cmd.StdinPipe(); err != nil { // the worker ends when it closes
+	if _, err := cmd.StdinPipe(); err != nil { // the worker ends when its stdin closes
 		return fmt.Errorf("start Node's worker: %w", err)
 	}
 	var output bytes.Buffer
@@ -92,18 +92,18 @@ func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []
 	}
 	waitErr := db.Wait(ctx, "select not exists (select from "+queue.JobsTable+")")
 	stopErr := cmd.Process.Signal(syscall.SIGTERM)
-	_ = cmd.Wait() // it ends by the signal
+	_ = cmd.Wait() // the signal ends it
 	if err := errors.Join(waitErr, stopErr); err != nil {
 		return fmt.Errorf("%w\n%s", err, output.String())
 	}
-	// A claim that is still on its way would take the jobs of the next worker.
+	// A claim that is still running would take the jobs of the next worker.
 	return db.Wait(ctx, "select count(*) = 1 from pg_stat_activity where datname = current_database()")
 }
 
-// executed is how the log shows a statement with a name, which Node takes from the function and the schema.
+// executed matches a log line of a named statement. Node's names consist of the function and the schema.
 var executed = regexp.MustCompile(`^.* LOG:  execute (\w+)/` + queue.Schema + `: (.*)$`)
 
-// readLog returns the named statements of a server's log. The lines of one after the first begin with a tab.
+// readLog returns the named statements in a server's log. The second and later lines of a statement begin with a tab.
 func readLog(log string) nodeStatements {
 	found := nodeStatements{}
 	name := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// ours works by the public functions of the schema.
+// ours is the contender that uses the public functions of the schema.
 var ours = contender{
 	name:     "ours",
 	template: queue.Template,

@@ -22,10 +22,10 @@ import (
 //go:embed pgbench/*.sql
 var pgbenchScripts embed.FS
 
-// transactionsPerSecond is the line of pgbench's report that leaves out the time to connect.
+// transactionsPerSecond matches the line of pgbench's report without the time of connecting.
 var transactionsPerSecond = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \((?:without|excluding)`)
 
-// pgbench says how pgbench is to run.
+// pgbench is the settings of a run of pgbench.
 type pgbench struct {
 	script  string // by its name in the folder, without .sql
 	clients int
@@ -34,7 +34,7 @@ type pgbench struct {
 	listen  bool          // let another session listen meanwhile
 }
 
-// run returns the transactions per second that all clients got through together.
+// run returns the transactions per second of all clients together.
 func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 	known, err := queue.TaskIDs(ctx, db.Admin)
 	if err != nil {
@@ -76,8 +76,8 @@ func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 	return strconv.ParseFloat(string(found[1]), 64)
 }
 
-// runApart runs the program. A single client gets a core, and its session another one: else the system sometimes lets them
-// share one and sometimes not, which makes a difference of a third.
+// runApart runs the program. A single client and its session run on different cores: otherwise the system sometimes lets them share
+// one, which makes a difference of a third.
 func (p pgbench) runApart(ctx context.Context, cmd *exec.Cmd, db *database) (err error) {
 	if p.clients > 1 {
 		return cmd.Run()
@@ -94,7 +94,7 @@ func (p pgbench) runApart(ctx context.Context, cmd *exec.Cmd, db *database) (err
 	return errors.Join(err, cmd.Wait())
 }
 
-// writeScript writes the script, filled in, into a file of its own.
+// writeScript fills in the script and writes it to a file of its own.
 func (p pgbench) writeScript() (string, error) {
 	parsed, err := template.ParseFS(pgbenchScripts, "pgbench/"+p.script+".sql")
 	if err != nil {
@@ -118,7 +118,7 @@ func (p pgbench) writeScript() (string, error) {
 	return file.Name(), nil
 }
 
-// findPgbench returns the program: the one in PATH, else one of Debian's; any version will do.
+// findPgbench returns the path of pgbench: the one in PATH, otherwise one of Debian's, of any version.
 func findPgbench() (string, error) {
 	if path, err := exec.LookPath("pgbench"); err == nil {
 		return path, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/reference"
 )
 
-// byHand works our tables by hand-written statements. It knows no queues.
+// byHand is the contender that uses hand-written statements on our tables. It does not support queues.
 var byHand = contender{
 	name:     "reference",
 	template: ours.template,

@@ -13,19 +13,19 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// serialJobs is more than what is worked in serialTime.
+// serialJobs is a number of jobs that takes longer than serialTime.
 const (
 	serialJobs = 60_000
 	serialTime = 4 * time.Second
 )
 
-// serialCases are numbers of queues and of claimers. The first case of a number of queues has one claimer. The last three,
-// jobs without a queue, tell what more claimers are worth on this machine where no queue is in their way.
+// serialCases are numbers of queues and of claimers. The first case of each number of queues has one claimer. The last three cases,
+// jobs without a queue, show the effect of more claimers on this machine without queues.
 var serialCases = []struct{ queues, claimers int }{
 	{1, 1}, {10, 1}, {10, 2}, {10, 8}, {1000, 1}, {1000, 2}, {1000, 8}, {0, 1}, {0, 2}, {0, 8},
 }
 
-// serialScenario works jobs of named queues, one at a time per claimer.
+// serialScenario runs jobs of named queues, one at a time per claimer.
 func serialScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours)
 	t := report.Table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds", "Node, jobs/s", "in vain",
@@ -74,7 +74,7 @@ func (b *bench) serialTime() time.Duration {
 	return serialTime
 }
 
-// serialResult has the jobs per second of all claimers, and the part of their claims that returned nothing.
+// serialResult is the jobs per second of all claimers, and the fraction of their claims that returned nothing.
 type serialResult struct{ speed, vain float64 }
 
 func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers int) (_ serialResult, err error) {
@@ -84,7 +84,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 		return r, err
 	}
 	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
-	// Jobs without a queue are worked faster, so there are more.
+	// Jobs without a queue run faster, so there are more of them.
 	jobs, inQueue := b.Scale(2*serialJobs), "null"
 	if queues > 0 {
 		jobs = b.Scale(serialJobs)
@@ -119,7 +119,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 		total.vain += one.vain
 	}
 	if warmedUp := claimers * warmUp; total.jobs+warmedUp >= jobs {
-		return r, fmt.Errorf("all %d jobs were worked before the time was up", total.jobs+warmedUp)
+		return r, fmt.Errorf("all %d jobs were run before the time was over", total.jobs+warmedUp)
 	}
 	r.speed = float64(total.jobs) / elapsed
 	r.vain = float64(total.vain) / float64(total.jobs+total.vain)
@@ -129,7 +129,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 // loopResult counts the claims that returned a job and those that did not.
 type loopResult struct{ jobs, vain int }
 
-// loop claims and completes one job after the other until the end, or until it has done so many.
+// loop claims and completes one job after the other until end, or until it has run most jobs.
 func (s *session) loop(ctx context.Context, most int, end time.Time) (r loopResult, err error) {
 	for (most == 0 || r.jobs < most) && (most > 0 || time.Now().Before(end)) {
 		jobs, err := s.claim(ctx, 1, nil)

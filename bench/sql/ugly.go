@@ -12,20 +12,19 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// uglyPlain is how many ready plain jobs each table has.
+// uglyPlain is the number of ready plain jobs in each table.
 const uglyPlain = 20_000
 
-// uglyBatches are the batch sizes, with the calls that are measured of each in a round.
+// uglyBatches are the batch sizes, with the number of measured calls of each in a round.
 var uglyBatches = []struct{ n, calls int }{{1, 200}, {100, 20}}
 
 const (
-	// uglyPatience is how long the claims of one measurement may take together before it ends with those it has; it has
-	// uglyCalls in any case.
+	// uglyPatience is the total time of claims after which a measurement ends early, but not before uglyCalls claims.
 	uglyPatience = 3 * time.Second
 	uglyCalls    = 3
 )
 
-// uglyScenario measures a claim, warm and alone, from tables in awkward states against one from a plain table.
+// uglyScenario compares a claim from tables in unfavourable states with a claim from a plain table, warm and without concurrency.
 func uglyScenario(ctx context.Context, b *bench) error {
 	b.Note("Each table has %d ready plain jobs besides. A state's ratio is to the plain table's, measured just before it by the "+
 		"same contender with the same batch. Time and WAL bytes are medians of the claims of a round, each followed, "+
@@ -45,14 +44,14 @@ func uglyScenario(ctx context.Context, b *bench) error {
 	return err
 }
 
-// A cost is what a claim costs, round by round.
+// A cost is the cost of a claim, round by round.
 type cost struct{ time, wal stats.Series }
 
 func (c *cost) add(time, wal float64) {
 	c.time, c.wal = append(c.time, time), append(c.wal, wal)
 }
 
-// measureState measures a state and its base for every contender and adds the rows to the table.
+// measureState measures a state and its base with every contender and adds the rows to the table.
 func (b *bench) measureState(ctx context.Context, s state, t *report.Table) (err error) {
 	type place struct {
 		contender  contender
@@ -116,7 +115,7 @@ type uglyTable struct {
 	state state
 }
 
-// makeUgly brings the state about. The caller drops the database even if it returns an error beside it.
+// makeUgly creates a database in the state. The caller has to drop the database even if makeUgly also returns an error.
 func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTable, err error) {
 	db, err := b.copyOf(ctx, c)
 	if err != nil {
@@ -140,7 +139,7 @@ func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTabl
 	return table, nil
 }
 
-// restore replaces the jobs that were worked.
+// restore replaces the jobs that have run.
 func (t *uglyTable) restore(ctx context.Context) error {
 	var plain int
 	err := t.Admin.QueryRow(ctx, "select count(*) from "+queue.JobsTable+" as j join "+queue.TasksTable+" as t on t.id = j.task_id "+
@@ -207,7 +206,7 @@ func (t *uglyTable) measure(ctx context.Context, n, calls int, c *cost) (err err
 	return nil
 }
 
-// check says whether a claim has got the jobs that the state is about.
+// check returns an error unless a claim has returned the kind of jobs that the state intends.
 func (t *uglyTable) check(jobs []queue.Job, n int) error {
 	if len(jobs) != n {
 		return fmt.Errorf("claim jobs: %d of %d were there", len(jobs), n)

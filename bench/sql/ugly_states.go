@@ -6,33 +6,32 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// A state is a table that a claim has to find its way through. All have the same ready plain jobs as well.
+// A state is the content of a table that makes claims difficult. All states also contain the same ready plain jobs.
 type state struct {
 	name string
 
-	// budget is what a claim may cost at most, in time and in WAL, as a multiple of a claim from the plain table.
+	// budget is the maximum cost of a claim, in time and in WAL, as a multiple of a claim from the plain table.
 	budget float64
 
-	// make are the statements that bring it about, and restore is what is repeated before each round, after the jobs
-	// that were worked have been replaced by new plain ones.
+	// make are the statements that create the state, and restore are those that are repeated before each round, after the jobs that
+	// have run were replaced by new plain ones.
 	make    []string
 	restore string
 
-	// queued says that the jobs a claim gets are in queues. Otherwise they are plain.
+	// queued is whether the claimed jobs are in queues. Otherwise they are plain.
 	queued bool
 
-	// claimed says that one job is claimed and stays so.
+	// claimed is whether one job is claimed and stays claimed.
 	claimed bool
 
-	// unvacuumed says that the table is only analysed.
+	// unvacuumed is whether the table is only analysed.
 	unvacuumed bool
 
 	// forbidden are the flags of jobs that the worker refuses.
 	forbidden []string
 }
 
-// uglyStates returns the states, their sizes scaled by size. Where jobs are to be passed by they come before the plain
-// ones in order.
+// uglyStates returns the states, with sizes scaled by size. Jobs that a claim has to skip come before the plain ones in order.
 func uglyStates(size func(int) int) []state {
 	const usedUp = 5000 // in one round; there must be as many queues
 	behindLock := []string{
@@ -92,7 +91,7 @@ func uglyStates(size func(int) int) []state {
 		queue.InsertFor("foreign", size(100_000), "run_at", "now() - interval '12 hours' + i * interval '1 ms'")}})
 }
 
-// oneJobEach is a statement that adds a job to every queue without one.
+// oneJobEach returns a statement that adds a job to every queue without one.
 func oneJobEach(priority string) string {
 	return fmt.Sprintf("insert into %s (task_id, payload, job_queue_id, priority) "+
 		"select t.id, json_build_object('queue', q.id), q.id, %s from %s as t, %s as q where t.identifier = '%s' "+

@@ -11,17 +11,17 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// walBatches are the batch sizes, with the calls that are measured of each.
+// walBatches are the batch sizes, with the number of measured calls of each.
 var walBatches = []struct{ n, calls int }{{1, 2000}, {500, 20}}
 
-// A footprint is what a job costs, by step, round by round.
+// A footprint is the WAL of a job, by step, round by round.
 type footprint struct{ enqueue, claim, complete stats.Series }
 
 func (f *footprint) add(enqueue, claim, complete float64) {
 	f.enqueue, f.claim, f.complete = append(f.enqueue, enqueue), append(f.claim, claim), append(f.complete, complete)
 }
 
-// walScenario counts the WAL that a plain job costs.
+// walScenario measures the WAL of a plain job.
 func walScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours, byHand)
 	t := report.Table{{"batch", "step", "ours, B a job", "reference, B a job", "ours / reference", "Node, B a job", "ours / Node"}}
@@ -59,7 +59,7 @@ func walScenario(ctx context.Context, b *bench) error {
 	return err
 }
 
-// walBefore is how many jobs are worked before anything is measured, so that the tables and indexes have their pages.
+// walBefore is the number of jobs that run before the measurement, so that the tables and indexes have their pages.
 const walBefore = 5000
 
 func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *footprint) (err error) {
@@ -117,7 +117,7 @@ func (b *bench) measureWAL(ctx context.Context, c contender, n, calls int, f *fo
 	return nil
 }
 
-// walOf returns how many bytes the WAL grows while do runs.
+// walOf returns the number of bytes by which the WAL grows while do runs.
 func (db *database) walOf(ctx context.Context, do func() error) (float64, error) {
 	before, err := db.WALPosition(ctx)
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
-// kindConcurrency is how many jobs gw-run runs at once.
+// kindConcurrency is the number of jobs that gw-run runs at once.
 const kindConcurrency = 8
 
 // kind is a way to serve the task.
 type kind struct {
 	name   string
 	jobs   int
-	budget float64               // jobs for each second of gw-run's processor time, 0 without
-	share  float64               // likewise, as a part of what the first kind does, 0 without
+	budget float64               // minimum jobs per second of gw-run's processor time, 0 for none
+	share  float64               // the same as a fraction of the first kind's, 0 for none
 	config func(b *bench) string // of the task, as YAML in one line; nil for a program with a handler that does nothing
-	before []string              // statements
+	before []string              // statements to run first
 }
 
-// kinds are measured one after the other. How many jobs each has is so that it takes a few seconds.
+// kinds returns the kinds, which are measured one after the other. Each has as many jobs as run in a few seconds.
 func kinds(url string) []kind {
 	program := func(name string) func(*bench) string {
 		return func(b *bench) string { return fmt.Sprintf("{%s: %q}", name, filepath.Join(b.programs, "echo")) }
@@ -48,10 +48,10 @@ func kinds(url string) []kind {
 	}
 }
 
-// kindsScenario has gw-run work a full table with each kind.
+// kindsScenario runs gw-run on a full table with each kind.
 func kindsScenario(ctx context.Context, b *bench) error {
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // what it is does not matter
+		_, _ = io.Copy(io.Discard, r.Body) // the body does not matter
 	}))
 	defer web.Close()
 	all := kinds(web.URL)
@@ -88,7 +88,7 @@ func kindsScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// fill makes a database with jobs for a kind.
+// fill creates a database with jobs for a kind.
 func (b *bench) fill(ctx context.Context, k kind) (*server.Database, error) {
 	db, err := b.Copy(ctx, queue.Template)
 	if err != nil {

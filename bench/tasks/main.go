@@ -1,5 +1,5 @@
-// Command tasks measures how many jobs gw-run works for each second of processor time of its own, by the kinds of what
-// serves a task. ../README.md says what is measured and how.
+// Command tasks measures how many jobs gw-run runs per second of its own processor time, for each kind of task. ../README.md
+// describes what is measured and how.
 package main
 
 import (
@@ -23,10 +23,10 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// bench is what a scenario works with.
+// bench is the environment of a scenario.
 type bench struct {
 	*harness.Bench
-	programs string // a folder with gw-run, and what serves its tasks
+	programs string // a folder with gw-run and the programs that serve its tasks
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
@@ -51,13 +51,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}.Run(ctx, args, stdout, stderr)
 }
 
-// build builds gw-run and what serves its tasks, in a new folder.
+// build builds gw-run and the programs that serve its tasks in a new folder.
 func build(ctx context.Context) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "gw-bench-")
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the programs: %w", err)
 	}
-	// gw-run needs what only its own module asks for.
+	// gw-run needs modules that only its own go.mod requires.
 	root, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", "github.com/gwsql/gw")
 	if err == nil {
 		_, err = goCommand(ctx, "-C", strings.TrimSpace(root), "build", "-o", dir, "./cmd/gw-run")

@@ -17,13 +17,13 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// measured is a run of gw-run.
+// measured is the result of a run of gw-run.
 type measured struct {
-	perCPU float64 // jobs for each second of processor time
-	speed  float64 // jobs a second
+	perCPU float64 // jobs per second of processor time
+	speed  float64 // jobs per second
 }
 
-// measure has gw-run work all jobs of a kind and end.
+// measure runs gw-run until it has run all jobs of a kind.
 func (b *bench) measure(ctx context.Context, k kind) (m measured, err error) {
 	db, err := b.fill(ctx, k)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bench) measure(ctx context.Context, k kind) (m measured, err error) {
 	return measured{perCPU: jobs / cpu.Seconds(), speed: jobs / took.Seconds()}, nil
 }
 
-// command returns what works the jobs of a kind.
+// command returns the command that runs the jobs of a kind.
 func (b *bench) command(ctx context.Context, k kind, url string) (*exec.Cmd, error) {
 	if k.config == nil {
 		return exec.CommandContext(ctx, filepath.Join(b.programs, "noop"), url, strconv.Itoa(kindConcurrency)), nil
@@ -71,8 +71,8 @@ func (b *bench) command(ctx context.Context, k kind, url string) (*exec.Cmd, err
 	return cmd, nil
 }
 
-// awaitCPU waits for the end of a child and returns the processor time that it took itself. What the child has waited for,
-// which wait adds to it, is not in there; so it is read before the child is waited for.
+// awaitCPU waits for the end of a child and returns its own processor time. It reads the time before it waits for the child, because
+// wait adds the time of the child's own children.
 func awaitCPU(pid int) (time.Duration, error) {
 	err := error(unix.EINTR)
 	for errors.Is(err, unix.EINTR) {
@@ -85,7 +85,7 @@ func awaitCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the processor time: %w", err)
 	}
-	// The name, in brackets, may have spaces in it. User and system time are the 12th and 13th field behind it.
+	// The name, in parentheses, may contain spaces. User and system time are the 12th and 13th field after it.
 	_, behind, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(behind)
 	if len(fields) < 13 {
@@ -96,6 +96,6 @@ func awaitCPU(pid int) (time.Duration, error) {
 	if err := errors.Join(userErr, systemErr); err != nil {
 		return 0, fmt.Errorf("read the processor time: %w", err)
 	}
-	const ticks = 100 // a second, on Linux
+	const ticks = 100 // per second, on Linux
 	return time.Duration(user+system) * time.Second / ticks, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/report"
 )
 
-// scenarios are all there are, in the order of the report.
+// scenarios are all scenarios, in the order of the report.
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
 	{Name: "async", Title: "Burn-down with synchronous_commit off", Run: asyncScenario},
@@ -30,7 +30,7 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "perf", Title: "Graphile Worker's own test", Run: perfScenario},
 }
 
-// A bench is what a scenario works with: one server and the programs of the contenders.
+// A bench is the environment of a scenario: one server and the programs of the contenders.
 type bench struct {
 	*harness.Bench
 	*outcome
@@ -38,13 +38,13 @@ type bench struct {
 	river    bool
 }
 
-// outcome is what is left of a run when all servers have been measured.
+// outcome is the results of a run that are reported after all servers were measured.
 type outcome struct {
 	summary report.Table
 	bars    []bar
 }
 
-// result adds a row to the summary: what was found, beside what was asked for.
+// result adds a row to the summary: the measured value and the budget.
 func (b *bench) result(what, found, budget, holds string) {
 	if len(b.summary) == 0 {
 		b.summary.Add("PostgreSQL", "what", "found", "budget", "holds")
@@ -52,7 +52,7 @@ func (b *bench) result(what, found, budget, holds string) {
 	b.summary.Add(b.Version, what, found, budget, holds)
 }
 
-// close writes the summary, and the chart if it has a name.
+// close writes the summary, and the chart if it has a file name.
 func (o *outcome) close(r *report.Report, options harness.Options, chart string) error {
 	if chart != "" && len(o.bars) > 0 {
 		const title = "Burn-down of no-op jobs, jobs a second"
@@ -72,7 +72,7 @@ func (o *outcome) close(r *report.Report, options harness.Options, chart string)
 	return nil
 }
 
-// relative returns the path of a file as another one refers to it.
+// relative returns the path of a file relative to another file.
 func relative(from, to string) (string, error) {
 	from, fromErr := filepath.Abs(from)
 	to, toErr := filepath.Abs(to)
@@ -118,7 +118,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return program.Run(ctx, args, stdout, stderr)
 }
 
-// install makes the templates of those that are measured.
+// install creates the templates of the measured contenders.
 func (b *bench) install(ctx context.Context) error {
 	err := queue.Install(ctx, b.Server)
 	if b.Node {
@@ -130,7 +130,7 @@ func (b *bench) install(ctx context.Context) error {
 	return err
 }
 
-// among leaves out the contenders that are not to be measured.
+// among returns the contenders without those that are not measured.
 func (b *bench) among(all ...contender) []contender {
 	var wanted []contender
 	for _, c := range all {

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// A load is ready jobs to work until none is left.
+// A load is a number of ready jobs to run until none is left.
 type load struct {
 	jobs  int
 	order subject.Order // what the jobs do
@@ -18,14 +18,14 @@ type load struct {
 	watch func(*crew, subject.Status)
 }
 
-// burned is how a load went.
+// burned is the result of a load.
 type burned struct {
 	seconds float64 // from the first start until no job is left
 	speed   float64 // jobs per second
-	cpu     float64 // microseconds of the processes' time for a job
+	cpu     float64 // microseconds of the processes' processor time per job
 }
 
-// burn lets a contender work a load and checks that each job ran once.
+// burn runs a load with a contender and checks that each job ran once.
 func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err error) {
 	n := c.jobs(l.jobs)
 	l.order.Do, l.order.Jobs = subject.Work, n
@@ -67,7 +67,7 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 	return r, err
 }
 
-// employ prepares a database, lets a crew begin on it, and does with it what is to be measured.
+// employ prepares a database, starts a crew on it, and calls the function that measures.
 func (b *bench) employ(ctx context.Context, c contender, order subject.Order, prepare func(*server.Database) error,
 	do func(*crew) error) (err error) {
 	defer func() {
@@ -94,10 +94,10 @@ func (b *bench) employ(ctx context.Context, c contender, order subject.Order, pr
 	return do(k)
 }
 
-// results are those of several contenders, by name.
+// results are the figures of several contenders, by name.
 type results map[string]*figures
 
-// figures are those of a contender, a value a round.
+// figures are the measurements of a contender, one value per round.
 type figures struct{ seconds, speed, cpu stats.Series }
 
 func (r results) add(name string, one burned) {

@@ -71,7 +71,7 @@ func TestALoadIsWorkedAndARunThatLosesAJobIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.burn(t.Context(), ours, load{jobs: 1000})
-	const want = "of 1000 jobs 1 were executed less than 1 times and 1 more, such as job 7, 0 times"
+	const want = "of 1000 jobs 1 were executed fewer than 1 times and 1 more often, such as job 7, 0 times"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the error is %v, want %q in it", err, want)
 	}

@@ -12,11 +12,11 @@ import (
 const (
 	burndownJobs = 300_000
 
-	// burndownCPU is what a job may cost the worker, in microseconds.
+	// burndownCPU is the maximum processor time of the worker per job, in microseconds.
 	burndownCPU = 3
 )
 
-// burndownRatios are the least speeds of ours, as multiples of the best of others.
+// burndownRatios are the minimum speeds of ours, as multiples of the fastest of the others.
 var burndownRatios = []struct {
 	family *family
 	name   string
@@ -27,7 +27,7 @@ var burndownRatios = []struct {
 	{&riverFamily, "River's best", 4},
 }
 
-// burndownScenario works jobs that do nothing.
+// burndownScenario runs jobs that do nothing.
 func burndownScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, reference1, reference2, nodeDefaults, nodeBest, nodeBest2, riverDefaults, riverBest)
 	l := load{jobs: b.Scale(burndownJobs)}
@@ -46,7 +46,7 @@ func burndownScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// asyncScenario is the same, but commits do not wait for the disk.
+// asyncScenario runs the same jobs, but commits do not wait for the disk.
 func asyncScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, reference1, reference2, nodeBest, nodeBest2, riverBest)
 	l := load{jobs: b.Scale(burndownJobs), async: true}
@@ -58,7 +58,7 @@ func asyncScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// burnAll lets all contenders work a load, in turns.
+// burnAll runs a load with all contenders, in turns.
 func (b *bench) burnAll(ctx context.Context, all []contender, l load) (results, error) {
 	found := results{}
 	for round := range b.Rounds {
@@ -94,7 +94,7 @@ func (b *bench) reportBurndown(all []contender, found results, l load, title str
 	}
 }
 
-// sleepScenario works jobs that wait, a hundred at once.
+// sleepScenario runs jobs that sleep, a hundred at once.
 func sleepScenario(ctx context.Context, b *bench) error {
 	const jobs, millis, most = 10_000, 10, 1.1
 	all := b.among(ours, nodeDefaults, nodeBest, riverDefaults, riverBest)

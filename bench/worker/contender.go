@@ -8,16 +8,16 @@ type contender struct {
 	concurrency int
 	settings    map[string]any
 
-	// share is the part of the jobs that a slow one gets, so that its turn ends. 0 is all.
+	// share is the fraction of the jobs that a slow contender gets, so that its turn ends. 0 is all jobs.
 	share float64
 }
 
-// concurrency is that of all who have such a setting and no best one of their own.
+// concurrency is the concurrency of all contenders that have such a setting and no better value of their own.
 const concurrency = 24
 
 var ours = contender{name: "gw", family: &oursFamily, processes: 1, concurrency: concurrency}
 
-// The reference has one connection or two; the better one counts.
+// The reference uses one connection or two; the better result counts.
 var (
 	reference1 = contender{name: "hand-written SQL, 1 connection", family: &referenceFamily, processes: 1, concurrency: 1}
 	reference2 = contender{name: "hand-written SQL, 2 connections", family: &referenceFamily, processes: 1, concurrency: 2}
@@ -38,15 +38,15 @@ var (
 	}
 )
 
-// River's default for the number of workers is none; a hundred is what its documentation begins with. The other settings
-// are those of its own benchmark.
+// River has no default for the number of workers; a hundred is the first value in its documentation. The other settings are those of
+// its own benchmark.
 var (
 	riverDefaults = contender{name: "River, defaults", family: &riverFamily, processes: 1, concurrency: 100, share: 0.05}
 	riverBest     = contender{name: "River, its benchmark's settings", family: &riverFamily, processes: 1, concurrency: 2000,
 		settings: map[string]any{"fetchCooldownMillis": 2, "fetchPollIntervalMillis": 20}}
 )
 
-// jobs returns how many of n jobs the contender gets.
+// jobs returns the number of jobs that the contender gets of n.
 func (c contender) jobs(n int) int {
 	if c.share == 0 {
 		return n

@@ -19,10 +19,10 @@ type crew struct {
 	db        *server.Database
 	order     subject.Order
 	processes []*process
-	dir       string // where they leave their counts
+	dir       string // the folder of their counts
 }
 
-// hire starts the processes; they do not begin yet. The crew must be dismissed.
+// hire starts the processes, which wait for begin. The crew must be dismissed.
 func (b *bench) hire(ctx context.Context, db *server.Database, c contender, order subject.Order) (_ *crew, err error) {
 	order.URL, order.Concurrency, order.Settings = db.URL(), c.concurrency, c.settings
 	k := &crew{contender: c, db: db, order: order}
@@ -50,7 +50,7 @@ func (b *bench) hire(ctx context.Context, db *server.Database, c contender, orde
 	return k, nil
 }
 
-// begin lets all processes go.
+// begin makes all processes begin.
 func (k *crew) begin() error {
 	for _, p := range k.processes {
 		if err := p.tell("go"); err != nil {
@@ -60,15 +60,15 @@ func (k *crew) begin() error {
 	return nil
 }
 
-// dismiss kills what still runs.
+// dismiss kills the processes that are still running.
 func (k *crew) dismiss() {
 	for _, p := range k.processes {
 		p.kill()
 	}
-	_ = os.RemoveAll(k.dir) // only counts
+	_ = os.RemoveAll(k.dir) // it only contains counts
 }
 
-// status adds up what the processes say; first is the earliest.
+// status adds up the statuses of the processes; its First is the earliest one.
 func (k *crew) status(ctx context.Context) (total subject.Status, err error) {
 	for _, p := range k.processes {
 		s, err := p.status(ctx)
@@ -84,8 +84,8 @@ func (k *crew) status(ctx context.Context) (total subject.Status, err error) {
 	return total, nil
 }
 
-// reach waits until so many handlers have begun, asking seldom while that is far away. watch, if not nil, is called with
-// each answer; when it returns false the wait is over.
+// reach waits until this number of handlers has begun. It polls less often while the number is far away. watch, if not nil, is called
+// with each status; if it returns false the wait ends.
 func (k *crew) reach(ctx context.Context, executions int, watch func(subject.Status) bool) (subject.Status, error) {
 	begin, progress, before := time.Now(), time.Now(), int64(0)
 	for {
@@ -99,7 +99,7 @@ func (k *crew) reach(ctx context.Context, executions int, watch func(subject.Sta
 		if s.Executions > before {
 			progress, before = time.Now(), s.Executions
 		} else if time.Since(progress) > patience {
-			return s, fmt.Errorf("%s: %d of %d jobs, and no more come", k.contender.name, s.Executions, executions)
+			return s, fmt.Errorf("%s: stopped after %d of %d jobs", k.contender.name, s.Executions, executions)
 		}
 		pause := time.Millisecond
 		if s.Executions > 0 {
@@ -110,7 +110,7 @@ func (k *crew) reach(ctx context.Context, executions int, watch func(subject.Sta
 	}
 }
 
-// recent returns the jobs that were begun last.
+// recent returns the jobs that began last.
 func (k *crew) recent(ctx context.Context) ([]int64, error) {
 	jobs := []int64{}
 	for _, p := range k.processes {
@@ -123,8 +123,8 @@ func (k *crew) recent(ctx context.Context) ([]int64, error) {
 	return jobs, nil
 }
 
-// settled waits until a query says true of the jobs that were begun last, and then until another one says so of all. It
-// returns when that was. The first query is cheap and the second one is not, above all as long as it says no.
+// settled waits until a query returns true for the jobs that began last, and then until another query returns true for all jobs. It
+// returns the time of that. The first query is cheap and the second one is not, especially while it returns false.
 func (k *crew) settled(ctx context.Context, ofRecent, ofAll string) (at int64, err error) {
 	recent, err := k.recent(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (k *crew) settled(ctx context.Context, ofRecent, ofAll string) (at int64, e
 				break
 			}
 			if time.Since(begin) > patience {
-				return 0, fmt.Errorf("%s: it is never true that %s", k.contender.name, query.sql)
+				return 0, fmt.Errorf("%s: still not true: %s", k.contender.name, query.sql)
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -154,12 +154,12 @@ func (k *crew) settled(ctx context.Context, ofRecent, ofAll string) (at int64, e
 	return at, nil
 }
 
-// gone waits until no job is left.
+// gone waits until no job is left, and returns the time.
 func (k *crew) gone(ctx context.Context) (at int64, err error) {
 	return k.settled(ctx, k.contender.family.tables.gone, k.contender.family.tables.empty)
 }
 
-// stop ends the processes and returns how often each job was executed.
+// stop ends the processes and returns the number of executions of each job.
 func (k *crew) stop(ctx context.Context) ([]uint32, error) {
 	var err error
 	for _, p := range k.processes {
@@ -195,7 +195,7 @@ func addCounts(counts []uint32, file string) error {
 	return nil
 }
 
-// checkCounts refuses a run in which a job was not executed as often as it should have been.
+// checkCounts returns an error if a job was not executed as often as it should have been.
 func checkCounts(counts []uint32, want uint32) error {
 	missing, again, example := 0, 0, 0
 	for i, n := range counts {
@@ -214,6 +214,6 @@ func checkCounts(counts []uint32, want uint32) error {
 	if missing+again == 0 {
 		return nil
 	}
-	return fmt.Errorf("of %d jobs %d were executed less than %d times and %d more, such as job %d, %d times",
+	return fmt.Errorf("of %d jobs %d were executed fewer than %d times and %d more often, such as job %d, %d times",
 		len(counts), missing, want, again, example, counts[example-1])
 }

@@ -16,9 +16,9 @@ func TestARunIsRefusedThatMissedAJobOrRepeatedOne(t *testing.T) {
 		counts []uint32
 		want   string
 	}{
-		"missing":      {[]uint32{1, 0, 1}, "1 were executed less than 1 times and 0 more, such as job 2, 0 times"},
-		"twice":        {[]uint32{1, 1, 2}, "0 were executed less than 1 times and 1 more, such as job 3, 2 times"},
-		"one for each": {[]uint32{2, 1, 0}, "1 were executed less than 1 times and 1 more, such as job 1, 2 times"},
+		"missing":      {[]uint32{1, 0, 1}, "1 were executed fewer than 1 times and 0 more often, such as job 2, 0 times"},
+		"twice":        {[]uint32{1, 1, 2}, "0 were executed fewer than 1 times and 1 more often, such as job 3, 2 times"},
+		"one for each": {[]uint32{2, 1, 0}, "1 were executed fewer than 1 times and 1 more often, such as job 1, 2 times"},
 	} {
 		err := checkCounts(c.counts, 1)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

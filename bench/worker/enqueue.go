@@ -11,10 +11,10 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// enqueueCases are numbers of jobs, and how many a call adds.
+// enqueueCases are numbers of jobs in total and per call.
 var enqueueCases = []struct{ jobs, call int }{{10_000, 1}, {200_000, 1000}}
 
-// enqueueScenario adds jobs by each one's own client.
+// enqueueScenario adds jobs with the client of each contender.
 func enqueueScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, nodeDefaults, riverDefaults)
 	names := map[*family]string{&oursFamily: "gw", &nodeFamily: "graphile-worker", &riverFamily: "River"}
@@ -75,7 +75,7 @@ func (b *bench) measureEnqueue(ctx context.Context, c contender, jobs, call int)
 		return 0, fmt.Errorf("count the jobs: %w", err)
 	}
 	if there != jobs+warmUp {
-		return 0, fmt.Errorf("of %d jobs %d are there", jobs+warmUp, there)
+		return 0, fmt.Errorf("of %d jobs %d were added", jobs+warmUp, there)
 	}
 	return float64(jobs) / (float64(added.End-added.Begin) / 1e9), nil
 }

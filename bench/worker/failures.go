@@ -13,7 +13,7 @@ import (
 
 const failuresJobs = 20_000
 
-// failuresScenario works jobs that fail once.
+// failuresScenario runs jobs that fail once.
 func failuresScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, nodeDefaults, nodeBest, riverBest)
 	failed, whole := map[string]stats.Series{}, map[string]stats.Series{}

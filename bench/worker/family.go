@@ -18,10 +18,10 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// A family is a kind of program, with the tables that it works.
+// A family is a kind of program, with the tables that it uses.
 type family struct {
 	template string // the database with its tables
-	version  string // that it has to have; empty: any
+	version  string // the required version; empty for any
 	program  string
 	tables   tables
 }
@@ -38,7 +38,7 @@ type tables struct {
 	allFailed string             // whether all jobs have been tried
 }
 
-// Scheduled jobs are due from leadTime on, so that all who work them are there, and then one after the other.
+// Scheduled jobs are due one after the other, beginning after leadTime, so that all workers have started by then.
 const (
 	leadTime = 5 * time.Second
 	spacing  = 10 * time.Millisecond
@@ -51,7 +51,7 @@ var (
 	riverFamily     = family{template: "template_river", version: "v0.51.1", program: "river", tables: riverTables}
 )
 
-// command returns the program with its order.
+// command returns the command of the program with its order.
 func (f *family) command(ctx context.Context, p *programs, order subject.Order) (*exec.Cmd, error) {
 	if f == &nodeFamily {
 		order.URL = nodejs.Readable(order.URL)
@@ -70,7 +70,7 @@ func (f *family) command(ctx context.Context, p *programs, order subject.Order) 
 	return nodejs.Command(ctx, p.path("node/graphile.mjs"), string(text), folder, nodejs.Package)
 }
 
-// queueTables are those that ours, the reference and Node work.
+// queueTables are the tables of ours, the reference and Node.
 var queueTables = tables{
 	fill: queue.Fill,
 	schedule: func(n int) string {
@@ -85,7 +85,7 @@ var queueTables = tables{
 	allFailed: "select not exists (select from " + queue.JobsTable + " where attempts = 0)",
 }
 
-// riverTables are River's. Jobs that have been done stay for a day.
+// riverTables are River's tables. Completed jobs are kept for a day.
 var riverTables = tables{
 	fill: func(n int) string {
 		return fillRiver(n, "now() - interval '6 hours' + i * interval '1 ms', 'available'")
@@ -107,7 +107,7 @@ func fillRiver(n int, scheduledAndState string) string {
 		"select '%s', json_build_object('number', i), %s from generate_series(1, %d) as s (i)", queue.Task, scheduledAndState, n)
 }
 
-// installRiver makes the template of River's databases.
+// installRiver creates the template of River's databases.
 func installRiver(ctx context.Context, s *server.Server) (err error) {
 	if _, err := s.Exec(ctx, "create database "+riverFamily.template); err != nil {
 		return err

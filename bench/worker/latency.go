@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// latencySamples are those of all rounds together.
+	// latencySamples is the number of samples of all rounds together.
 	latencySamples = 1000
 	latencyWarmUp  = 20
 
-	// latencyPause is how long a worker is left alone at least before the next job, and half of what it is at most.
+	// latencyPause is the minimum pause of a worker before the next job, and half of the maximum one.
 	latencyPause = 5 * time.Millisecond
 
-	// latencyBudget is the most that ours may take, as a multiple of the least that has to be done.
+	// latencyBudget is the maximum latency of ours, as a multiple of that with the minimum of work.
 	latencyBudget = 2
 )
 
-// byHandAlone starts single jobs with the least that has to be done: hear of it, and update its row.
+// byHandAlone starts single jobs with the minimum of work: a notification and an update of the row.
 var byHandAlone = contender{name: "hand-written: NOTIFY and one update", family: &referenceFamily, processes: 1, concurrency: 1}
 
 // latencyScenario adds single jobs and measures when their handlers begin.
@@ -37,7 +37,7 @@ func latencyScenario(ctx context.Context, b *bench) error {
 		for _, c := range harness.Turns(round, all) {
 			n := samples
 			if c.family == &riverFamily {
-				n = max(n/5, 10) // its jobs are gone a tenth of a second later
+				n = max(n/5, 10) // its jobs are deleted a tenth of a second later
 			}
 			times, err := b.measureLatency(ctx, c, n)
 			if err != nil {
@@ -105,7 +105,7 @@ func (b *bench) measureLatency(ctx context.Context, c contender, n int) (times s
 	return times, err
 }
 
-// pickUp adds a job, waits until it is gone, and returns how long it took to begin.
+// pickUp adds a job, waits until it is deleted, and returns the time until it began.
 func (k *crew) pickUp(ctx context.Context, adding *process) (time.Duration, error) {
 	added, err := adding.add(ctx, 1, 1)
 	if err != nil {
@@ -127,7 +127,7 @@ func (k *crew) pickUp(ctx context.Context, adding *process) (time.Duration, erro
 			return time.Duration(start.At - added.Begin), nil
 		}
 		if time.Since(begin) > patience {
-			return 0, fmt.Errorf("job %d is never gone", added.ID)
+			return 0, fmt.Errorf("job %d was not deleted", added.ID)
 		}
 	}
 }

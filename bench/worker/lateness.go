@@ -16,7 +16,7 @@ import (
 
 const latenessJobs = 1000
 
-// latenessScenario measures how long after its time a scheduled job begins, when nothing else tells the worker to look.
+// latenessScenario measures how long after its run_at a scheduled job begins, if nothing else wakes the worker.
 func latenessScenario(ctx context.Context, b *bench) error {
 	const median, p99 = 2, 20
 	all := b.among(ours, nodeDefaults, riverDefaults, riverBest)
@@ -70,7 +70,7 @@ func (b *bench) measureLateness(ctx context.Context, c contender, n int) (times 
 			if err != nil {
 				return err
 			}
-			// The clock that a day is read from goes by the same crystal as the other one, but it may be set.
+			// The wall clock runs at the same rate as the monotonic clock, but it may be set.
 			sinceStart := subject.Now() - start.At
 			at := time.Now().UnixNano() - sinceStart
 			times = append(times, float64(at-1000*due[start.ID])/1e6)
@@ -90,7 +90,7 @@ func (b *bench) measureLateness(ctx context.Context, c contender, n int) (times 
 	return times, err
 }
 
-// dueTimes returns when each job is due, in microseconds since 1970.
+// dueTimes returns the time at which each job is due, in microseconds since 1970.
 func dueTimes(ctx context.Context, db *server.Database, query string) (map[int64]int64, error) {
 	rows, err := db.Admin.Query(ctx, query)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 const (
 	memoryJobs = 1_000_000
 
-	// memoryBudget is how much of its memory after a tenth of the jobs a worker may have at most later.
+	// memoryBudget is the maximum later memory of a worker, as a multiple of its memory after a tenth of the jobs.
 	memoryBudget = 1.25
 )
 
-// memoryScenario looks at the resident memory of ours while it works many jobs.
+// memoryScenario measures the resident memory of ours while it runs many jobs.
 func memoryScenario(ctx context.Context, b *bench) error {
 	n := b.Scale(memoryJobs)
 	var growth stats.Series
@@ -56,11 +56,11 @@ func memoryScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// resident returns the megabytes of memory that the process has.
+// resident returns the resident memory of the process in megabytes.
 func (w *process) resident() (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
 	if err != nil {
-		return 0, fmt.Errorf("look at the memory of a process: %w", err)
+		return 0, fmt.Errorf("read the memory of a process: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
 		var kilobytes float64
@@ -68,5 +68,5 @@ func (w *process) resident() (float64, error) {
 			return kilobytes / 1024, nil
 		}
 	}
-	return 0, fmt.Errorf("look at the memory of a process: %q", text)
+	return 0, fmt.Errorf("read the memory of a process: %q", text)
 }

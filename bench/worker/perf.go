@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// What Graphile Worker's own performance test does, with its numbers.
+// The numbers of Graphile Worker's own performance test.
 const (
 	perfJobs        = 20_000
 	perfProcesses   = 4
@@ -20,8 +20,8 @@ const (
 	perfLatencies   = 1000
 )
 
-// perfScenario is Graphile Worker's own test: start and stop without jobs, some jobs for several processes that end when
-// there are no more, and the latency of single jobs.
+// perfScenario is Graphile Worker's own test: starting and stopping without jobs, some jobs for several processes that end when no
+// job is left, and the latency of single jobs.
 func perfScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, nodeDefaults)
 	type row struct{ start, speed, least, mean, most stats.Series }
@@ -68,7 +68,7 @@ func perfScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureOnce returns how long it takes to start so many processes, to work all jobs, and to end.
+// measureOnce returns the time that a number of processes needs to start, to run all jobs, and to end.
 func (b *bench) measureOnce(ctx context.Context, c contender, processes, jobs int) (took time.Duration, err error) {
 	c.processes = processes
 	var begin time.Time

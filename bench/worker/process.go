@@ -13,21 +13,21 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// patience is how long a process may take for an answer, or for one more job.
+// patience is the maximum time of a process for an answer, or for one more job.
 const patience = time.Minute
 
-// A process is a contender at work.
+// A process is a running process of a contender.
 type process struct {
 	family  *family
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
-	replies chan subject.Message // but those in starts
+	replies chan subject.Message // all messages except those in starts
 	starts  chan subject.Start
 	stderr  bytes.Buffer
 	ended   chan struct{}
 }
 
-// startProcess starts a process and waits until it is ready to go.
+// startProcess starts a process and waits until it is ready.
 func startProcess(ctx context.Context, f *family, p *programs, order subject.Order) (*process, error) {
 	w, err := launch(ctx, f, p, order)
 	if err != nil {
@@ -47,7 +47,7 @@ func launch(ctx context.Context, f *family, p *programs, order subject.Order) (*
 		return nil, err
 	}
 	w := &process{family: f, cmd: cmd, replies: make(chan subject.Message, 16), ended: make(chan struct{})}
-	w.starts = make(chan subject.Start, order.Jobs+1) // room for one of each job
+	w.starts = make(chan subject.Start, order.Jobs+1) // one for each job
 	cmd.Stderr = &w.stderr
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {
@@ -63,7 +63,7 @@ func launch(ctx context.Context, f *family, p *programs, order subject.Order) (*
 	return w, nil
 }
 
-// ready waits until the process is ready to go. It refuses another version than the one that is to be measured.
+// ready waits until the process is ready. It returns an error if the process has another version than the one to be measured.
 func (w *process) ready(ctx context.Context) error {
 	m, err := w.reply(ctx)
 	if err == nil && w.family.version != "" && m.Ready != w.family.version {
@@ -72,7 +72,7 @@ func (w *process) ready(ctx context.Context) error {
 	return err
 }
 
-// read passes on what the process says, until it ends.
+// read passes on the messages of the process until it ends.
 func (w *process) read(stdout io.Reader) {
 	defer close(w.ended)
 	defer close(w.replies)
@@ -80,13 +80,13 @@ func (w *process) read(stdout io.Reader) {
 	for {
 		var m subject.Message
 		if err := lines.Decode(&m); err != nil {
-			_ = w.cmd.Wait() // reply says how
+			_ = w.cmd.Wait() // reply returns the process state
 			return
 		}
 		if m.Start != nil {
 			select {
 			case w.starts <- *m.Start:
-			default: // jobs that start twice: the counts will tell
+			default: // a job that starts twice, which the counts show
 			}
 			continue
 		}
@@ -94,7 +94,7 @@ func (w *process) read(stdout io.Reader) {
 	}
 }
 
-// reply waits for what the process says next.
+// reply waits for the next message of the process.
 func (w *process) reply(ctx context.Context) (subject.Message, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()

@@ -36,7 +36,7 @@ export function execute(id, attempt) {
   counts[id - 1]++;
   recent[executions % recentSize] = id;
   if (order.sleepMillis > 0) return sleep(order.sleepMillis);
-  if (attempt <= order.failures) throw new Error("this attempt was to fail");
+  if (attempt <= order.failures) throw new Error("this attempt has to fail");
 }
 
 /**

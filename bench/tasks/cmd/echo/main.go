@@ -1,4 +1,4 @@
-// Command echo serves a task of gw-run: a persistent program that says of each job that it went well, as fast as it can.
+// Command echo serves a task of gw-run: a persistent program that answers each job with success, as fast as it can.
 package main
 
 import (

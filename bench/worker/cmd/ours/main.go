@@ -1,5 +1,5 @@
-// Command ours is the worker of pkg/shim as a process that bench/worker measures: all defaults but the concurrency, and a
-// logger that discards.
+// Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the concurrency and a
+// logger that discards its output.
 package main
 
 import (

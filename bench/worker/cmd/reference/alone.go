@@ -11,12 +11,12 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// channel is where single jobs are announced by hand.
+// channel is the channel on which the hand-written statements announce single jobs.
 const channel = "bench"
 
-// hear starts single jobs with the least that has to be done: hear of one, update its row, run it; and then delete the row.
+// hear runs single jobs with the minimum of work: it receives a notification, updates the row, runs the job and deletes the row.
 func hear(ctx context.Context, s *subject.Subject) error {
-	working := context.WithoutCancel(ctx) // what has begun is not called off
+	working := context.WithoutCancel(ctx) // started jobs are not canceled
 	listening, err := pgx.Connect(working, s.URL)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func hear(ctx context.Context, s *subject.Subject) error {
 	if _, err := listening.Exec(working, "listen "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	var before []string // jobs that nobody heard of
+	var before []string // jobs added before it listened
 	err = conn.QueryRow(working, "select array(select id::text from "+queue.JobsTable+")").Scan(&before)
 	if err != nil {
 		return fmt.Errorf("look for jobs: %w", err)
@@ -53,7 +53,7 @@ func hear(ctx context.Context, s *subject.Subject) error {
 	}
 }
 
-// workAlone works one job, if it is still there.
+// workAlone runs one job, if it still exists.
 func workAlone(ctx context.Context, s *subject.Subject, conn *pgx.Conn, name string) error {
 	var id int64
 	err := conn.QueryRow(ctx, "update "+queue.JobsTable+" set attempts = attempts + 1, locked_by = 'reference', "+
@@ -72,7 +72,7 @@ func workAlone(ctx context.Context, s *subject.Subject, conn *pgx.Conn, name str
 	return nil
 }
 
-// add adds single jobs by an insert that announces them.
+// add adds single jobs with an insert that announces them.
 func add(ctx context.Context, s *subject.Subject) (func(int) (int64, error), error) {
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command reference works jobs by the statements of reference.sql as a process that bench/worker measures.
+// Command reference runs jobs with the statements of reference.sql, as a process that bench/worker measures.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
-// batch is how many jobs are claimed and completed at once.
+// batch is the number of jobs that are claimed and completed at once.
 const batch = 500
 
 func main() {
@@ -26,7 +26,7 @@ func work(ctx context.Context, s *subject.Subject) error {
 	if s.TellStarts {
 		return hear(ctx, s)
 	}
-	working := context.WithoutCancel(ctx) // it ends by itself
+	working := context.WithoutCancel(ctx) // it ends when no job is left
 	errs := make([]error, s.Concurrency)
 	var group sync.WaitGroup
 	for i := range errs {
@@ -40,7 +40,7 @@ func work(ctx context.Context, s *subject.Subject) error {
 	return nil
 }
 
-// drain works over one connection until no job is left.
+// drain runs jobs over one connection until none is left.
 func drain(ctx context.Context, s *subject.Subject, id string) error {
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {

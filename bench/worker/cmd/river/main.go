@@ -22,7 +22,7 @@ func main() {
 	os.Exit(program.Main(os.Args[1:], os.Stdin, os.Stdout))
 }
 
-// version returns River's version, as it was linked.
+// version returns the version of River that was linked.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
@@ -77,7 +77,7 @@ func work(ctx context.Context, s *subject.Subject) error {
 	return client.Stop(background)
 }
 
-// millis reads a number of milliseconds; none is 0, which River takes for its default.
+// millis returns a number of milliseconds as a duration; without one 0, for which River uses its default.
 func millis(setting any) time.Duration {
 	number, _ := setting.(float64)
 	return time.Duration(number) * time.Millisecond
