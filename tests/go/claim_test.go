@@ -18,7 +18,7 @@ type claimedJob struct {
 	Early    bool
 }
 
-// claim is get_job_batch for any goroutine.
+// claim calls get_job_batch; it can be used in any goroutine.
 func claim(ctx context.Context, conn *pgx.Conn, worker string, batchSize int) ([]claimedJob, error) {
 	rows, err := conn.Query(ctx, `
 		select b.id, b.payload::text as payload, coalesce(b.queue_name, '') as queue, b.attempts, b.lease, b.revision,
@@ -44,7 +44,7 @@ func (s *session) claim(worker string, batchSize int) []claimedJob {
 	return jobs
 }
 
-// claimOne claims the one job that there is to claim.
+// claimOne claims the only job that can be claimed.
 func (s *session) claimOne(worker string) claimedJob {
 	s.t.Helper()
 	jobs := s.claim(worker, 2)
@@ -54,7 +54,7 @@ func (s *session) claimOne(worker string) claimedJob {
 	return jobs[0]
 }
 
-// report makes an outcome call, a query for booleans, and insists that the worker still held the job.
+// report makes an outcome call, which returns booleans, and returns an error unless the worker still held the jobs.
 func report(ctx context.Context, conn *pgx.Conn, isolation, sql string, args ...any) error {
 	held, err := insist(isolation, func() ([]bool, error) { return query[bool](ctx, conn, sql, args...) })
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// explainer is a session that shows the plan of every statement in a call, those inside functions included.
+// explainer is a session that returns the plan of every statement in a call, including those inside functions.
 type explainer struct {
 	session
 	notices []string
@@ -56,7 +56,7 @@ func (e *explainer) explain(sql string, args ...any) []plan {
 	e.exec("set local auto_explain.log_min_duration = 0")
 	e.notices = nil
 	e.exec(sql, args...)
-	e.exec("set local auto_explain.log_min_duration = -1") // Only now has the call's own portal ended, and shown its plan.
+	e.exec("set local auto_explain.log_min_duration = -1") // Only now has the call's own portal ended and logged its plan.
 	notices := e.notices
 	var plans []plan
 	for _, notice := range notices {
@@ -76,7 +76,7 @@ func (e *explainer) explain(sql string, args ...any) []plan {
 	return plans
 }
 
-// plan is what auto_explain shows of one statement.
+// plan is the output of auto_explain for one statement.
 type plan struct {
 	Plan     planNode          `json:"Plan"`
 	Settings map[string]string `json:"Settings"` // those that are not the built-in defaults
@@ -99,8 +99,8 @@ type planNode struct {
 	Children []planNode `json:"Plans"`
 }
 
-// faults tells of each node that does more than look up a few rows by an index, and whether the statement is, or with
-// more jobs would be, compiled.
+// faults returns each node that does more than look up a few rows by an index, and whether JIT compiles the statement, or would compile
+// it with more jobs.
 func (p plan) faults(rows float64) []string {
 	faults := p.Plan.faults(rows)
 	if p.JIT != nil {

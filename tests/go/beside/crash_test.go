@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// age makes a lock, of the job and of its queue, so old that four hours are over, or nearly so.
+// age makes the locks of a job and of its queue older, up to or beyond four hours.
 func (q *queue) age(id int64, age string) {
 	q.t.Helper()
 	q.exec("update graphile_worker._private_jobs set locked_at = now() - $2::interval where id = $1", id, age)
@@ -82,8 +82,8 @@ func TestALeaseThatWasRenewedSurvivesNodesSweep(t *testing.T) {
 	equal(t, "runs", value[int](q, "select count(*) from ran"), 2)
 }
 
-// wantRuns checks that these jobs, by their ids, ran in these attempts on one side. A lock's end makes a job due anew, so
-// that a job which waited behind it in its queue may go first.
+// wantRuns checks that these jobs, by their ids, ran in these attempts on one side. A freed job is due again, so that a job which
+// waited after it in its queue may run first.
 func (q *queue) wantRuns(side string, attempts map[int64]int) {
 	q.t.Helper()
 	for id, attempt := range attempts {

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// gate is an advisory lock that jobs wait for while a test holds it.
+// gate makes a job wait for an advisory lock while a test holds the lock.
 const gate = "perform pg_advisory_xact_lock_shared(1);"
 
 // shut closes the gate; open lets the jobs through.
@@ -131,7 +131,7 @@ func TestABatchThatOneSideFinishedInPartIsFinishedByTheOther(t *testing.T) {
 	t.Run("Node first", func(t *testing.T) {
 		t.Parallel()
 		q := newQueue(t)
-		// Arrays under one key are merged, whoever adds them.
+		// Arrays with the same key are merged, whichever side adds them.
 		id := q.add("batch", `'[1, 2]', job_key => 'k'`)
 		equal(t, "the job under the key", q.addFromNode("batch", []int{3, 4}, map[string]any{"jobKey": "k"}), id)
 		q.tried(5)
@@ -206,7 +206,7 @@ func TestAWaitingJobIsReplacedThroughItsKeyByEitherSide(t *testing.T) {
 	equal(t, "what ran", value[string](q, "select id || ' ' || (payload ->> 'n') from ran"), fmt.Sprintf("%d 3", id))
 }
 
-// The job under the key runs on one side and fails there after it was replaced from the other.
+// The job with the key runs on one side and fails there after it was replaced from the other side.
 func TestARunningJobThatIsReplacedNeverRunsAgain(t *testing.T) {
 	eachWay(t, func(q *queue, runner, replacer side) {
 		q.job("if payload ->> 'by' is null then " + gate + " raise exception 'too late'; end if;")
@@ -256,8 +256,7 @@ func TestAWaitingJobOfEitherSideIsRemovedByItsKey(t *testing.T) {
 	equal(t, "jobs left", value[int](q, "select count(*) from graphile_worker.jobs"), 0)
 }
 
-// tried makes all jobs look as if they had failed so often. The next failure then puts them off for minutes, in which a
-// slow test need not fear that they run.
+// tried sets the attempts of all jobs. The next failure then delays them for minutes, so that they do not run during a slow test.
 func (q *queue) tried(attempts int) {
 	q.t.Helper()
 	q.exec("update graphile_worker._private_jobs set attempts = $1 where max_attempts > $1", attempts)
@@ -272,7 +271,7 @@ func wantDead(q *queue, id int64) {
 		select key is null and locked_by is null and attempts >= max_attempts from graphile_worker.jobs where id = $1`, id), true)
 }
 
-// Node's own tools for administrators against a job that our worker runs.
+// Node's own administrative calls are made for a job that our worker runs.
 func TestNodesAdminCallsLeaveOurRunningJobAlone(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// report is how each fixture begins: it writes down everything that a program can see of its worker.
+// report is the beginning of each fixture: it writes everything that a program can see of its worker to a file.
 const report = `#!/bin/sh
 out=$REPORT/$GRAPHILE_WORKER_JOB_ID.$GRAPHILE_WORKER_JOB_ATTEMPTS
 env | sort >"$out.environment"
@@ -23,7 +23,7 @@ printf '%s' "$*" >"$out.arguments"
 cat >"$out.stdin"
 `
 
-// fixtures are the executable tasks by their files, and how they go on.
+// fixtures are the executable tasks: the rest of the script by the name of its file.
 var fixtures = map[string]string{
 	"fine":                 "",
 	"with.extension.sh":    "",
@@ -51,7 +51,7 @@ const addFixtureJobs = `
 	               ('prints_without_end', '{}', null, 0, 25),
 	               ('succeeds_complaining', '{}', null, 0, 25)) as t (task, payload, key, priority, max_attempts)`
 
-// left is what the jobs look like that are left, but for last_error: Node stores "An error occurred" for all of them.
+// left selects the remaining jobs without last_error, for which Node always stores "An error occurred".
 const left = `
 	select string_agg(concat_ws(' ', id, task_identifier, attempts, max_attempts, key, locked_by, revision,
 	                            case when run_at - exp(attempts) * interval '1 second' between now() - interval '1 minute' and now() then 'backed off' end),
@@ -129,7 +129,7 @@ func (q *queue) gwrun(tasks string, env ...string) (stop func()) {
 	}
 }
 
-// read returns the files of a folder by their names. The folder's own name, which no two workers share, becomes REPORTS.
+// read returns the files of a folder by their names. The name of the folder, which differs between workers, is replaced by REPORTS.
 func read(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -30,7 +30,7 @@ func TestEachSideRunsWhatTheOtherEnqueuedAndOnlyTheTasksItKnows(t *testing.T) {
 	got := values[string](q, "select concat_ws(' ', payload ->> 'n', task, side) from ran order by (payload ->> 'n')::integer")
 	want := []string{"1 on_gw gw", "2 on_gw gw", "3 on_node node", "5 on_node node", "6 on_node node", "7 on_gw gw"}
 	if !slices.Equal(got, want) {
-		t.Errorf("there ran %q, want %q", got, want)
+		t.Errorf("jobs that ran: %q, want %q", got, want)
 	}
 	q.await(`select count(*) = 2 from graphile_worker.jobs`)
 	equal(t, "untouched jobs of the task that nobody knows", value[int](q,
@@ -42,7 +42,7 @@ func TestTwoThousandJobsAreSharedByBothSides(t *testing.T) {
 		t.Run(string(version), func(t *testing.T) {
 			t.Parallel()
 			q := newQueue(t)
-			// Long enough for the jobs to be the work, and not their claims: a side's share is then that of its slots.
+			// Long enough that jobs take the time, and not their claims: the share of a side is then that of its slots.
 			q.job("perform pg_sleep(0.03);")
 			const tenth = `select (graphile_worker.add_job('shared')).id is not null from generate_series(1, 200)`
 			q.node(nodegw.Options{Version: version, Concurrency: 4}, "shared")

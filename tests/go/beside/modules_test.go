@@ -43,7 +43,7 @@ const addModuleJobs = `
 	               ('retries', '{}', null, null, null, 0, 25),
 	               ('queues', '{}', 'mine', null, null, 0, 25)) as t (task, payload, queue, key, flags, priority, max_attempts)`
 
-// putOff has what fails tried again ten days later than otherwise, so that a slow test sees one attempt of each job.
+// putOff delays the next attempt of failed jobs by ten more days, so that each job has one attempt even in a slow test.
 const putOff = `
 	create function put_off() returns trigger language plpgsql as $$
 	begin
@@ -54,7 +54,7 @@ const putOff = `
 	create trigger put_off before update of last_error on graphile_worker._private_jobs
 		for each row when (new.last_error is distinct from old.last_error) execute function put_off()`
 
-// afterModules is what the jobs look like that are left. Those that failed are tried again after the usual time.
+// afterModules selects the remaining jobs. Failed jobs must have the usual delay.
 const afterModules = `
 	select string_agg(concat_ws(' | ', j.id, t.identifier, j.payload::jsonb, q.queue_name, j.attempts, j.max_attempts, j.key, j.last_error,
 	                            j.revision, j.priority, j.flags, j.locked_by,

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// queue is a database of the test's own. Beside the queue it has a table `ran`, in which each job notes that it ran, and
-// when, and for the tests to replace, the function `job` that every job calls, whichever worker runs it.
+// queue is a database of the test's own. It contains the queue, a table `ran`, in which each job records that and when it ran, and
+// the function `job`, which every job calls on both sides, and which tests can replace.
 type queue struct {
 	t    *testing.T
 	url  string
@@ -52,8 +52,8 @@ func withParameter(t *testing.T, databaseURL, name, value string) string {
 	return u.String()
 }
 
-// job makes all jobs execute body, statements of PL/pgSQL over side (`node` or `gw`), id, task, payload and attempt. A job
-// whose body raises an error has failed with that message; one that ends well is in the table `ran`.
+// job makes all jobs execute body: PL/pgSQL statements with the variables side (`node` or `gw`), id, task, payload and attempt. A job
+// whose body raises an error fails with that message; a job that succeeds is recorded in the table `ran`.
 func (q *queue) job(body string) {
 	q.t.Helper()
 	q.exec(fmt.Sprintf(`

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// A later Node migration may put Node's own functions in the place of ours, and anybody may write to the tables.
+// A later Node migration may replace our functions by Node's own, and users may write to the tables.
 func TestEveryJobIsClaimedInOrderWithNodesOwnFunctionsAndAfterRawWrites(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)
@@ -69,12 +69,12 @@ func (q *queue) installNodesOwnFunctions() {
 		q.exec(definition)
 	}
 	if got := values[string](q, bodies); len(got) != 2 || !slices.Equal(got, values[string](theirs, bodies)) {
-		q.t.Fatal("Node's functions are not in the place of ours")
+		q.t.Fatal("Node's functions have not replaced ours")
 	}
 }
 
-// wantAllClaimedInOrder claims and completes all jobs one by one: n of them, by priority, run_at and id, whether they are
-// in a queue or not.
+// wantAllClaimedInOrder claims and completes all jobs one by one, and checks that there are n, in the order of priority, run_at and id,
+// with and without a queue.
 func (q *queue) wantAllClaimedInOrder(after string, n int) {
 	q.t.Helper()
 	want := values[int64](q, `select id from graphile_worker.jobs order by priority, run_at, id`)

@@ -15,10 +15,10 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// nodePoll is how long idle Node workers wait. Node's own default of two seconds would only make the tests slower.
+// nodePoll is the poll interval of Node workers. Node's default of two seconds would make the tests slower.
 const nodePoll = 100 * time.Millisecond
 
-// side is one of the two workers, as a test sees it that treats them alike.
+// side is one of the two workers, for tests that treat both alike.
 type side struct {
 	name  string // as in the table `ran`
 	start func(q *queue, tasks ...string) (stop func())
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// eachWay runs a test twice: Node first and ours second, and the other way round.
+// eachWay runs a test twice: with Node as the first and ours as the second side, and the other way round.
 func eachWay(t *testing.T, test func(q *queue, first, second side)) {
 	t.Run("Node first", func(t *testing.T) {
 		t.Parallel()
@@ -107,7 +107,7 @@ func (q *queue) ours(cfg shim.Config, tasks ...string) (stop func()) {
 	return stop
 }
 
-// handle is the task of our side. As in JavaScript, the error is the message and nothing else.
+// handle is the task of our side. As in JavaScript, the stored error is only the message.
 func (q *queue) handle(ctx context.Context, job *shim.Job) error {
 	_, err := q.pool.Exec(ctx, "select job('gw', $1, $2, $3::text::json)", job.ID, job.TaskIdentifier, string(job.Payload))
 	if raised := (*pgconn.PgError)(nil); errors.As(err, &raised) {

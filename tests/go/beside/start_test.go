@@ -7,8 +7,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-// catalogue returns everything in the schema with the transaction that last wrote it: DDL, even CREATE OR REPLACE of the
-// same, leaves another one behind.
+// catalogue selects everything in the schema with the transaction that last wrote it, which every DDL statement changes, even CREATE OR
+// REPLACE with the same definition.
 const catalogue = `
 	select string_agg(c.entry, e'\n' order by c.entry)
 	  from (select 'relation ' || oid || ' ' || relname || ' ' || relfilenode || ' ' || xmin

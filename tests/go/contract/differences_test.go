@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// difference is something that an observer of the queue can tell us from Graphile Worker by.
+// difference is an observable difference between our queue and Graphile Worker's.
 type difference struct {
 	what string // the row's name in docs/compatibility.md, as are the others its columns
 	node string

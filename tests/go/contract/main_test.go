@@ -1,6 +1,6 @@
-// Package contract holds our functions against Graphile Worker's own: every documented behaviour that can be seen from SQL
-// is a scenario, played on a schema that Graphile Worker installed and on ours. Where the two differ, the difference is
-// one of a list, with its reason, which docs/compatibility.md repeats.
+// Package contract compares our functions with Graphile Worker's own: every documented behaviour that is visible from SQL is a
+// scenario, which runs on a schema that Graphile Worker installed and on ours. Differences must be in a list, with their reasons, which
+// docs/compatibility.md repeats.
 package contract
 
 import (

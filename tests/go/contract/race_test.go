@@ -10,7 +10,7 @@ import (
 
 const raceDifference = "A keyed job that is claimed during add_job"
 
-// A worker's claim of the job under the key commits while add_job waits for the row.
+// A worker's claim of the job with the key commits while add_job waits for the row.
 func TestAKeyedAddJobThatRacesWithAClaim(t *testing.T) {
 	node, ours := stages(t)
 	if got, want := node.raceWithClaim(t), "null|0"; got != want {
@@ -21,7 +21,7 @@ func TestAKeyedAddJobThatRacesWithAClaim(t *testing.T) {
 	}
 }
 
-// raceWithClaim returns the payload of the row that add_job returned, and how many jobs wait under the key afterwards.
+// raceWithClaim returns the payload of the row that add_job returned, and the number of jobs that wait with the key afterwards.
 func (s *stage) raceWithClaim(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

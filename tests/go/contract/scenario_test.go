@@ -18,23 +18,23 @@ import (
 
 // scenario is a behaviour.
 type scenario struct {
-	name  string   // what is shown, as a sentence
+	name  string   // the behaviour, as a sentence
 	steps []string // SQL, each step in a transaction of its own, with the queue's schema in the search_path
-	// node is what Graphile Worker answers, as stage.play returns it. Empty: whatever it is, we answer the same.
+	// node is Graphile Worker's answer, in the form of stage.play. If it is empty, our answer only has to be the same.
 	node string
-	// ours is what we answer, and difference the entry of differences that says why; both empty where we answer the same.
+	// ours is our answer, and difference the entry of differences with the reason; both are empty if our answer is the same.
 	ours       string
 	difference string
 }
 
-// stage is a database with a queue that nobody else uses.
+// stage is a database with a queue that only one test uses.
 type stage struct {
 	url           string
 	conn          *pgx.Conn
 	notifications []string // since the last step
 }
 
-// prepare runs at the beginning of a stage.
+// prepare runs once when a stage is created.
 const prepare = `
 	set search_path = graphile_worker, public;
 	listen "jobs:insert";
@@ -67,7 +67,7 @@ const prepare = `
 		update graphile_worker._private_jobs set created_at = '2020-01-01', updated_at = '2020-01-01';
 	$$`
 
-// clear brings a stage back to its beginning.
+// clear resets a stage.
 const clear = `truncate _private_jobs, _private_job_queues, _private_tasks, _private_known_crontabs restart identity`
 
 func newStage(t *testing.T, databaseURL string) *stage {
@@ -108,8 +108,8 @@ func describe(payload string) string {
 	return fmt.Sprintf("notify %v", message["count"])
 }
 
-// play runs the steps of a scenario from a clean beginning. The answer has a line for each row, its columns separated by
-// |; for each error, `error` with its SQLSTATE; and then the notifications of the step.
+// play runs the steps of a scenario on a cleared stage. The answer has for each step a line for each row, with columns separated by |,
+// or `error` with the SQLSTATE, and then the notifications.
 func (s *stage) play(t *testing.T, steps []string) string {
 	t.Helper()
 	if got := s.step(t, clear); got != "" {
@@ -174,7 +174,7 @@ func TestOurFunctionsBehaveAsGraphileWorkersDoButForTheListedDifferences(t *test
 	}
 }
 
-// trim takes the indentation away that an answer has in this source.
+// trim removes the indentation of an answer in this source.
 func trim(answer string) string {
 	lines := strings.Split(strings.TrimSpace(answer), "\n")
 	for i := range lines {

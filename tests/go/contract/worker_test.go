@@ -10,9 +10,8 @@ import (
 
 const crashDifference = "A worker that died in the last attempt"
 
-// work adds jobs for a worker that completes the task done, fails the task fail, and fails a part of batches; and jobs
-// that dead workers have left, one of which was in its last attempt. So many attempts have failed before that the next
-// one is minutes away.
+// work adds jobs for a worker that completes the task done, fails the task fail, and fails parts of batches, and jobs that dead workers
+// hold, one of them in its last attempt. The jobs have so many failed attempts that the next one is minutes away.
 const work = `
 	select id from add_job('done', queue_name => 'q1', job_key => 'done');
 	select id from add_job('fail', queue_name => 'q2', job_key => 'fail', flags => array['f'], priority => 3);
@@ -29,8 +28,8 @@ const work = `
 	call hold('{6,7}', 'dead', '4 hours 1 second');
 	call hold('{8}', 'living', '3 hours 50 minutes')`
 
-// worked shows what came of it. The last column of a job is whether it waits for e^attempts seconds, e^10 at most, as after
-// a failure of less than a minute ago.
+// worked selects the result. The last column of a job is whether its delay is e^attempts seconds, at most e^10, after a failure less
+// than a minute ago.
 const worked = `
 	select id, task, queue, payload, priority, attempts, max_attempts, last_error, key, flags, locked_by, revision, available, untouched,
 	       run_at - exp(least(attempts, 10)) * interval '1 second' between now() - interval '1 minute' and now()
@@ -93,7 +92,7 @@ func TestJobsThatAWorkerReturnsAreAsIfItHadNotTakenThem(t *testing.T) {
 		 where not r.locked`
 	const want = "0|null|t|t|t|null\n0|null|t|t|t|null"
 
-	// While one job runs on and on, Node's time to live for the others it has claimed is over.
+	// While one job keeps running, Node's time to live of the other claimed jobs expires.
 	node.play(t, []string{jobs})
 	nodegw.Start(t, nodegw.Options{
 		DatabaseURL: node.url,
@@ -112,7 +111,7 @@ func TestJobsThatAWorkerReturnsAreAsIfItHadNotTakenThem(t *testing.T) {
 	}
 }
 
-// await waits until a query returns true. It asks again and again: what it waits for is in the database only.
+// await repeats a query until it returns true, for conditions that can only be seen in the database.
 func (s *stage) await(t *testing.T, sql string) {
 	t.Helper()
 	again := time.NewTicker(10 * time.Millisecond)

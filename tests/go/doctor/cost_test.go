@@ -7,7 +7,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Each look at the jobs reads as many pages as it may, however many jobs, dead or alive, there are.
+// Each finding function reads at most its maximum number of pages, however many live and dead rows the table has.
 func TestALookAtALargeTableIsBounded(t *testing.T) {
 	database := pgtest.Database(t)
 	pool := pgtest.Pool(t, database)
@@ -32,7 +32,7 @@ func TestALookAtALargeTableIsBounded(t *testing.T) {
 // buffers returns how many pages a query reads, in the cache or not.
 func buffers(t *testing.T, databaseURL, query string) int {
 	t.Helper()
-	conn := session(t, databaseURL, query) // so that the catalogue is known
+	conn := session(t, databaseURL, query) // so that the catalogue caches are filled
 	var text []byte
 	if err := conn.QueryRow(t.Context(), "explain (analyze, buffers, format json) "+query).Scan(&text); err != nil {
 		t.Fatal(err)

@@ -32,11 +32,11 @@ func TestTablesWithDeadRowsWhereAutovacuumDoesNotComeAreTold(t *testing.T) {
 
 	dead("10001")
 	if pgtest.Value[bool](t, pool, told, finding, subject) {
-		t.Error("a burst is told before autovacuum can have come")
+		t.Error("a burst is reported before autovacuum can have run")
 	}
 	const impatient = "select exists (select from graphile_worker._gw_find_dead_rows(patience => '0') as d where d.subject = $1)"
 	if !pgtest.Value[bool](t, pool, impatient, subject) {
-		t.Error("nothing is told after a patience of no time")
+		t.Error("nothing is reported although the patience is 0")
 	}
 
 	visit(t, database, "alter table "+jobs+" set (autovacuum_enabled = off)")
@@ -45,7 +45,7 @@ func TestTablesWithDeadRowsWhereAutovacuumDoesNotComeAreTold(t *testing.T) {
 	cure()
 	dead("10000")
 	if pgtest.Value[bool](t, pool, told, finding, subject) {
-		t.Error("fewer dead rows are told")
+		t.Error("fewer dead rows are reported")
 	}
 	visit(t, database, "vacuum "+jobs, "alter table "+jobs+" reset (autovacuum_enabled)")
 
@@ -60,6 +60,6 @@ func TestTablesWithDeadRowsWhereAutovacuumDoesNotComeAreTold(t *testing.T) {
 	visit(t, database, "delete from "+jobs+" where id % 5 = 0")
 	pgtest.Await(t, pool, "select s.n_dead_tup >= 12000 from pg_stat_user_tables as s where s.relname = '_private_jobs'")
 	if pgtest.Value[bool](t, pool, told, finding, subject) {
-		t.Error("as many dead rows as autovacuum waits for are told")
+		t.Error("dead rows below the threshold of autovacuum are reported")
 	}
 }

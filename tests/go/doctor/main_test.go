@@ -1,5 +1,4 @@
-// Package doctor_test asks doctor() about what takes more than one session to bring about. What one session can do is in
-// tests/sql/doctor.
+// Package doctor_test tests findings of doctor() that need more than one session. tests/sql/doctor tests the others.
 package doctor_test
 
 import (
@@ -16,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// install puts the queue into a database and returns a pool for it.
+// install installs the queue in a database and returns a pool.
 func install(t *testing.T, databaseURL string) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
@@ -49,7 +48,7 @@ func session(t *testing.T, databaseURL string, statements ...string) *pgx.Conn {
 	return conn
 }
 
-// visit runs statements in a session that ends with them, for only then its statistics are sure to be counted.
+// visit runs statements in a session that ends afterwards, because only then its statistics are certainly reported.
 func visit(t *testing.T, databaseURL string, statements ...string) {
 	t.Helper()
 	if err := session(t, databaseURL, statements...).Close(t.Context()); err != nil {
@@ -57,20 +56,20 @@ func visit(t *testing.T, databaseURL string, statements ...string) {
 	}
 }
 
-// told is a condition: doctor() has a finding of this kind about this subject.
+// told selects whether doctor() has a finding of this kind about this subject.
 const told = `select exists (select from graphile_worker.doctor() as d where d.finding = $1 and d.subject = $2)`
 
-// over is its opposite.
+// over selects whether doctor() no longer has that finding.
 const over = `select not exists (select from graphile_worker.doctor() as d where d.finding = $1 and d.subject = $2)`
 
-// remedy returns the statement that doctor() says to type.
+// remedy returns the statement in the remedy of a finding.
 func remedy(t *testing.T, pool *pgxpool.Pool, finding, subject string) string {
 	t.Helper()
 	text := pgtest.Value[string](t, pool,
 		"select d.remedy from graphile_worker.doctor() as d where d.finding = $1 and d.subject = $2", finding, subject)
 	_, statement, found := strings.Cut(text, " with: ")
 	if !found {
-		t.Fatalf("the remedy says no statement: %s", text)
+		t.Fatalf("the remedy contains no statement: %s", text)
 	}
 	return statement
 }

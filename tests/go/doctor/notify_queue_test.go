@@ -8,7 +8,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// A full queue takes gigabytes, so the least share worth a word is set lower here.
+// Filling the queue takes gigabytes, so this test lowers the fraction from which doctor() reports it.
 func TestAListenerInAnOpenTransactionThatFillsTheNotifyQueueIsTold(t *testing.T) {
 	pool := install(t, pgtest.Server(t, nil).URL("postgres"))
 	database := pool.Config().ConnString()
@@ -21,7 +21,7 @@ func TestAListenerInAnOpenTransactionThatFillsTheNotifyQueueIsTold(t *testing.T)
 		t.Fatalf("the remedy is %q, want %q", statement, want)
 	}
 	if pgtest.Value[bool](t, pool, told, "notify queue", "server") {
-		t.Error("a queue that is almost empty is told")
+		t.Error("a queue that is almost empty is reported")
 	}
 	pgtest.Exec(t, pool, statement)
 	pgtest.Await(t, pool, "select not exists ("+find+")")

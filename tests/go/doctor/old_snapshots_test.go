@@ -30,11 +30,11 @@ func TestSessionsThatHoldBackTheRemovalOfDeadRowsAreTold(t *testing.T) {
 	elsewhereReader := session(t, elsewhere, "begin isolation level repeatable read", "select 1")
 	elsewhereWriter := session(t, elsewhere, "begin", "select txid_current()")
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(reader)) {
-		t.Error("a young transaction is told")
+		t.Error("a young transaction is reported")
 	}
 
 	pgtest.Exec(t, pool, "select graphile_worker.set_setting('old_snapshot_after', '1 second')")
-	// They are in the order in which they began, so whoever began before the last is old when the last is.
+	// The sessions are in the order in which they began, so all are old when the last one is.
 	for _, conn := range []*pgx.Conn{elsewhereWriter, writer, reader} {
 		pgtest.Await(t, pool, told, oldSnapshot, sessionOf(conn))
 	}
@@ -58,11 +58,11 @@ func TestPreparedTransactionsAreTold(t *testing.T) {
 	pgtest.Await(t, pool, told, oldSnapshot, subject)
 	pgtest.Exec(t, pool, remedy(t, pool, oldSnapshot, subject))
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, subject) {
-		t.Error("it is told after its remedy")
+		t.Error("it is reported after its remedy")
 	}
 }
 
-// A slot has no time; the number of transactions since then tells.
+// A slot has no time; its age is the number of transactions since.
 func TestReplicationSlotsAreTold(t *testing.T) {
 	pool := install(t, pgtest.Server(t, map[string]string{"wal_level": "replica"}).URL("postgres"))
 	pgtest.Exec(t, pool, "select pg_create_physical_replication_slot('standby', true)")
@@ -72,12 +72,12 @@ func TestReplicationSlotsAreTold(t *testing.T) {
 	pgtest.Await(t, pool, "select s.xmin is not null from pg_replication_slots as s")
 	const subject = "replication slot standby"
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, subject) {
-		t.Error("a young snapshot is told")
+		t.Error("a young snapshot is reported")
 	}
 
 	pgtest.Exec(t, pool, burnTransactions(10001))
 	if !pgtest.Value[bool](t, pool, told, oldSnapshot, subject) {
-		t.Error("an old snapshot is not told")
+		t.Error("an old snapshot is not reported")
 	}
 	if err := standby.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -85,12 +85,12 @@ func TestReplicationSlotsAreTold(t *testing.T) {
 	pgtest.Await(t, pool, "select not s.active from pg_replication_slots as s")
 	pgtest.Exec(t, pool, remedy(t, pool, oldSnapshot, subject))
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, subject) {
-		t.Error("it is told after its remedy")
+		t.Error("it is reported after its remedy")
 	}
 }
 
-// To an owner who is not superuser the start of another role's transaction is hidden. Then the number of transactions
-// since then tells, until the owner may see.
+// An owner who is not a superuser cannot see the start of another role's transaction. Then its age is the number of transactions since,
+// until the owner gets the right.
 func TestHiddenSessionsAreToldByTheirAgeInTransactions(t *testing.T) {
 	server := pgtest.Server(t, nil)
 	admin := pgtest.Pool(t, server.URL("postgres"))
@@ -100,20 +100,20 @@ func TestHiddenSessionsAreToldByTheirAgeInTransactions(t *testing.T) {
 	pool := install(t, withUser(t, server.URL("owned"), owner))
 	holder := session(t, server.URL("owned"), "begin", "select txid_current()")
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
-		t.Error("a young transaction is told")
+		t.Error("a young transaction is reported")
 	}
 
 	pgtest.Exec(t, pool, burnTransactions(10001))
 	if !pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
-		t.Fatal("an old transaction is not told")
+		t.Fatal("an old transaction is not reported")
 	}
 	_, grant, found := strings.Cut(remedy(t, pool, oldSnapshot, sessionOf(holder)), "-- to see its start: ")
 	if !found {
-		t.Fatal("the remedy does not say how to see more")
+		t.Fatal("the remedy does not contain the right that is needed to see more")
 	}
 	pgtest.Exec(t, admin, grant)
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
-		t.Error("it is told though its start, a moment ago, can be seen")
+		t.Error("it is reported although its start, a moment ago, is visible")
 	}
 	pgtest.Exec(t, pool, "select graphile_worker.set_setting('old_snapshot_after', '1 second')")
 	pgtest.Await(t, pool, told, oldSnapshot, sessionOf(holder))
@@ -147,7 +147,7 @@ func withUser(t *testing.T, databaseURL, user string) string {
 	return u.String()
 }
 
-// replicate starts what a standby starts.
+// replicate starts a replication connection like a standby.
 func replicate(t *testing.T, databaseURL, slot string) *pgconn.PgConn {
 	t.Helper()
 	config, err := pgconn.ParseConfig(databaseURL)
@@ -175,7 +175,7 @@ func replicate(t *testing.T, databaseURL, slot string) *pgconn.PgConn {
 	}
 }
 
-// feedBack says which snapshot the standby still needs: its time, xmin and epoch, catalog xmin and epoch.
+// feedBack sends the snapshot that the standby still needs: the time, xmin and epoch, catalog xmin and epoch.
 func feedBack(t *testing.T, standby *pgconn.PgConn, xmin string) {
 	t.Helper()
 	full, err := strconv.ParseUint(xmin, 10, 64)

@@ -19,14 +19,14 @@ func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
 	visit(t, database, addJobs, workJobs)
 	pgtest.Await(t, pool, done)
 	if pgtest.Value[bool](t, pool, spare) {
-		t.Error("it is told while no worker is registered, so that Node's may be the only ones")
+		t.Error("it is reported although no worker is registered, so that all workers may be Node's")
 	}
 	pgtest.Exec(t, pool, "select graphile_worker.register_worker('worker', '{a}')")
 	if !pgtest.Value[bool](t, pool, spare) {
-		t.Error("it is not told")
+		t.Error("it is not reported")
 	}
 	if pgtest.Value[bool](t, pool, told, "spare index", "index jobs_main_index") {
-		t.Error("it is told after fifty jobs")
+		t.Error("it is reported after fifty jobs")
 	}
 
 	// As Node's claims read it.
@@ -38,7 +38,7 @@ func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
 	visit(t, database, addJobs)
 	pgtest.Await(t, pool, "select s.n_tup_ins = 50 from pg_stat_user_tables as s where s.relname = '_private_jobs'")
 	if pgtest.Value[bool](t, pool, spare) {
-		t.Error("it is told before the jobs that are there were claimed")
+		t.Error("it is reported before the existing jobs were claimed")
 	}
 	visit(t, database, workJobs)
 	pgtest.Await(t, pool, done)
@@ -46,6 +46,6 @@ func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
 	pgtest.Exec(t, pool, pgtest.Value[string](t, pool,
 		"select split_part(d.remedy, ' with: ', 2) from graphile_worker._gw_find_spare_indexes(least_done => 50) as d"))
 	if pgtest.Value[bool](t, pool, spare) {
-		t.Error("it is told after its remedy")
+		t.Error("it is reported after its remedy")
 	}
 }

@@ -12,7 +12,7 @@ import (
 const addLarge = `select (graphile_worker.add_job('task', (
 	select to_json(string_agg(md5(n::text), '')) from generate_series(1, 1000) as n), priority => -1)).id`
 
-// remedies returns what is said of unreadable jobs, with their severities, and does what is advised.
+// remedies returns the findings about unreadable jobs with their severities, and runs their remedies.
 func remedies(t *testing.T, pool *pgxpool.Pool) (said []string) {
 	t.Helper()
 	const found = ` from graphile_worker.doctor() where finding = 'unreadable job'`

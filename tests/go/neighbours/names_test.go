@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// namesakes makes a function in public for each of PostgreSQL's that it can, and operators; they leave a mark.
+// namesakes creates functions and operators in public with the names of PostgreSQL's own; each records its calls.
 const namesakes = `
 	do $do$
 	declare
@@ -43,7 +43,7 @@ const namesakes = `
 	  end loop;
 	end $do$`
 
-// exact are matches of calls that PostgreSQL has only for any type, or only after a conversion.
+// exact are functions with the exact argument types of calls for which PostgreSQL's own function is polymorphic or needs a conversion.
 var exact = []string{
 	"create function public.exp(integer) returns double precision language plpgsql as $$ begin perform public.mark('exp'); return 1; end $$",
 	"create function public.cardinality(bigint[]) returns integer language plpgsql as $$ begin perform public.mark('cardinality'); return 1; end $$",
@@ -71,7 +71,7 @@ func TestNoNameOfTheNeighboursIsTakenForOneOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// works installs the queue and uses all of it, as the victim.
+// works installs the queue and uses all its functions as the victim.
 func (s *street) works() {
 	s.t.Helper()
 	s.mustRun("gw-migrate")
@@ -96,7 +96,7 @@ func (s *street) works() {
 	s.uses()
 }
 
-// uses calls the library over connections that keep the database's path.
+// uses calls the library over connections with the database's search_path.
 func (s *street) uses() {
 	s.t.Helper()
 	config := s.admin.Config()

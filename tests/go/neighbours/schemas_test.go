@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// apiMark is the comment by which gw-migrate knows the schema for roles as its own.
+// apiMark is the comment by which gw-migrate recognizes its schema for roles.
 const apiMark = "What roles may do with the queue in schema graphile_worker; made by gw-migrate grants."
 
 func TestASchemaForRolesThatSomebodyElseHasMadeIsRefused(t *testing.T) {
@@ -15,13 +15,13 @@ func TestASchemaForRolesThatSomebodyElseHasMadeIsRefused(t *testing.T) {
 	s.isRefused(s.mallory, "gw-migrate", "grants", "--producer", s.mallory)
 	s.isRefused(s.mallory, "gw-migrate")
 	if output, _ := s.run("gw-migrate", "status"); !strings.Contains(output, s.mallory) {
-		t.Errorf("status does not tell: %s", output)
+		t.Errorf("status does not report it: %s", output)
 	}
 	s.as(s.mallory, "drop schema graphile_worker_api")
 	s.mustRun("gw-migrate")
 }
 
-// A superuser, as a member of every role, is no reason to trust them all.
+// A superuser is a member of every role, but must not trust all of them.
 func TestASchemaForRolesThatSomebodyElseHasMadeIsRefusedToASuperuser(t *testing.T) {
 	s := newStreet(t, true)
 	if output, err := s.runAs("", "gw-migrate"); err != nil {
@@ -79,7 +79,7 @@ func TestNothingOfTheNeighboursIsReadInAHostileSchema(t *testing.T) {
 	}
 }
 
-// The neighbour installs a queue that is as it has to be, opens it to all, and then changes a function.
+// The neighbour installs a correct queue, grants it to all roles, and then changes a function.
 func TestAQueueThatTheNeighbourHasInstalledIsRefused(t *testing.T) {
 	s := newStreet(t, true)
 	if output, err := s.runAs(s.mallory, "gw-migrate"); err != nil {

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// Crontab is what Graphile Worker reads from the text of a crontab: items, or an error.
+// Crontab is the result of Graphile Worker for a crontab: items, or an error.
 type Crontab struct {
 	Items []CronItem
 	Error string
 }
 
-// CronItem is an item of a crontab as Graphile Worker holds it.
+// CronItem is an item of a crontab in the form of Graphile Worker.
 type CronItem struct {
 	Task, Identifier string
 	Payload          any
@@ -29,7 +29,7 @@ type CronItem struct {
 	Minutes, Hours, Dates, Months, Dows []int
 }
 
-// Crontabs lets Graphile Worker read crontabs, and returns what it makes of each.
+// Crontabs parses crontabs with Graphile Worker, and returns its result for each.
 func Crontabs(t testing.TB, version Version, texts []string) []Crontab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

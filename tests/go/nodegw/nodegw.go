@@ -1,5 +1,5 @@
-// Package nodegw runs the real Graphile Worker, the one of npm, for tests: its workers, its migrations and its calls from
-// JavaScript. What it needs lies in tests/node, where `make deps` installs it. Without that tests fail; they never skip.
+// Package nodegw runs the real Graphile Worker from npm for tests: its workers, its migrations and its calls from JavaScript. `make
+// deps` installs it in tests/node. Without it tests fail; they are never skipped.
 package nodegw
 
 import (
@@ -26,8 +26,7 @@ const (
 	V18 Version = "gw18" // 0.18.0, schema revision 20
 )
 
-// patience is how long a program has to say or do what a test waits for. It is long because it only matters when a test
-// fails.
+// patience is the maximum time that a test waits for a program. It is long because it only matters when a test fails.
 const patience = 3 * time.Minute
 
 // command returns a script of tests/node that has not been started, run by the Node.js that was installed beside it, in
@@ -48,8 +47,8 @@ func command(ctx context.Context, t testing.TB, script, argument string, env []s
 	return cmd
 }
 
-// Environment returns the variables that the programs of this package get: the test's without those that could name
-// another database or change what is logged.
+// Environment returns the environment of the programs of this package: the test's environment without variables that could give
+// another database or change the log.
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "PG") || strings.HasPrefix(variable, "GRAPHILE_") ||
@@ -57,7 +56,7 @@ func Environment() []string {
 	})
 }
 
-// folder returns the path of tests/node, found from the test's working directory upwards.
+// folder returns the path of tests/node, which it searches in the test's working directory and its parents.
 func folder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -76,8 +75,8 @@ func folder(t testing.TB) string {
 	}
 }
 
-// settings returns the settings of preset.worker that say where the queue is, and more. An empty schema is Graphile
-// Worker's own default, graphile_worker.
+// settings returns the settings of preset.worker for the queue, with those in more. An empty schema is Graphile Worker's default,
+// graphile_worker.
 func settings(t testing.TB, databaseURL, schema string, more map[string]any) map[string]any {
 	t.Helper()
 	all := map[string]any{"connectionString": readable(t, databaseURL)}
@@ -88,7 +87,7 @@ func settings(t testing.TB, databaseURL, schema string, more map[string]any) map
 	return all
 }
 
-// readable returns a URL as Node.js reads it: libpq takes a port without a host, URL in JavaScript does not.
+// readable returns a URL that Node.js can parse: libpq accepts a port without a host, URL in JavaScript does not.
 func readable(t testing.TB, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -112,7 +111,7 @@ func marshal(t testing.TB, value any) string {
 	return string(text)
 }
 
-// ended is the error of a program that has ended, with what it printed on stderr.
+// ended returns the error of a program that has ended, with its stderr.
 func ended(err error, stderr string) error {
 	if err == nil {
 		return nil

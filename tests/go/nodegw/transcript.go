@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// transcript keeps what a program prints.
+// transcript keeps the output of a program.
 type transcript struct {
 	mu      sync.Mutex
 	content bytes.Buffer

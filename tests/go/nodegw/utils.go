@@ -12,14 +12,14 @@ import (
 // arguments as JSON, each runAt as a Date.
 type Call []any
 
-// Migrate lets Graphile Worker install or upgrade a schema. An empty schema is graphile_worker.
+// Migrate installs or upgrades a schema with Graphile Worker. An empty schema is graphile_worker.
 func Migrate(t testing.TB, version Version, databaseURL, schema string) {
 	t.Helper()
 	Utils(t, version, databaseURL, schema, Call{"migrate"})
 }
 
-// Utils makes calls one after the other and returns their results as JSON. Like all of Graphile Worker it brings the
-// schema up to date before.
+// Utils makes calls one after the other and returns their results as JSON. Like every part of Graphile Worker it upgrades the schema
+// first.
 func Utils(t testing.TB, version Version, databaseURL, schema string, calls ...Call) []json.RawMessage {
 	t.Helper()
 	results, err := TryUtils(t, version, databaseURL, schema, calls...)
@@ -29,7 +29,7 @@ func Utils(t testing.TB, version Version, databaseURL, schema string, calls ...C
 	return results
 }
 
-// TryUtils is [Utils] for a test that expects an error: the error's text has what Node.js printed.
+// TryUtils is [Utils] for a test that expects an error. The error contains the output of Node.js.
 func TryUtils(t testing.TB, version Version, databaseURL, schema string, calls ...Call) ([]json.RawMessage, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
