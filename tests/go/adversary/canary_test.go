@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// canaryKey is the key of a job of others, which is known.
+// canaryKey is the key of a job of another role, which the attackers know.
 const canaryKey = "canary"
 
 // canary is what is nobody's to read or change: a job that waits, one that a worker holds who beats, one that a worker
@@ -42,8 +42,8 @@ func newCanary(t *testing.T, owner *pgxpool.Pool) canary {
 	return c
 }
 
-// look returns what must not change, but for the times of locks, which are renewed, and beats for the worker who holds a
-// canary.
+// look returns everything that must not change, except the times of locks, which are renewed, and heartbeats of the worker
+// that holds a canary.
 func (c canary) look(ctx context.Context, owner *pgxpool.Pool) (found string, err error) {
 	err = owner.QueryRow(ctx, `
 		select concat_ws(E'\n',

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// function is what a role can call, or a relation that it can read.
+// function is a function that a role can call, or a relation that it can read.
 type function struct {
 	name      string // quoted, with its schema
 	plain     string
@@ -21,8 +21,8 @@ type argument struct {
 	hasDefault bool
 }
 
-// catalogue returns all functions that a role may call and all views that it may read. Tables and whatever else it may not
-// use are for tests/go/grants to look at.
+// catalogue returns all functions that a role may call and all views that it may read. tests/go/grants checks tables and
+// everything else that it may not use.
 func catalogue(ctx context.Context, pool *pgxpool.Pool, role string) (functions []function, err error) {
 	rows, _ := pool.Query(ctx, `
 		select format('%I.%I', n.nspname, p.proname), p.proname, coalesce(p.proargnames[1:p.pronargs], '{}'),

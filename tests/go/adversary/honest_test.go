@@ -19,13 +19,13 @@ const (
 	overdue = time.Minute
 )
 
-// promise is an honest job, from the moment on when somebody asked for it.
+// promise is an honest job, from the time at which it was requested.
 type promise struct {
 	task         string
 	due, started time.Time
 }
 
-// late says by how much the job started late, or is late so far.
+// late returns how late the job started, or how late it is so far.
 func (p *promise) late(now time.Time) time.Duration {
 	if p.started.IsZero() {
 		return now.Sub(p.due)
@@ -33,7 +33,7 @@ func (p *promise) late(now time.Time) time.Duration {
 	return p.started.Sub(p.due)
 }
 
-// punctuality is a stream of honest jobs and when they started.
+// punctuality is a series of honest jobs with the times at which they started.
 type punctuality struct {
 	pool *pgxpool.Pool
 
@@ -49,8 +49,8 @@ func newPunctuality(pool *pgxpool.Pool) *punctuality {
 	return &punctuality{pool: pool, jobs: make(map[int64]*promise)}
 }
 
-// add adds a job of the task, which is due from now on, or a little later. It counts as due before it is added: a producer
-// who has to wait is late, too.
+// add adds a job of the task, which is due now or a little later. It counts as due before it is added, so that a producer
+// that has to wait counts as late, too.
 func (p *punctuality) add(ctx context.Context, task string) error {
 	p.mu.Lock()
 	p.last++
@@ -71,7 +71,7 @@ func (p *punctuality) add(ctx context.Context, task string) error {
 	return nil
 }
 
-// start notes that a job has started; it returns what is wrong with that.
+// start records that a job has started, and returns an error if that is wrong.
 func (p *punctuality) start(n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *punctuality) start(n int64) error {
 	return nil
 }
 
-// worst returns the most that a job was late between two moments, or is.
+// worst returns the maximum lateness of jobs between two times.
 func (p *punctuality) worst(from, to time.Time) (worst time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,10 +104,10 @@ func (p *punctuality) worst(from, to time.Time) (worst time.Duration) {
 	return worst
 }
 
-// keep is how long promises are remembered that were kept.
+// keep is how long started jobs are remembered.
 const keep = 10 * time.Second
 
-// judge returns what is late beyond what the control says of the machine.
+// judge returns the jobs that are late by more than the lateness of the control.
 func (p *punctuality) judge(control *punctuality) (found []string) {
 	now := time.Now()
 	p.mu.Lock()
@@ -135,7 +135,7 @@ func (p *punctuality) judge(control *punctuality) (found []string) {
 	return found
 }
 
-// forget makes what has been so far not count.
+// forget discards all earlier results.
 func (p *punctuality) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rule is what must hold.
+// rule is a rule that must hold during the whole trial.
 type rule string
 
 const (
@@ -33,7 +33,7 @@ type violation struct {
 	at     time.Time
 }
 
-// journal is what was called lately, so that a violation can be told with what led to it.
+// journal is the recent calls, so that a violation can be reported with the calls that led to it.
 type journal struct {
 	mu      sync.Mutex
 	began   time.Time
@@ -70,7 +70,7 @@ func (n *note) end(answer string) {
 	n.journal.answers[n.kind+" "+answer]++
 }
 
-// tail lists the calls before the moment, each as it can be made again.
+// tail lists the calls before a time, in a form in which they can be repeated.
 func (j *journal) tail(until time.Time) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -97,7 +97,7 @@ func (j *journal) summary() string {
 	return b.String()
 }
 
-// shorten leaves the beginning and the end of a long text.
+// shorten returns the beginning and the end of a long text.
 func shorten(text string) string {
 	const most = 600
 	if len(text) <= most {

@@ -7,10 +7,10 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// enough ends the search for a broken rule that does not show.
+// enough is the time after which the search for a violation of a broken rule ends.
 const enough = 3 * time.Minute
 
-// Each rule is broken once, by a change to the queue or to a worker, and the trial must name it.
+// Each rule is broken once, by a change of the queue or of a worker, and the trial must report it.
 func TestABrokenRuleIsNamed(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for _, m := range pgtest.Mutants(mutants) {
@@ -67,7 +67,7 @@ func mutate(function, sound, broken string) func(*testing.T, *trial) {
 	}
 }
 
-// acceptDefinitions makes what is defined now what has to stay.
+// acceptDefinitions makes the current definitions the ones that must not change.
 func (tr *trial) acceptDefinitions(t *testing.T) {
 	var err error
 	if tr.before, err = tr.canary.look(t.Context(), tr.owner); err != nil {
@@ -75,7 +75,7 @@ func (tr *trial) acceptDefinitions(t *testing.T) {
 	}
 }
 
-// onInsert does something for jobs of which a condition is true.
+// onInsert runs an action for inserted jobs that match a condition.
 func onInsert(condition, action string) func(*testing.T, *trial) {
 	return func(t *testing.T, tr *trial) {
 		pgtest.Exec(t, tr.owner, `

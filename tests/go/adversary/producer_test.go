@@ -45,7 +45,7 @@ func (tr *trial) newProducer(ctx context.Context, n int, kind string, known *kno
 	return &producer{trial: tr, kind: kind, known: known, may: may, generator: generator{rand.New(rand.NewPCG(tr.seed, uint64(n)))}}, nil
 }
 
-// attack calls until the context ends, but for when the trial holds everybody up.
+// attack makes calls until the context ends, except while the trial pauses all callers.
 func (p *producer) attack(ctx context.Context) error {
 	defer func() { p.disconnect() }()
 	for n := 0; ctx.Err() == nil; n++ {
@@ -64,7 +64,7 @@ func (p *producer) attack(ctx context.Context) error {
 	return nil
 }
 
-// settings are what a session may set for itself. Most change nothing for a call that is written with care.
+// settings are settings that a session may change. Most have no effect on well-written functions.
 var settings = []string{
 	"set timezone = 'Pacific/Kiritimati'", "set timezone = 'America/St_Johns'", "set datestyle = 'German'", "set intervalstyle = 'sql_standard'",
 	"set standard_conforming_strings = off", "set bytea_output = escape", "set search_path = ''", "set search_path = graphile_worker_api",
@@ -98,7 +98,7 @@ func (p *producer) disconnect() {
 	}
 }
 
-// converse makes a call, or a few in a transaction.
+// converse makes one call, or a few in a transaction.
 func (p *producer) converse(ctx context.Context) {
 	g := p.generator
 	switch f := pick(g, p.may); {
@@ -122,7 +122,7 @@ func (p *producer) converse(ctx context.Context) {
 	}
 }
 
-// call writes a call of the function with values for some or all of its arguments.
+// call returns a call of the function with values for some or all of its arguments.
 func (p *producer) call(f function) string {
 	if f.isView {
 		return "select * from " + f.name
@@ -142,7 +142,7 @@ func (p *producer) call(f function) string {
 	return "select * from " + f.name + "(" + strings.Join(given, ", ") + ")"
 }
 
-// say sends a statement, judges the answer and notes what was claimed.
+// say sends a statement, checks the answer and records claimed jobs.
 func (p *producer) say(ctx context.Context, sql string, allowed func(code string) bool) {
 	if ctx.Err() != nil || p.conn.IsClosed() {
 		return
@@ -173,7 +173,7 @@ func (p *producer) say(ctx context.Context, sql string, allowed func(code string
 	}
 }
 
-// read looks through what a statement returned.
+// read checks the result of a statement.
 func (p *producer) read(rows *pgconn.ResultReader) {
 	idAt, leaseAt := -1, -1
 	for i, column := range rows.FieldDescriptions() {
@@ -201,7 +201,7 @@ func (p *producer) read(rows *pgconn.ResultReader) {
 	}
 }
 
-// listen looks for what only admins may see.
+// listen checks a text for secrets that only admins may see.
 func (p *producer) listen(said string) {
 	if p.kind != "admin" && strings.Contains(said, p.secret) {
 		p.violate(secretsAreKept, "%s was told: %s", p.kind, shorten(said))

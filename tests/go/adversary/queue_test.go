@@ -15,10 +15,10 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// kinds are the kinds of roles that there are, the producers that are limited to tasks apart.
+// kinds are the kinds of roles; producers that are limited to tasks are a kind of their own.
 var kinds = []string{"producer", "limited", "worker", "scheduler", "monitor", "admin"}
 
-// database is a queue with a role of each kind, of an owner who is no superuser.
+// database is a queue with a role of each kind, whose owner is not a superuser.
 type database struct {
 	url    string
 	roles  map[string]string // names by kind
@@ -55,7 +55,7 @@ func newDatabase(t *testing.T) *database {
 	return d
 }
 
-// makeRoles is called before the database is made, so that they go after it.
+// makeRoles creates the roles. It is called before the database is created, so that the roles are dropped after it.
 func (d *database) makeRoles(t *testing.T) {
 	t.Helper()
 	server, err := pgx.Connect(t.Context(), os.Getenv("GW_TEST_DATABASE_URL"))

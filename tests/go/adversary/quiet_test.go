@@ -21,7 +21,7 @@ const (
 	perJob, perRound = 8, 3
 )
 
-// served says which jobs the workers can run.
+// served is the condition of jobs that the workers can run.
 const served = `
 	  from graphile_worker._private_jobs as j
 	  join graphile_worker._private_tasks as t on t.id = j.task_id
@@ -29,7 +29,7 @@ const served = `
 	 where t.identifier in ('honest-shim', 'honest-run', 'honest-sql', 'hostile-shim', 'hostile-run', 'hostile-sql')
 	   and j.locked_at is null and q.locked_at is null and j.attempts < j.max_attempts`
 
-// beQuiet holds up everybody who calls, waits until what can be run has run, and counts what idle workers ask.
+// beQuiet pauses all callers, waits until all runnable jobs have run, and counts the statements of idle workers.
 func (tr *trial) beQuiet() error {
 	tr.gate.Lock()
 	defer tr.gate.Unlock()
@@ -56,7 +56,7 @@ func (tr *trial) beQuiet() error {
 	return tr.countStatements()
 }
 
-// peel removes hostile jobs that are due before some other one, so that each time that is far away comes to be the next one.
+// peel removes hostile jobs that are due before another one, so that each distant time in turn becomes the next due time.
 func (tr *trial) peel() error {
 	_, err := tr.owner.Exec(tr.ctx, `
 		delete from graphile_worker._private_jobs as d
@@ -120,7 +120,7 @@ func (tr *trial) countStatements() error {
 	return nil
 }
 
-// comingJobs returns how many ids there have been, and how many jobs are due until the quiet moment is over.
+// comingJobs returns the number of ids so far, and the number of jobs that become due before the quiet period ends.
 func (tr *trial) comingJobs() (ids int64, due int, err error) {
 	err = tr.owner.QueryRow(tr.ctx, `
 		select pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), (select count(*)`+served+`

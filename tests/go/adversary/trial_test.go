@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// trial is one run: a queue with its workers and honest jobs, those who attack it, and a second queue on the same server
-// that nobody attacks: the control, which tells how late jobs are because of the machine.
+// trial is one run: a queue with its workers and honest jobs, the attackers, and a second queue on the same server that is
+// not attacked: the control, which shows how late jobs are because of the machine.
 type trial struct {
 	*database
 	t       *testing.T
@@ -58,8 +58,8 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	return tr
 }
 
-// run attacks for as long as it is told to, and returns the first rule that was broken. Between the start of the workers
-// and the attack it lets the caller prepare something.
+// run attacks for a given time, and returns the first rule that was broken. It calls prepare between the start of the
+// workers and the attack.
 func (tr *trial) run(lasting time.Duration, prepare func()) *violation {
 	controlWorker, err := newGwRun(tr.t, tr.t.TempDir(), tr.control.pool.Config().ConnString())
 	if err != nil {
@@ -127,7 +127,7 @@ func (tr *trial) first() *violation {
 	return tr.broken
 }
 
-// warmUp waits until each worker has done a job.
+// warmUp waits until each worker has run a job.
 func (tr *trial) warmUp(ctx context.Context) bool {
 	for _, stream := range []struct {
 		p     *punctuality
@@ -173,7 +173,7 @@ func (tr *trial) finish() {
 	}
 }
 
-// violate notes that a rule was broken and ends the trial.
+// violate records that a rule was broken and ends the trial.
 func (tr *trial) violate(r rule, format string, args ...any) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -183,14 +183,14 @@ func (tr *trial) violate(r rule, format string, args ...any) {
 	}
 }
 
-// describe tells what was broken and by which calls.
+// describe returns a violation with the calls that led to it.
 func (tr *trial) describe(v *violation) string {
 	logs := []string{tr.log.String(), tr.program.log.String()}
 	return fmt.Sprintf("%s\n%s\nafter %s of -adversary.seed=%d; the last calls were:\n%s\nthe workers said:\n%s",
 		strings.ToUpper(string(v.rule)), v.detail, v.at.Sub(tr.journal.began).Round(time.Millisecond), tr.seed, tr.journal.tail(v.at), strings.Join(logs, "\n"))
 }
 
-// summary tells how much was tried.
+// summary returns the counts of the trial.
 func (tr *trial) summary() string {
 	return fmt.Sprintf("seed %d: %d honest jobs, the latest by %s, %d late with the control (its latest by %s); %d quiet moments, %d commands\n%s",
 		tr.seed, tr.honest.done, tr.honest.latest.Round(time.Millisecond), tr.honest.excused, tr.control.latest.Round(time.Millisecond),

@@ -15,10 +15,10 @@ var (
 	honestQueues = []string{"honest 1", "honest 2"}
 )
 
-// claim is a job that a hostile role got or made, and the lease of it, if it has one.
+// claim is a job that a hostile role claimed or added, with its lease if it has one.
 type claim struct{ id, lease int64 }
 
-// knowledge is what hostile roles tell each other.
+// knowledge is what hostile roles share.
 type knowledge struct {
 	mu     sync.Mutex
 	claims []claim
@@ -41,7 +41,7 @@ func (k *knowledge) recall(g generator) claim {
 	return pick(g, k.claims)
 }
 
-// words are what texts of a name mostly are.
+// words are the usual texts of arguments with a name.
 var words = map[string][]string{
 	"worker_id":    {"hostile 1", "hostile 2", "hostile 3"},
 	"time_zone":    {"UTC", "Europe/Berlin", "America/St_Johns", "posixrules", "EST5EDT", "<+25>-25", "../../etc/passwd"},
@@ -54,7 +54,7 @@ var words = map[string][]string{
 		"max_payload", "notify"},
 }
 
-// usual returns a value that an honest call could have, by the name of the argument; nothing, if there is none.
+// usual returns a value that an honest call could have, by the name of the argument, or "" if there is none.
 func (p *producer) usual(f function, a argument) string {
 	g := p.generator
 	word := func(list []string) string { return literal(pick(g, list)) + "::text" }
@@ -114,8 +114,8 @@ func (p *producer) tasks() []string {
 	return hostileTasks
 }
 
-// mustBeUsual tells of arguments by which a role does harm that it has the right to do: a worker may claim jobs of any
-// task, so the hostile one always names its own.
+// mustBeUsual reports whether a role could do harm through an argument that it has the right to use: a worker may claim jobs
+// of any task, so the hostile one always gives its own tasks.
 func (p *producer) mustBeUsual(a argument) bool {
 	return p.kind == "worker" && a.name == "task_identifiers"
 }

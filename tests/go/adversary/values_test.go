@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// generator makes values as SQL expressions, so that a call can be printed and made again however large its values are.
+// generator generates values as SQL expressions, so that a call can be printed and repeated however large its values are.
 type generator struct{ *rand.Rand }
 
-// odds tells whether something happens that does so once in n times.
+// odds returns true once in n times.
 func (g generator) odds(n int) bool { return g.IntN(n) == 0 }
 
 func pick[T any](g generator, values []T) T { return values[g.IntN(len(values))] }
@@ -19,7 +19,7 @@ func literal(text string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\u202e", `\u202E`).Replace(text) + "'"
 }
 
-// edges are the values at the limits of each type, as expressions that are then cast to it.
+// edges are the values at the limits of each type, as expressions that are cast to it.
 var edges = map[string][]string{
 	"boolean":          {"true", "false"},
 	"smallint":         {"0", "1", "-1", "32767", "-32768"},
@@ -54,10 +54,10 @@ var edges = map[string][]string{
 	},
 }
 
-// large marks values that cost a megabyte, which are to be seldom.
+// large reports whether a value is large, about a megabyte; such values are rarely used.
 func large(value string) bool { return strings.Contains(value, "00000)") }
 
-// checkType says which type there are no values of.
+// checkType returns an error for a type without values.
 func checkType(typ string) error {
 	if _, known := edges[strings.TrimSuffix(typ, "[]")]; !known {
 		return fmt.Errorf("there are no values of type %s", typ)
@@ -65,7 +65,7 @@ func checkType(typ string) error {
 	return nil
 }
 
-// edge returns some value of the type.
+// edge returns a random value of the type.
 func (g generator) edge(typ string) string {
 	if g.odds(10) {
 		return "null::" + typ
@@ -80,7 +80,7 @@ func (g generator) edge(typ string) string {
 	return "(" + value + ")::" + typ
 }
 
-// array returns arrays as SQL knows them: empty, with nulls, of several dimensions, counted from elsewhere, and large.
+// array returns unusual arrays: empty, with nulls, with several dimensions, with other lower bounds, and large ones.
 func (g generator) array(element string) string {
 	switch g.IntN(12) {
 	case 0:

@@ -27,7 +27,7 @@ const (
 	tidyEvery    = 5 * time.Second
 )
 
-// watch looks at all that must hold until the context ends.
+// watch checks all rules until the context ends.
 func (tr *trial) watch(ctx context.Context) {
 	var looks sync.WaitGroup
 	every := func(d, first time.Duration, look func() error) {
@@ -56,7 +56,7 @@ func (tr *trial) judge() {
 	tr.control.judge(tr.control)
 }
 
-// waiting tells how the honest jobs stand in the database that are there, and who waits for whom.
+// waiting describes the existing honest jobs in the database, and which sessions wait for which others.
 func (tr *trial) waiting() string {
 	var found string
 	err := tr.server.QueryRow(tr.ctx, `
@@ -90,14 +90,14 @@ func (tr *trial) lookAtCanary() error {
 	return nil
 }
 
-// without returns the lines that are not among the others.
+// without returns the lines that are not in the other text.
 func without(lines, others []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) }), "\n")
 }
 
 var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+)`)
 
-// weigh reads what gw-run has had in memory at most. Where there is no /proc it reads nothing.
+// weigh reads the maximum memory of gw-run. Without /proc it reads nothing.
 func (tr *trial) weigh() {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tr.program.command.Process.Pid))
 	if found := peakLine.FindSubmatch(status); found != nil {
@@ -120,7 +120,7 @@ func (tr *trial) askDoctor() error {
 	return nil
 }
 
-// operate runs the commands of an operator in turn.
+// operate runs the commands of an operator one after the other.
 func (tr *trial) operate() error {
 	commands := []string{"stats", "doctor", "jobs", "tasks", "queues", "workers"}
 	name := commands[tr.commands%len(commands)]
@@ -138,7 +138,7 @@ func (tr *trial) operate() error {
 	return nil
 }
 
-// tidy removes hostile jobs, so that the table does not grow for an hour.
+// tidy deletes hostile jobs, so that the table does not grow during a long run.
 func (tr *trial) tidy() error {
 	_, err := tr.owner.Exec(tr.ctx, `
 		delete from graphile_worker._private_jobs as j

@@ -23,12 +23,12 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// runner is one of the workers: it ends by its context, and an end before that is an error.
+// runner is one of the workers. It ends with its context; an earlier end is an error.
 type runner func(ctx context.Context) error
 
 type payload struct{ N int64 }
 
-// shimWorker works through pkg/shim, as the owner.
+// shimWorker is a worker of pkg/shim with the role of the owner.
 func (tr *trial) shimWorker(ctx context.Context) error {
 	config, err := pgxpool.ParseConfig(tr.as("owner"))
 	if err != nil {
@@ -91,7 +91,7 @@ func newGwRun(t testing.TB, folder, url string, args ...string) (*gwRun, error) 
 	return g, nil
 }
 
-// run runs it until the context ends, and passes on what its jobs note.
+// run runs gw-run until the context ends, and passes on the starts that its jobs record.
 func (g *gwRun) run(ctx context.Context, started func(n int64)) error {
 	if err := g.command.Start(); err != nil {
 		return fmt.Errorf("start gw-run: %w", err)
@@ -135,7 +135,7 @@ func (g *gwRun) follow(ctx context.Context, started func(n int64)) {
 	}
 }
 
-// sqlWorker works by two calls, as psql could.
+// sqlWorker is a worker that makes two SQL calls, as psql could.
 func (tr *trial) sqlWorker(ctx context.Context) error {
 	conn, err := pgx.Connect(context.Background(), tr.as("owner"))
 	if err != nil {
@@ -178,14 +178,14 @@ func (tr *trial) workOne(conn *pgx.Conn, id string) (found bool, err error) {
 	return true, err
 }
 
-// started notes that an honest job has started.
+// started records that an honest job has started.
 func (tr *trial) started(n int64) {
 	if err := tr.honest.start(n); err != nil {
 		tr.violate(honestJobsRunOnce, "%v", err)
 	}
 }
 
-// transcript keeps the end of what is printed.
+// transcript keeps the end of an output.
 type transcript struct {
 	mu      sync.Mutex
 	content []byte
