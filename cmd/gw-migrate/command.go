@@ -107,8 +107,8 @@ func (c *command) addUpFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only check, and print what would be done")
 	cmd.Flags().BoolVar(&c.from18, "from-18", false,
 		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and cannot start again")
-	cmd.Flags().StringVar(&c.paths, "function-paths", "", "how to take over a schema in which triggers, for example, call functions "+
-		"without\na search_path of their own, which is refused by default: `set` gives the functions one, keep leaves them unchanged")
+	cmd.Flags().StringVar(&c.paths, "function-paths", "", "`mode` of taking over a schema in which triggers, for example, call functions "+
+		"without\na search_path of their own, which is refused by default: set gives the functions one, keep leaves them unchanged")
 	c.addLockTimeout(cmd)
 }
 

@@ -9,7 +9,7 @@ import (
 const cancelHelp = `Cancels jobs, running ones included: they fail permanently, with the --reason as their last error, and stay in the
 queue as failed until they are retried or deleted. The worker of a running job ends its handler within five seconds
 (setting beat_every): a program gets SIGTERM, an HTTP request is aborted, an SQL statement is canceled. If the handler
-completes the job all the same, the job is completed. Workers without heartbeats, such as Graphile Worker's for
+completes the job nevertheless, the job is completed. Workers without heartbeats, such as Graphile Worker's for
 Node.js, run the job to its end, but it does not run again.
 
 Failed jobs are skipped. gw-run fail, complete and remove skip running jobs.`

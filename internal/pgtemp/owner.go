@@ -32,5 +32,5 @@ func serverOwner() (*owner, error) {
 		}
 		return &owner{uid, gid}, nil
 	}
-	return nil, errors.New("drop root's rights: there is neither a user postgres nor nobody to run the server as")
+	return nil, errors.New("drop root's rights: there is no user postgres and no user nobody to run the server as")
 }

@@ -178,7 +178,7 @@ func writeDelta(directory string, sums Checksums, delta source) error {
 	return writeSnapshot(directory, number, delta)
 }
 
-// migrationText is a migration that installs a snapshot, before somebody adds to it.
+// migrationText is a migration that installs a snapshot, to which other changes can be added by hand.
 const migrationText = `-- The functions that differ from those of the release before, in snapshots/%[1]s; both are written by make snapshot. Add by
 -- hand what else changes: what the functions need before they are installed, what needs them after that.
 {{ install_snapshot "%[1]s" }}

@@ -128,7 +128,7 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 	switch {
 	case err != nil:
 		return false, c.withoutAnswer(ctx, err)
-	case !wasLeft: // it was told to end but answered all the same
+	case !wasLeft: // it answered although it was asked to end
 		c.stop()
 		return false, a.outcome()
 	}
