@@ -4,7 +4,6 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -19,40 +18,50 @@ type definition struct {
 	sql       string // creates it, or replaces an existing one
 }
 
-// definitions returns all functions and triggers that the first migrations create, in order. A function that several
-// migrations create is listed several times, and _gw_installed records which one a schema has.
-func (m *Migrator) definitions(migrations []Migration) []definition {
-	return slices.Concat(m.defined()[:len(migrations)]...)
-}
-
-// findDefinitions returns the functions and triggers that each migration creates. It takes tens of milliseconds. In sql/
-// a comment follows each, and a trigger is written as PostgreSQL prints it, except for case, quotes, parentheses and
-// white space.
-func (m *Migrator) findDefinitions() [][]definition {
-	schema := regexp.QuoteMeta(m.quoted() + ".")
-	quote := regexp.QuoteMeta(dollarQuote(m.schema))
+// definitions returns all functions and triggers that migrations create, in order. A function that several migrations
+// create is listed several times, and _gw_installed records which one a schema has. In sql/ a comment follows each, and
+// a trigger is written as PostgreSQL prints it, except for case, quotes, parentheses and white space.
+func (m *Migrator) definitions(migrations []Migration) (found []definition) {
 	const comment = ` is\s+'(?:[^']|'')*';`
-	pattern := regexp.MustCompile(`(?sm)^create or replace function ` + schema + `\w+\(.*?^as ` + quote + `(?P<body>.*?)` + quote + `;` +
-		`\s+comment on function (?P<signature>` + schema + `\w+\(.*?\))` + comment +
-		`|(?P<create>^create (?:constraint )?trigger (?P<trigger>\w+)\s.*?\son (?P<table>` + schema + `\w+)\s.*?;)` +
+	schema := regexp.QuoteMeta(m.quoted() + ".")
+	function := regexp.MustCompile(`(?s)^\s+comment on function (` + schema + `\w+\(.*?\))` + comment)
+	trigger := regexp.MustCompile(`(?s)^(create (?:constraint )?trigger (\w+)\s.*?\son (` + schema + `\w+)\s.*?;)` +
 		`\s+comment on trigger \w+ on ` + schema + `\w+` + comment)
+	quote := dollarQuote(m.schema)
 
-	found := make([][]definition, len(m.migrations))
-	for i, migration := range m.migrations {
-		for _, match := range pattern.FindAllStringSubmatch(migration.SQL, -1) {
-			group := func(name string) string { return match[pattern.SubexpIndex(name)] }
-			if group("trigger") != "" {
-				found[i] = append(found[i], m.triggerDefinition(group("trigger"), group("table"), group("create"), match[0]))
-				continue
+	for _, migration := range migrations {
+		for _, text := range splitBefore("\n"+migration.SQL, "\ncreate ") {
+			if match := trigger.FindStringSubmatch(text); match != nil {
+				found = append(found, m.triggerDefinition(match[2], match[3], match[1], match[0]))
 			}
-			name, _, _ := strings.Cut(m.unqualified(group("signature")), "(")
-			for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
-				found[i] = append(found[i], definition{
-					kind: Function, name: name, signature: group("signature"),
-					digest: digest(spelled(group("body"))), body: spelled(group("body")), sql: spelled(match[0]),
-				})
+			head, rest, _ := strings.Cut(text, "\nas "+quote)
+			body, rest, _ := strings.Cut(rest, quote+";")
+			if match := function.FindStringSubmatch(rest); match != nil && strings.HasPrefix(head, "create or replace function "+m.quoted()+".") {
+				found = append(found, m.functionDefinitions(match[1], body, text[:len(text)-len(rest)]+match[0])...)
 			}
 		}
+	}
+	return found
+}
+
+// splitBefore returns the parts of a text that begin with a mark, which is a line break and a word. The parts do not
+// contain that line break.
+func splitBefore(text, mark string) []string {
+	parts := strings.Split(text, mark)[1:]
+	for i := range parts {
+		parts[i] = mark[1:] + parts[i]
+	}
+	return parts
+}
+
+// functionDefinitions returns a function twice: with the schema's name as quoted returns it, and without quotes.
+func (m *Migrator) functionDefinitions(signature, body, text string) (found []definition) {
+	name, _, _ := strings.Cut(m.unqualified(signature), "(")
+	for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
+		found = append(found, definition{
+			kind: Function, name: name, signature: signature,
+			digest: digest(spelled(body)), body: spelled(body), sql: spelled(text),
+		})
 	}
 	return found
 }

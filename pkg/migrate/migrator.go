@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,7 +30,6 @@ type Migrator struct {
 	from18     bool
 	paths      PathPolicy
 	onStep     func(Step)
-	defined    func() [][]definition // by each migration
 }
 
 // Result is the result of Up.
@@ -79,7 +77,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 		conn.RuntimeParams["application_name"] = "gw-migrate"
 	}
 	connection.SpeakUTF8(conn)
-	m := &Migrator{
+	return &Migrator{
 		config:     conn,
 		schema:     cfg.Schema,
 		migrations: migrations,
@@ -88,9 +86,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 		from18:     cfg.From18,
 		paths:      cfg.FunctionPaths,
 		onStep:     onStep,
-	}
-	m.defined = sync.OnceValue(m.findDefinitions)
-	return m, nil
+	}, nil
 }
 
 // Status examines the schema and changes nothing. Its Refusal covers the schema only; [Migrator.Check] covers

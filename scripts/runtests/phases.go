@@ -18,9 +18,11 @@ import (
 var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|pgtemp|pgtest|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest)|` +
 	`tests/go/(adversary|baddays|beside|encodings|history|neighbours|recovery|testserver))$`)
 
-// noServer matches the packages whose tests hardly use a server, or only through packages that have tests of their own.
-var noServer = regexp.MustCompile(`/(internal/(about|build|clitest|config|connection|health|hint|pgtemp|release|seconds|terminal|usage|webhook)|packaging|` +
-	`pkg/(crontab|gwotel|gwprom|shimtest)|scripts/.*|tests/go/(languages|nodegw|testserver))$`)
+// sameOnEachVersion matches the packages whose tests hardly use a server, or only through packages that have tests of
+// their own.
+var sameOnEachVersion = regexp.MustCompile(`/(cmd/gw-run|docs|internal/(about|build|clitest|config|connection|health|hint|pgtemp|release|seconds|serve|` +
+	`terminal|usage|webhook)|packaging|pkg/(crontab|gwotel|gwprom|shimtest)|scripts/.*|` +
+	`tests/go/(crontab|encodings|gwrun|languages|neighbours|nodegw|operate|pgbouncer|testserver))$`)
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
 var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history))?)$`)
@@ -52,7 +54,7 @@ func phases(short bool, packages []string) []phase {
 		return 1
 	})
 	if short {
-		packages = slices.DeleteFunc(packages, noServer.MatchString)
+		packages = slices.DeleteFunc(packages, sameOnEachVersion.MatchString)
 		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=4"}, packages...)))
 	}
 	var raced, plain []string

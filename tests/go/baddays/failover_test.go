@@ -73,6 +73,7 @@ func eitherOf(t *testing.T, servers ...*pgtemp.Server) string {
 
 // On a server that refuses writes a worker waits and logs the reason once.
 func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
 	network, through := newProxy(t, f.url)

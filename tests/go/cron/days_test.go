@@ -20,6 +20,7 @@ import (
 // Workers with the same items tick through several days of a simulated clock. One keeps running, although its connection breaks
 // repeatedly; others are killed during ticks and restarted; one schedules like Node. At one point all are down for hours.
 func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	start := time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC) // a day before the clocks change in Berlin
