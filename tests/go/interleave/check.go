@@ -3,6 +3,7 @@ package interleave
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -37,47 +38,87 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d worlds, %d orders, %d runs, %d steps", t.worlds, t.orders, t.runs, t.steps)
 }
 
-// check runs a world in every order and returns what judges find, each outcome once.
-func (d *driver) check(ctx context.Context, w world, judges ...judge) (findings []*finding, did tally, err error) {
-	steps, runs := d.steps, d.runs
+// verdicts collects what judges find, each outcome once.
+type verdicts struct {
+	driver   *driver
+	world    world
+	judges   []judge
+	seen     map[string]*finding // nil if it is as it should be
+	findings []*finding
+	orders   int
+}
+
+func (d *driver) newVerdicts(ctx context.Context, w world, judges []judge) (*verdicts, error) {
 	for _, j := range judges {
 		if err := j.prepare(ctx, d, w); err != nil {
-			return nil, did, fmt.Errorf("%s: %w", w.name, err)
+			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
-	seen := make(map[string]*finding) // nil if it is as it should be
-	err = d.explore(ctx, w, func(order []int) error {
-		did.orders++
-		o, err := d.outcome(ctx)
+	return &verdicts{driver: d, world: w, judges: judges, seen: make(map[string]*finding)}, nil
+}
+
+// visit judges the run that has just ended.
+func (v *verdicts) visit(ctx context.Context, order []int) error {
+	v.orders++
+	o, err := v.driver.outcome(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range order {
+		o.order = append(o.order, max(i, ^i)) // ^i: session i was ended
+	}
+	text := o.String() + newBounds(len(v.world.sessions), o).key()
+	if f, ok := v.seen[text]; ok {
+		if f != nil {
+			f.times++
+		}
+		return nil
+	}
+	v.seen[text] = nil
+	for _, j := range v.judges {
+		fault, err := j.fault(ctx, v.driver, v.world, o)
 		if err != nil {
 			return err
 		}
-		o.order = order
-		text := o.String() + newBounds(len(w.sessions), o).key()
-		if f, ok := seen[text]; ok {
-			if f != nil {
-				f.times++
-			}
+		if fault != "" {
+			f := &finding{v.world, fault, o, append([]int{}, order...), v.driver.trace, 1}
+			v.seen[text] = f
+			v.findings = append(v.findings, f)
 			return nil
 		}
-		seen[text] = nil
-		for _, j := range judges {
-			fault, err := j.fault(ctx, d, w, o)
-			if err != nil {
-				return err
-			}
-			if fault != "" {
-				f := &finding{w, fault, o, append([]int{}, order...), d.trace, 1}
-				seen[text] = f
-				findings = append(findings, f)
-				break
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, did, fmt.Errorf("%s: %w", w.name, err)
 	}
-	did.worlds, did.runs, did.steps = 1, d.runs-runs, d.steps-steps
-	return findings, did, nil
+	return nil
+}
+
+// check runs a world in every order, or as many as most if that is not 0, and returns what judges find.
+func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) ([]*finding, tally, error) {
+	steps, runs := d.steps, d.runs
+	v, err := d.newVerdicts(ctx, w, judges)
+	if err != nil {
+		return nil, tally{}, err
+	}
+	if err := d.explore(ctx, w, most, func(order []int) error { return v.visit(ctx, order) }); err != nil {
+		return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
+	}
+	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
+}
+
+// sample runs a world in as many orders, drawn at random, and returns what judges find. If it is to kill, one session of
+// each run is ended at some step.
+func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool, judges ...judge) ([]*finding, tally, error) {
+	steps, runs := d.steps, d.runs
+	v, err := d.newVerdicts(ctx, w, judges)
+	if err != nil {
+		return nil, tally{}, err
+	}
+	for range count {
+		order, err := d.wander(ctx, w, random, kills)
+		if err == nil {
+			err = v.visit(ctx, order)
+		}
+		if err != nil {
+			return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
 }

@@ -119,6 +119,12 @@ func (s *session) turnKey(turn int) string {
 	return fmt.Sprintf("(%d * %s + %d)", s.number, turnsOfASession, turn)
 }
 
+// letGo returns what lets a session go on from its stop to the next.
+func (s *session) letGo() string {
+	return fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
+		stopClass, s.turnKey(s.turn+1), s.turnKey(s.turn))
+}
+
 // enabled returns the sessions that can do a step.
 func (d *driver) enabled() (can []int) {
 	for i, s := range d.sessions {
@@ -171,9 +177,7 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 		did.add(s.written) // which it may let go
 	}
 	if s.at != "" {
-		err = d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
-			stopClass, s.turnKey(s.turn+1), s.turnKey(s.turn)))
-		if err != nil {
+		if err := d.exec(ctx, s.letGo()); err != nil {
 			return did, err
 		}
 	} else {

@@ -16,10 +16,11 @@ type node struct {
 }
 
 // explore runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other have changed places (sleep sets, as Godefroid has them). It calls visit after each.
-func (d *driver) explore(ctx context.Context, w world, visit func(order []int) error) error {
+// steps that do not depend on each other have changed places (sleep sets, as Godefroid has them). It calls visit after each,
+// and ends after most orders, if that is not 0.
+func (d *driver) explore(ctx context.Context, w world, most int, visit func(order []int) error) error {
 	var path []*node
-	for {
+	for visited := 0; most == 0 || visited < most; {
 		order, err := d.replay(ctx, w, path)
 		if err != nil {
 			return err
@@ -48,6 +49,7 @@ func (d *driver) explore(ctx context.Context, w world, visit func(order []int) e
 			}
 		}
 		if complete {
+			visited++
 			if err := visit(order); err != nil {
 				return err
 			}
@@ -60,6 +62,7 @@ func (d *driver) explore(ctx context.Context, w world, visit func(order []int) e
 		}
 		path[len(path)-1].choose()
 	}
+	return nil
 }
 
 // replay begins the world, and takes the path's last choices again.

@@ -21,7 +21,7 @@ type modelJudge struct {
 }
 
 // mayFail are the SQLSTATEs of a transaction that its caller has to run again.
-var mayFail = map[string]bool{"error 40001": true, "error GWBKC": true}
+var mayFail = map[string]bool{"error 40001": true, "error GWBKC": true, killed: true}
 
 func (j *modelJudge) prepare(ctx context.Context, d *driver, w world) error {
 	j.world, j.knows, j.allowed = w, true, make(map[string]map[string]string)

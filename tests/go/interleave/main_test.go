@@ -21,9 +21,10 @@ import (
 )
 
 var (
-	forFlag   = flag.Duration("interleave.for", time.Duration(pgtest.Scale(60, 20))*time.Second, "how `long` worlds are drawn and run; 0 runs all")
-	seedFlag  = flag.Uint64("interleave.seed", 0, "the `seed` by which worlds are drawn; 0 draws one")
-	worldFlag = flag.String("interleave.world", "", "a `pattern` for the names of the worlds")
+	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(60, 20))*time.Second, "how `long` worlds are drawn and run; 0 runs all")
+	seedFlag    = flag.Uint64("interleave.seed", 0, "the `seed` by which worlds are drawn; 0 draws one")
+	triplesFlag = flag.Int("interleave.triples", 1000, "how `many` triples are drawn")
+	worldFlag   = flag.String("interleave.world", "", "a `pattern` for the names of the worlds")
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -57,8 +58,19 @@ func newTestDriver(t testing.TB, before ...string) *driver {
 	return d
 }
 
+// A checker runs a world, and returns what judges find.
+type checker func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error)
+
+// everyOrder runs a world in every order.
+func everyOrder(t *testing.T) checker {
+	return func(d *driver, w world, _ *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+		return d.check(t.Context(), w, *mostFlag, judges...)
+	}
+}
+
 // checkAll checks worlds as the flags tell, in as many databases as there are processors.
-func checkAll(t *testing.T, worlds []world, judges func() []judge) {
+func checkAll(t *testing.T, worlds []world, check checker) {
+	t.Helper()
 	pattern, seed := regexp.MustCompile(*worldFlag), *seedFlag
 	for seed == 0 {
 		seed = rand.Uint64()
@@ -79,13 +91,13 @@ func checkAll(t *testing.T, worlds []world, judges func() []judge) {
 		group sync.WaitGroup
 	)
 	for range runtime.GOMAXPROCS(0) {
-		d, judges := newTestDriver(t), judges()
+		d, judges, random := newTestDriver(t), newJudges(), rand.New(rand.NewPCG(random.Uint64(), 0))
 		group.Go(func() {
 			for w := range queue {
 				if *forFlag != 0 && time.Since(began) > *forFlag {
 					return
 				}
-				did := checkOne(t, d, w, judges)
+				did := checkOne(t, d, w, func() ([]*finding, tally, error) { return check(d, w, random, judges...) })
 				mu.Lock()
 				all.add(did)
 				mu.Unlock()
@@ -96,9 +108,9 @@ func checkAll(t *testing.T, worlds []world, judges func() []judge) {
 	t.Logf("%s of seed %d in %s", all, seed, time.Since(began).Round(time.Second))
 }
 
-func checkOne(t *testing.T, d *driver, w world, judges []judge) tally {
+func checkOne(t *testing.T, d *driver, w world, check func() ([]*finding, tally, error)) tally {
 	began := time.Now()
-	findings, did, err := d.check(t.Context(), w, judges...)
+	findings, did, err := check()
 	if err != nil {
 		t.Error(err)
 		if err := d.reset(t.Context()); err != nil {

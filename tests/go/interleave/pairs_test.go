@@ -19,5 +19,5 @@ func pairs() (all []world) {
 }
 
 func TestTwoCallsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
-	checkAll(t, pairs(), func() []judge { return []judge{&modelJudge{second: &serialJudge{}}} })
+	checkAll(t, pairs(), everyOrder(t))
 }

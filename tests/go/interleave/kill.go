@@ -1,0 +1,109 @@
+package interleave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// killed is the answer of a session that was ended.
+const killed = "error 57P01"
+
+// kill ends session i, wherever it is, as an administrator or a crash of its server process does.
+func (d *driver) kill(ctx context.Context, i int) error {
+	s := d.sessions[i]
+	whole := ctx
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a session does not end"))
+	defer cancel()
+	d.steps++
+	if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d)", s.pid)); err != nil {
+		return err
+	}
+	for there := true; there; {
+		if err := d.control.QueryRow(ctx, "select exists (select from pg_stat_activity where pid = $1)", int32(s.pid)).Scan(&there); err != nil {
+			return fmt.Errorf("wait for the end of session %d: %w", s.number, err)
+		}
+	}
+	if s.at != "" || s.blocked {
+		<-s.events // that its statement has failed
+	}
+	_ = s.conn.Close(ctx)
+	if s.at != "" { // the turn that it has waited for
+		if err := d.exec(ctx, s.letGo()); err != nil {
+			return err
+		}
+	}
+	s.answers = append(s.answers, killed)
+	s.at, s.blocked, s.done = "", false, true
+	d.trace = append(d.trace, fmt.Sprintf("  %d is ended", s.number))
+	next, err := newSession(whole, d.url, s.number)
+	if err != nil {
+		return err
+	}
+	next.turn = s.turn
+	d.pool[i] = next
+	if err := d.settleBlocked(ctx); err != nil {
+		return err
+	}
+	_, err = d.watch.changes(ctx)
+	return err
+}
+
+// wander runs a world in one order, drawn at random. If it is to kill, one of the sessions ends at some step.
+func (d *driver) wander(ctx context.Context, w world, random *rand.Rand, kills bool) (order []int, err error) {
+	if err := d.begin(ctx, w); err != nil {
+		return nil, err
+	}
+	victim := -1
+	if kills {
+		victim = random.IntN(len(w.sessions))
+	}
+	for !d.over() {
+		can := d.enabled()
+		if len(can) == 0 {
+			if err := d.awaitDeadlock(ctx); err != nil {
+				return order, err
+			}
+			continue
+		}
+		if victim >= 0 && !d.sessions[victim].done && random.IntN(8) == 0 {
+			order = append(order, ^victim)
+			if err := d.kill(ctx, victim); err != nil {
+				return order, fmt.Errorf("order %v: %w", order, err)
+			}
+			victim = -1
+			continue
+		}
+		i := can[random.IntN(len(can))]
+		order = append(order, i)
+		if _, err := d.step(ctx, i); err != nil {
+			return order, fmt.Errorf("order %v: %w", order, err)
+		}
+	}
+	return order, nil
+}
+
+// follow runs a world in an order of wander or explore, which has ^i where session i is ended.
+func (d *driver) follow(ctx context.Context, w world, order []int) error {
+	if err := d.begin(ctx, w); err != nil {
+		return err
+	}
+	for _, i := range order {
+		for len(d.enabled()) == 0 && !d.over() {
+			if err := d.awaitDeadlock(ctx); err != nil {
+				return err
+			}
+		}
+		var err error
+		if i < 0 {
+			err = d.kill(ctx, ^i)
+		} else {
+			_, err = d.step(ctx, i)
+		}
+		if err != nil {
+			return fmt.Errorf("order %v: %w", order, err)
+		}
+	}
+	return d.finish(ctx)
+}

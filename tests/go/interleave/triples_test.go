@@ -1,0 +1,114 @@
+package interleave
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// of returns the world of calls at a place, by their names: each session has a transaction of the calls that a plus joins,
+// which may begin with an isolation level and a colon.
+func of(where string, sessions ...string) world {
+	w := world{name: where + ": " + strings.Join(sessions, ", ")}
+	for _, p := range places {
+		if p.name == where {
+			w.setup = p.setup
+		}
+	}
+	if w.setup == "" {
+		panic("there is no place " + where)
+	}
+	for _, text := range sessions {
+		var t transaction
+		if level, rest, ok := strings.Cut(text, ": "); ok {
+			t.isolation, text = level, rest
+		}
+		for name := range strings.SplitSeq(text, " + ") {
+			t.calls = append(t.calls, callOf(name))
+		}
+		w.sessions = append(w.sessions, t)
+	}
+	return w
+}
+
+func callOf(name string) call {
+	for _, c := range calls {
+		if c.name == name {
+			return c
+		}
+	}
+	panic("there is no call " + name)
+}
+
+// hotTriples meet in one job or one queue.
+var hotTriples = []world{
+	of("running queue", "get_job", "get_job_batch", "complete"),
+	of("running queue", "get_job", "fail", "sweep"),
+	of("running", "replace", "replace", "complete"),
+	of("ready", "replace", "remove", "get_job"),
+	of("ready", "replace", "preserve", "get_job"),
+	of("dead queue", "heartbeat", "get_job", "complete"),
+	of("dead queue", "heartbeat", "beat", "get_job_batch"),
+	of("running queue", "cancel", "beat", "fail"),
+	of("queue", "get_job", "get_job_batch", "remove"),
+	of("suspect", "get_job_alone", "get_job_batch", "replace"),
+}
+
+func TestThreeCallsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	checkAll(t, hotTriples, everyOrder(t))
+}
+
+// drawnTriples returns as many worlds of three calls.
+func drawnTriples(count int) (all []world) {
+	for range count {
+		at := places[rand.IntN(len(places))]
+		a, b, c := calls[rand.IntN(len(calls))], calls[rand.IntN(len(calls))], calls[rand.IntN(len(calls))]
+		all = append(all, of(at.name, a.name, b.name, c.name))
+	}
+	return all
+}
+
+func TestAnyThreeCallsInAnyOrderDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	checkAll(t, drawnTriples(*triplesFlag), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+		return d.sample(t.Context(), w, random, 20, false, judges...)
+	})
+}
+
+func TestASessionThatIsEndedAtAnyStepHasDoneAllOrNothing(t *testing.T) {
+	checkAll(t, append(pairs(), hotTriples...), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+		return d.sample(t.Context(), w, random, 10, true, judges...)
+	})
+}
+
+// transactions are of two calls.
+func transactions() []world {
+	return []world{
+		of("running queue", "complete + replace in queue", "get_job"),
+		of("running queue", "complete + get_job", "get_job_batch"),
+		of("running", "replace + complete", "replace + get_job"),
+		of("ready", "remove + replace", "get_job"),
+		of("ready", "get_job + complete", "replace"),
+		of("queue", "replace in queue + add queue", "get_job_batch"),
+		of("empty", "replace + add queue", "replace in queue + get_job"),
+		of("failed", "reschedule + get_job", "remove + replace"),
+	}
+}
+
+func TestTwoTransactionsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	checkAll(t, transactions(), everyOrder(t))
+}
+
+func TestProducersAtAnyIsolationLevelDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	var all []world
+	for _, level := range []string{"repeatable read", "serializable"} {
+		for _, producer := range []string{"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs", "remove"} {
+			for _, other := range []string{"replace in queue", "get_job", "complete", "remove", "cleanup", fmt.Sprintf("%s: replace", level)} {
+				for _, where := range []string{"empty", "ready", "running queue"} {
+					all = append(all, of(where, level+": "+producer, other))
+				}
+			}
+		}
+	}
+	checkAll(t, all, everyOrder(t))
+}
