@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-languages test-matrix soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test run test-languages test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
-test test-matrix soak lint lint-go lint-sql: export CGO_ENABLED = 0
+test test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -23,10 +23,14 @@ test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JD
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
 
+interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
+	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.for=0 -interleave.most=0 -v $(FLAGS)
+
 soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v
+	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.for=1h -interleave.most=1000 -interleave.pgtap=tests/sql -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v

@@ -13,13 +13,17 @@ type finding struct {
 	fault   string
 	outcome outcome
 	order   []int    // the session of each step
-	trace   []string // the first steps that have led there
+	trace   []traced // the steps that have led there first
 	times   int      // how many orders have the same outcome
 }
 
 func (f finding) String() string {
-	return fmt.Sprintf("%s: %d orders end so, the first by these steps:\n%s\n%s%s",
-		f.world.name, f.times, strings.Join(f.trace, "\n"), f.outcome, f.fault)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d orders end so, the first is -interleave.order=%s:\n", f.world.name, f.times, formatOrder(f.order))
+	for _, step := range f.trace {
+		fmt.Fprintln(&b, step)
+	}
+	return b.String() + f.outcome.String() + f.fault
 }
 
 // A tally is how much was run.
@@ -119,6 +123,22 @@ func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count i
 		if err != nil {
 			return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
 		}
+	}
+	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
+}
+
+// again runs a world in one order, and returns what judges find.
+func (d *driver) again(ctx context.Context, w world, order []int, judges ...judge) ([]*finding, tally, error) {
+	steps, runs := d.steps, d.runs
+	v, err := d.newVerdicts(ctx, w, judges)
+	if err == nil {
+		err = d.follow(ctx, w, order)
+	}
+	if err == nil {
+		err = v.visit(ctx, order)
+	}
+	if err != nil {
+		return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
 	}
 	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
 }

@@ -25,7 +25,7 @@ type driver struct {
 	world    world
 	pass     map[int]string // tells each session of the world which stops to pass
 	origin   origin         // of this run
-	trace    []string       // the steps of this run
+	trace    []traced       // the steps of this run
 	steps    int            // of all runs
 	runs     int
 }
@@ -98,7 +98,7 @@ func (d *driver) begin(ctx context.Context, w world) error {
 			return err
 		}
 	}
-	d.sessions = d.pool[:len(w.sessions)]
+	d.sessions = slices.Clone(d.pool[:len(w.sessions)]) // of which kill replaces some
 	d.pids = []int32{int32(d.holder.PgConn().PID())}
 	for _, s := range d.sessions {
 		d.pids = append(d.pids, int32(s.pid))
@@ -199,7 +199,7 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 		return did, err
 	}
 	did = d.did(did, rows, s, waited)
-	d.trace = append(d.trace, fmt.Sprintf("  %d -> %s", s.number, s.where()))
+	d.note(s, false)
 	return did, nil
 }
 

@@ -36,7 +36,7 @@ func (d *driver) kill(ctx context.Context, i int) error {
 	}
 	s.answers = append(s.answers, killed)
 	s.at, s.blocked, s.done = "", false, true
-	d.trace = append(d.trace, fmt.Sprintf("  %d is ended", s.number))
+	d.note(s, true)
 	next, err := newSession(whole, d.url, s.number)
 	if err != nil {
 		return err

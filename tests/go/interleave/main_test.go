@@ -1,17 +1,18 @@
-// Two calls at once, in every order. By default some pairs are drawn, for as long as -interleave.for says; to run all, or
-// those whose names match:
+// By default each test draws worlds for as long as -interleave.for says, first those that call functions which were changed
+// since the last release. To run all pairs, or some, in all orders:
 //
-//	go test ./tests/go/interleave -run TwoCalls -interleave.for=0 -timeout 0 -v
-//	go test ./tests/go/interleave -run TwoCalls -interleave.for=0 -interleave.world='^ready: get_job, ' -v
+//	make interleave
+//	make interleave FLAGS="-interleave.world='^ready: get_job, '"
+//	make interleave RUN=ThreeCalls FLAGS="-interleave.most=1000"
+//
+// A finding names the order of the steps, and -interleave.scripts=DIR writes it as scripts for psql. To run it again:
+//
+//	make interleave FLAGS="-interleave.world='^ready: get_job, remove$' -interleave.order=1,1,2,2,1"
 package interleave
 
 import (
 	"context"
 	"flag"
-	"math/rand/v2"
-	"regexp"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,10 +22,13 @@ import (
 )
 
 var (
-	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(60, 20))*time.Second, "how `long` worlds are drawn and run; 0 runs all")
+	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(12, 4))*time.Second, "how `long` each test draws worlds; 0 runs all")
 	seedFlag    = flag.Uint64("interleave.seed", 0, "the `seed` by which worlds are drawn; 0 draws one")
+	mostFlag    = flag.Int("interleave.most", 50, "the `number` of orders of each world; 0 is all")
 	triplesFlag = flag.Int("interleave.triples", 1000, "how `many` triples are drawn")
 	worldFlag   = flag.String("interleave.world", "", "a `pattern` for the names of the worlds")
+	orderFlag   = flag.String("interleave.order", "", "the `sessions` of the steps to take, as a finding names them")
+	scriptsFlag = flag.String("interleave.scripts", "", "the `folder` into which findings are written as scripts for psql")
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -56,73 +60,6 @@ func newTestDriver(t testing.TB, before ...string) *driver {
 	}
 	t.Cleanup(func() { d.close(context.WithoutCancel(t.Context())) })
 	return d
-}
-
-// A checker runs a world, and returns what judges find.
-type checker func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error)
-
-// everyOrder runs a world in every order.
-func everyOrder(t *testing.T) checker {
-	return func(d *driver, w world, _ *rand.Rand, judges ...judge) ([]*finding, tally, error) {
-		return d.check(t.Context(), w, *mostFlag, judges...)
-	}
-}
-
-// checkAll checks worlds as the flags tell, in as many databases as there are processors.
-func checkAll(t *testing.T, worlds []world, check checker) {
-	t.Helper()
-	pattern, seed := regexp.MustCompile(*worldFlag), *seedFlag
-	for seed == 0 {
-		seed = rand.Uint64()
-	}
-	random := rand.New(rand.NewPCG(seed, 0))
-	random.Shuffle(len(worlds), func(i, j int) { worlds[i], worlds[j] = worlds[j], worlds[i] })
-	queue := make(chan world, len(worlds))
-	for _, w := range worlds {
-		if pattern.MatchString(w.name) {
-			queue <- w
-		}
-	}
-	close(queue)
-	var (
-		began = time.Now()
-		mu    sync.Mutex
-		all   tally
-		group sync.WaitGroup
-	)
-	for range runtime.GOMAXPROCS(0) {
-		d, judges, random := newTestDriver(t), newJudges(), rand.New(rand.NewPCG(random.Uint64(), 0))
-		group.Go(func() {
-			for w := range queue {
-				if *forFlag != 0 && time.Since(began) > *forFlag {
-					return
-				}
-				did := checkOne(t, d, w, func() ([]*finding, tally, error) { return check(d, w, random, judges...) })
-				mu.Lock()
-				all.add(did)
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	t.Logf("%s of seed %d in %s", all, seed, time.Since(began).Round(time.Second))
-}
-
-func checkOne(t *testing.T, d *driver, w world, check func() ([]*finding, tally, error)) tally {
-	began := time.Now()
-	findings, did, err := check()
-	if err != nil {
-		t.Error(err)
-		if err := d.reset(t.Context()); err != nil {
-			t.Error(err)
-		}
-		return did
-	}
-	for _, f := range findings {
-		t.Error(f)
-	}
-	t.Logf("%s: %s in %s", w.name, did, time.Since(began).Round(time.Millisecond))
-	return did
 }
 
 // servingSince lets workers have sent heartbeats for long: the server of a test has just started.

@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,9 +62,10 @@ func TestThreeCallsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
 
 // drawnTriples returns as many worlds of three calls.
 func drawnTriples(count int) (all []world) {
+	random := seeded("triples")
 	for range count {
-		at := places[rand.IntN(len(places))]
-		a, b, c := calls[rand.IntN(len(calls))], calls[rand.IntN(len(calls))], calls[rand.IntN(len(calls))]
+		at := places[random.IntN(len(places))]
+		a, b, c := calls[random.IntN(len(calls))], calls[random.IntN(len(calls))], calls[random.IntN(len(calls))]
 		all = append(all, of(at.name, a.name, b.name, c.name))
 	}
 	return all
@@ -76,7 +78,12 @@ func TestAnyThreeCallsInAnyOrderDoWhatTheyDoOneAfterTheOther(t *testing.T) {
 }
 
 func TestASessionThatIsEndedAtAnyStepHasDoneAllOrNothing(t *testing.T) {
-	checkAll(t, append(pairs(), hotTriples...), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+	modelled := slices.DeleteFunc(append(pairs(), hotTriples...), func(w world) bool {
+		return slices.ContainsFunc(w.sessions, func(t transaction) bool {
+			return slices.ContainsFunc(t.calls, func(c call) bool { return c.op == nil })
+		})
+	})
+	checkAll(t, modelled, func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
 		return d.sample(t.Context(), w, random, 10, true, judges...)
 	})
 }

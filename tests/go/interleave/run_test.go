@@ -1,0 +1,196 @@
+package interleave
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A checker runs a world, and returns what judges find.
+type checker func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error)
+
+// everyOrder runs a world in every order.
+func everyOrder(t *testing.T) checker {
+	return func(d *driver, w world, _ *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+		return d.check(t.Context(), w, *mostFlag, judges...)
+	}
+}
+
+// theSeed returns the seed of all tests.
+var theSeed = sync.OnceValue(func() uint64 {
+	seed := *seedFlag
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	return seed
+})
+
+// seeded returns random numbers for something that has a name.
+func seeded(name string) *rand.Rand {
+	hash := fnv.New64()
+	_, _ = hash.Write([]byte(name))
+	return rand.New(rand.NewPCG(theSeed(), hash.Sum64()))
+}
+
+// A pass runs worlds in as many databases as there are processors.
+type pass struct {
+	t       *testing.T
+	check   checker
+	queue   chan world
+	began   time.Time
+	mu      sync.Mutex
+	did     tally
+	grouped sync.WaitGroup
+}
+
+// checkAll checks worlds as the flags tell.
+func checkAll(t *testing.T, worlds []world, check checker) {
+	t.Helper()
+	if *orderFlag != "" {
+		check = followed(t)
+	}
+	pattern := regexp.MustCompile(*worldFlag)
+	worlds = slices.DeleteFunc(slices.Clone(worlds), func(w world) bool { return !pattern.MatchString(w.name) })
+	if len(worlds) == 0 {
+		return
+	}
+	drivers := make([]*driver, min(runtime.GOMAXPROCS(0), len(worlds)))
+	for n := range drivers {
+		drivers[n] = newTestDriver(t)
+	}
+	random := seeded(t.Name())
+	random.Shuffle(len(worlds), func(i, j int) { worlds[i], worlds[j] = worlds[j], worlds[i] })
+	changed := changedFunctions(t)
+	slices.SortStableFunc(worlds, func(a, b world) int { return drivers[0].callsOf(b, changed) - drivers[0].callsOf(a, changed) })
+	p := &pass{t: t, check: check, queue: make(chan world, len(worlds)), began: time.Now()}
+	for _, w := range worlds {
+		p.queue <- w
+	}
+	close(p.queue)
+	for _, d := range drivers {
+		p.grouped.Go(func() { p.work(d) })
+	}
+	p.grouped.Wait()
+	t.Logf("%s in %s, -interleave.seed=%d", p.did, time.Since(p.began).Round(time.Second), theSeed())
+}
+
+func (p *pass) work(d *driver) {
+	judges := newJudges()
+	for w := range p.queue {
+		if *forFlag != 0 && time.Since(p.began) > *forFlag {
+			return
+		}
+		did := p.one(d, w, judges)
+		p.mu.Lock()
+		p.did.add(did)
+		p.mu.Unlock()
+	}
+}
+
+func (p *pass) one(d *driver, w world, judges []judge) tally {
+	ctx, began := p.t.Context(), time.Now()
+	findings, did, err := p.check(d, w, seeded(w.name), judges...)
+	if err != nil {
+		p.t.Error(err)
+		if err := d.reset(ctx); err != nil {
+			p.t.Error(err)
+		}
+		return did
+	}
+	for _, f := range findings {
+		p.t.Error(f)
+		if *scriptsFlag != "" {
+			writeScripts(ctx, p.t, d, f)
+		}
+	}
+	p.t.Logf("%s: %s in %s", w.name, did, time.Since(began).Round(time.Millisecond))
+	return did
+}
+
+// followed runs a world in the order that a flag tells.
+func followed(t *testing.T) checker {
+	return func(d *driver, w world, _ *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+		order, err := parseOrder(*orderFlag)
+		if err != nil {
+			return nil, tally{}, err
+		}
+		findings, did, err := d.again(t.Context(), w, order, judges...)
+		for _, step := range d.trace {
+			t.Log(step)
+		}
+		return findings, did, err
+	}
+}
+
+// changedFunctions returns the names of the functions that differ from those of the last release.
+func changedFunctions(t *testing.T) set {
+	t.Helper()
+	const migrations = "../../../sql/migrations"
+	released, err := os.ReadFile(filepath.Join(migrations, "CHECKSUMS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshots, err := filepath.Glob(migrations + "/snapshots/*/*/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := set{}
+	for _, file := range snapshots {
+		name, err := filepath.Rel(migrations, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(released), "  "+filepath.ToSlash(name)+"\n") {
+			changed[strings.TrimSuffix(filepath.Base(file), ".sql")] = true
+		}
+	}
+	return changed
+}
+
+// callsOf returns how many of these functions a world may call.
+func (d *driver) callsOf(w world, functions set) (count int) {
+	called := set{}
+	for _, t := range w.sessions {
+		for _, c := range t.calls {
+			for function := range d.prints.callees.of(c.sql) {
+				called[function] = true
+			}
+		}
+	}
+	for function := range functions {
+		if called[function] {
+			count++
+		}
+	}
+	return count
+}
+
+// writeScripts writes a finding into a folder of its own.
+func writeScripts(ctx context.Context, t *testing.T, d *driver, f *finding) {
+	t.Helper()
+	scripts, err := d.scripts(ctx, f)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	dir := filepath.Join(*scriptsFlag, strings.NewReplacer(": ", "-", ", ", "-", " ", "_").Replace(f.world.name)+"-"+formatOrder(f.order))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Error(err)
+		return
+	}
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("written as scripts: %s", dir)
+}
