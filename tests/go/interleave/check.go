@@ -72,26 +72,35 @@ func (v *verdicts) visit(ctx context.Context, order []int) error {
 		o.order = append(o.order, max(i, ^i)) // ^i: session i was ended
 	}
 	text := o.String() + newBounds(len(v.world.sessions), o).key()
-	if f, ok := v.seen[text]; ok {
+	missed := v.driver.listener.missed()
+	if f, ok := v.seen[text+missed]; ok {
 		if f != nil {
 			f.times++
 		}
 		return nil
 	}
-	v.seen[text] = nil
+	v.seen[text+missed] = nil
+	if missed != "" {
+		v.find(o, order, text+missed, missed)
+		return nil
+	}
 	for _, j := range v.judges {
 		fault, err := j.fault(ctx, v.driver, v.world, o)
 		if err != nil {
 			return err
 		}
 		if fault != "" {
-			f := &finding{v.world, fault, o, append([]int{}, order...), v.driver.trace, 1}
-			v.seen[text] = f
-			v.findings = append(v.findings, f)
+			v.find(o, order, text+missed, fault)
 			return nil
 		}
 	}
 	return nil
+}
+
+func (v *verdicts) find(o outcome, order []int, text, fault string) {
+	f := &finding{v.world, fault, o, append([]int{}, order...), v.driver.trace, 1}
+	v.seen[text] = f
+	v.findings = append(v.findings, f)
 }
 
 // check runs a world in every order, or as many as most if that is not 0, and returns what judges find.

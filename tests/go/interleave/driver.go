@@ -15,6 +15,7 @@ import (
 type driver struct {
 	control  *pgx.Conn
 	holder   *pgx.Conn // holds rows that claims pass over
+	listener *listener
 	stops    map[string]stop
 	prints   *footprints
 	watch    *watch
@@ -46,6 +47,9 @@ func newDriver(ctx context.Context, url string) (*driver, error) {
 	if d.prints, err = newFootprints(ctx, control); err != nil {
 		return nil, err
 	}
+	if d.listener, err = newListener(ctx, url); err != nil {
+		return nil, err
+	}
 	d.watch = newWatch(control, d.prints.tables)
 	if d.stops, err = addStops(ctx, control, d.prints); err != nil {
 		return nil, err
@@ -59,6 +63,7 @@ func (d *driver) close(ctx context.Context) {
 	}
 	_ = d.control.Close(ctx)
 	_ = d.holder.Close(ctx)
+	_ = d.listener.conn.Close(ctx)
 }
 
 // exec runs a statement of the driver's own.
@@ -109,6 +114,9 @@ func (d *driver) begin(ctx context.Context, w world) error {
 			return fmt.Errorf("reset session %d: %w", s.number, err)
 		}
 		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()
+	}
+	if err := d.listener.begin(ctx); err != nil {
+		return err
 	}
 	_, err = d.watch.changes(ctx)
 	return err
@@ -194,13 +202,26 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 	if err := d.settleBlocked(ctx); err != nil {
 		return did, err
 	}
+	if s.done {
+		if err := d.listener.wake(ctx, d.fallsAsleep(i)); err != nil {
+			return did, err
+		}
+	}
 	rows, err := d.watch.changes(ctx)
 	if err != nil {
 		return did, err
 	}
 	did = d.did(did, rows, s, waited)
+	if s.done && d.fallsAsleep(i) { // and then looks who is in flight, and at the queue
+		did.add(footprint{reads: d.prints.tables, writes: d.prints.tables})
+	}
 	d.note(s, false)
 	return did, nil
+}
+
+// fallsAsleep tells whether a session is the listener's, which falls asleep.
+func (d *driver) fallsAsleep(i int) bool {
+	return slices.ContainsFunc(d.world.sessions[i].calls, func(c call) bool { return strings.Contains(c.sql, "fall_asleep") })
 }
 
 // did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.

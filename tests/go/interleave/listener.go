@@ -1,0 +1,111 @@
+package interleave
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A listener is a worker that waits: it looks at the queue when a world begins, when it is notified and when a job is due
+// that it has seen, and never otherwise. With the setting notify = idle it does what fall_asleep tells, too.
+type listener struct {
+	conn     *pgx.Conn
+	notified bool
+	known    view
+	now      view
+	inFlight []int64 // transactions after whose ends it looks again
+}
+
+// A view is what a worker sees that looks.
+type view struct {
+	ready set   // the jobs that it could claim
+	due   int64 // when the next job is due, in microseconds since 1970; 0: none
+}
+
+// look reads a view: the jobs that are ready but for suspects, which heartbeats find.
+const look = `
+	select coalesce((select string_agg(j.id::text, ' ')
+	                   from graphile_worker._private_jobs as j
+	                   left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+	                  where j.is_available and j.run_at <= clock_timestamp() and q.locked_at is null
+	                    and not exists (select from graphile_worker._gw_suspects as s
+	                                     where s.job_id = j.id and s.revision = j.revision)), ''),
+	       coalesce(graphile_worker._gw_lease(graphile_worker.next_run_at()), 0)`
+
+func newListener(ctx context.Context, url string) (*listener, error) {
+	l := &listener{}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) {
+		l.notified = l.notified || n.Channel == "jobs:insert"
+	}
+	if l.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("open the listening session: %w", err)
+	}
+	if _, err := l.conn.Exec(ctx, `listen "jobs:insert"`); err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return l, nil
+}
+
+func (l *listener) look(ctx context.Context) (err error) {
+	var ready string
+	if err := l.conn.QueryRow(ctx, look).Scan(&ready, &l.now.due); err != nil {
+		return fmt.Errorf("look at the queue: %w", err)
+	}
+	l.now.ready = set{}
+	for id := range strings.FieldsSeq(ready) {
+		l.now.ready[id] = true
+	}
+	return nil
+}
+
+// begin looks when a world begins.
+func (l *listener) begin(ctx context.Context) error {
+	err := l.look(ctx)
+	l.known, l.notified, l.inFlight = l.now, false, nil
+	return err
+}
+
+// wake does what the listener does after a transaction has ended; asleep tells that it was the one of fall_asleep.
+func (l *listener) wake(ctx context.Context, asleep bool) error {
+	looks := asleep
+	if asleep {
+		if err := l.conn.QueryRow(ctx, "select graphile_worker.still_in_flight()").Scan(&l.inFlight); err != nil {
+			return fmt.Errorf("read what is in flight: %w", err)
+		}
+	} else if len(l.inFlight) > 0 {
+		before := len(l.inFlight)
+		if err := l.conn.QueryRow(ctx, "select graphile_worker.still_in_flight($1)", l.inFlight).Scan(&l.inFlight); err != nil {
+			return fmt.Errorf("read what is in flight: %w", err)
+		}
+		looks = len(l.inFlight) < before
+	}
+	if err := l.look(ctx); err != nil {
+		return err
+	}
+	if looks || l.notified {
+		l.known, l.notified = l.now, false
+	}
+	return nil
+}
+
+// missed says what the listener does not know at the end of a run.
+func (l *listener) missed() string {
+	for _, id := range slices.Sorted(maps.Keys(l.now.ready)) {
+		if !l.known.ready[id] {
+			return fmt.Sprintf("job %s is ready, and nobody has told the listener", id)
+		}
+	}
+	if l.now.due != 0 && (l.known.due == 0 || l.now.due < l.known.due) {
+		return fmt.Sprintf("a job is due at %d, and nobody has told the listener, who waits until %d", l.now.due, l.known.due)
+	}
+	return ""
+}
