@@ -203,7 +203,7 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 		return did, err
 	}
 	if s.done {
-		if err := d.listener.wake(ctx, d.fallsAsleep(i)); err != nil {
+		if err := d.listener.wake(ctx, fallsAsleep(d.world.sessions[i])); err != nil {
 			return did, err
 		}
 	}
@@ -212,16 +212,11 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 		return did, err
 	}
 	did = d.did(did, rows, s, waited)
-	if s.done && d.fallsAsleep(i) { // and then looks who is in flight, and at the queue
-		did.add(footprint{reads: d.prints.tables, writes: d.prints.tables})
+	if s.done && fallsAsleep(d.world.sessions[i]) {
+		did.add(d.looksAtAll())
 	}
 	d.note(s, false)
 	return did, nil
-}
-
-// fallsAsleep tells whether a session is the listener's, which falls asleep.
-func (d *driver) fallsAsleep(i int) bool {
-	return slices.ContainsFunc(d.world.sessions[i].calls, func(c call) bool { return strings.Contains(c.sql, "fall_asleep") })
 }
 
 // did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.

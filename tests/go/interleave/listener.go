@@ -109,3 +109,14 @@ func (l *listener) missed() string {
 	}
 	return ""
 }
+
+// fallsAsleep tells whether a transaction is the listener's, which falls asleep.
+func fallsAsleep(t transaction) bool {
+	return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "fall_asleep") })
+}
+
+// looksAtAll is the footprint of what the listener does when it has fallen asleep: it asks who has written something and is
+// in flight, and looks at the queue.
+func (d *driver) looksAtAll() footprint {
+	return newFootprint().add(footprint{reads: d.prints.tables, writes: d.prints.tables})
+}

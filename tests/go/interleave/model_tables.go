@@ -82,6 +82,9 @@ func (s *state) text(o origin) string {
 			s.label(id, o), j.text(), j.Task, j.Queue, at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt))
 	}
 	for id, x := range s.Suspects {
+		if j := s.Jobs[id]; j == nil || j.Revision != x.Revision {
+			continue // spent: it means nothing, and the next heartbeat that sees it deletes it
+		}
 		add("suspect %s: revision %d, crashes %d, worker %q, alone %t, strict %t, room %s",
 			s.label(id, o), x.Revision, x.Crashes, x.WorkerID, x.IsAlone, x.Strict, at(x.RoomAt))
 	}

@@ -20,6 +20,9 @@ func (d *driver) reach(t transaction) footprint {
 			all.add(d.prints.of(s.statement))
 		}
 	}
+	if fallsAsleep(t) {
+		all.add(d.looksAtAll())
+	}
 	return all.add(footprint{shown: all.writes}, footprint{shown: all.creates})
 }
 
