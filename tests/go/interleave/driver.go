@@ -16,6 +16,7 @@ type driver struct {
 	control  *pgx.Conn
 	holder   *pgx.Conn // holds rows that claims pass over
 	listener *listener
+	locks    lockOrder
 	stops    map[string]stop
 	prints   *footprints
 	watch    *watch
@@ -43,7 +44,7 @@ func newDriver(ctx context.Context, url string) (*driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	d := &driver{control: control, holder: holder, url: url}
+	d := &driver{control: control, holder: holder, url: url, locks: make(lockOrder)}
 	if d.prints, err = newFootprints(ctx, control); err != nil {
 		return nil, err
 	}
@@ -226,6 +227,9 @@ func (d *driver) did(may footprint, rows set, s *session, acted []*session) foot
 		held.add(a.written)
 	}
 	did := may.refined(rows, held, d.prints.tables)
+	if len(acted) == 1 && !s.done {
+		d.locks.note(s.written, did, may, d.world.name)
+	}
 	for _, a := range acted {
 		a.written.add(did.changes())
 	}

@@ -80,6 +80,13 @@ func checkAll(t *testing.T, worlds []world, check checker) {
 		p.grouped.Go(func() { p.work(d) })
 	}
 	p.grouped.Wait()
+	locks := make(lockOrder)
+	for _, d := range drivers {
+		locks.merge(d.locks)
+	}
+	if cycle := locks.cycle(); cycle != nil {
+		t.Errorf("rows are locked in orders that contradict each other:\n%s", strings.Join(cycle, "\n"))
+	}
 	t.Logf("%s in %s, -interleave.seed=%d", p.did, time.Since(p.began).Round(time.Second), theSeed())
 }
 

@@ -1,0 +1,82 @@
+package interleave
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A lockOrder is in which order sessions have locked rows: for each kind of row, by the kinds that they held already, the
+// first world in which it was so. Locks for key share are kinds of their own: they wait for nobody but who deletes a row.
+// What skips locked rows waits for nobody, and does not count.
+type lockOrder map[string]map[string]string
+
+// note adds what a step has locked while its transaction held what it did.
+func (l lockOrder) note(held, did, may footprint, where string) {
+	before := kinds(held)
+	for kind := range kinds(did) {
+		if table := strings.TrimSuffix(kind, keyShare); may.skips[table] || before[kind] {
+			continue
+		}
+		for h := range before {
+			if l[h] == nil {
+				l[h] = make(map[string]string)
+			}
+			if l[h][kind] == "" {
+				l[h][kind] = where
+			}
+		}
+	}
+}
+
+const keyShare = " for key share"
+
+func kinds(f footprint) set {
+	found := tablesOf(f.rows)
+	for table := range tablesOf(f.shared) {
+		found[table+keyShare] = true
+	}
+	return found
+}
+
+func (l lockOrder) merge(o lockOrder) {
+	for held, kinds := range o {
+		if l[held] == nil {
+			l[held] = make(map[string]string)
+		}
+		maps.Copy(l[held], kinds)
+	}
+}
+
+// cycle returns kinds of rows of which each was locked by somebody who held the one before, the first also by somebody who
+// held the last, with the worlds; nil if there is no cycle.
+func (l lockOrder) cycle() (path []string) {
+	done := set{}
+	var visit func(kind string, trail []string) []string
+	visit = func(kind string, trail []string) []string {
+		if at := slices.Index(trail, kind); at >= 0 {
+			return append(slices.Clone(trail[at:]), kind)
+		}
+		if done[kind] {
+			return nil
+		}
+		trail = append(slices.Clone(trail), kind)
+		for _, next := range slices.Sorted(maps.Keys(l[kind])) {
+			if found := visit(next, trail); found != nil {
+				return found
+			}
+		}
+		done[kind] = true
+		return nil
+	}
+	for _, kind := range slices.Sorted(maps.Keys(l)) {
+		if found := visit(kind, nil); found != nil {
+			for n, held := range found[:len(found)-1] {
+				path = append(path, fmt.Sprintf("%s, then %s in %s", held, found[n+1], l[held][found[n+1]]))
+			}
+			return path
+		}
+	}
+	return nil
+}
