@@ -75,6 +75,9 @@ begin
                        from unnest(entries) with ordinality as e
                       where (since is null or e.ordinality = any (numbers))
                         and not exists (select from {{.schema}}._private_known_crontabs as k where k.identifier = e.identifier)
+                        -- a schedule that was just removed gets no row again
+                        and (e.active_since = '-infinity'
+                             or exists (select from {{.schema}}._gw_schedules as s where s.identifier = e.identifier))
                       order by e.ordinality);
     exit when due <@ locked and cardinality(missing) = 0;
     perform {{.schema}}._gw_lock_crons(due, missing, now);

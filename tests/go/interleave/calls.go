@@ -31,6 +31,7 @@ var calls = []call{
 	called("preserve", addJob{task: "a", payload: `{"n": 4}`, key: "k", runAt: newYear, mode: "preserve_run_at"}),
 	called("dedupe", addJob{task: "a", payload: `{"n": 5}`, key: "k", runAt: newYear, mode: "unsafe_dedupe"}),
 	called("add queue", addJob{task: "a", payload: `{"n": 6}`, runAt: newYear, queue: "q"}),
+	called("add first", addJob{task: "a", payload: `{"n": 9}`, runAt: newYear, queue: "q", priority: -1}),
 	called("add_jobs", addJobs{specs: []jobSpec{
 		{task: "a", payload: `{"n": 7}`, key: "k", runAt: newYear},
 		{task: "b", payload: `{"n": 8}`, key: "l", runAt: newYear, queue: "q"},
@@ -38,6 +39,7 @@ var calls = []call{
 	called("remove", removeJob{"k"}),
 	called("get_job", getJob{claimer{worker: "w1"}}),
 	called("get_job_batch", getJobBatch{claimer{worker: "w2", tasks: []string{"a"}}, 5}),
+	called("late batch", getJobBatch{claimer{worker: "w2", now: newYear2026 + 74*365*24*hour}, 2}),
 	called("get_job_alone", getJobAlone{claimer: claimer{worker: "w3", tasks: []string{"a"}}}),
 	called("complete", complete{held(1), true}),
 	called("complete by lease", complete{byLease(1), true}),
@@ -60,6 +62,7 @@ var calls = []call{
 	called("run_cron", runCron{
 		items: []schedule{{Identifier: "i", Task: "a", Pattern: "* * * * *", Key: "k", Queue: "q"}}, since: newYear2026 - minute, now: newYear2026,
 	}),
+	called("tick", runCron{since: newYear2026 - minute, now: newYear2026}),
 	called("schedule", cronSchedule{identifier: "s", pattern: "*/5 * * * *", task: "a", key: "k"}),
 	called("unschedule", cronUnschedule{"s"}),
 	{name: "node complete", sql: `with j as (delete from graphile_worker._private_jobs where id = 1 returning job_queue_id) update graphile_worker._private_job_queues as q set locked_by = null, locked_at = null from j where q.id = j.job_queue_id and q.locked_by = 'w0'`},

@@ -11,7 +11,7 @@ type footprint struct {
 	skips   set // tables of which it passes over locked rows
 	writes  set // tables of which it may change or lock any row; sequences; "advisory" is any advisory lock
 	shares  set // tables of which it may lock any row for key share, which lets others do the same
-	rows    set // rows that it has changed or locked, as "table ctid"
+	rows    set // rows that it has changed or locked, as "table key"
 	shared  set // rows that it has locked for key share
 	creates set // tables that it adds rows to
 	shown   set // tables whose changes it shows to others, for it is a commit

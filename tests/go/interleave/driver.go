@@ -51,7 +51,9 @@ func newDriver(ctx context.Context, url string) (*driver, error) {
 	if d.listener, err = newListener(ctx, url); err != nil {
 		return nil, err
 	}
-	d.watch = newWatch(control, d.prints.tables)
+	if d.watch, err = newWatch(ctx, control, d.prints.tables); err != nil {
+		return nil, err
+	}
 	if d.stops, err = addStops(ctx, control, d.prints); err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func (d *driver) begin(ctx context.Context, w world) error {
 		if _, err := run(ctx, s.conn, d.pass[s.number]+warm); err != nil {
 			return fmt.Errorf("reset session %d: %w", s.number, err)
 		}
-		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written = 0, false, false, "", nil, nil, newFootprint()
+		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written, s.leads = 0, false, false, "", nil, nil, newFootprint(), false
 	}
 	if err := d.listener.begin(ctx); err != nil {
 		return err
@@ -185,13 +187,15 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 	if slices.ContainsFunc(s.stack, func(f frame) bool { return f.at.guarded }) {
 		did.add(s.written) // which it may let go
 	}
+	began := false
 	if s.at != "" {
 		if err := d.exec(ctx, s.letGo()); err != nil {
 			return did, err
 		}
 	} else {
 		sql := d.world.sessions[i].statements()[s.next]
-		if s.next == 0 {
+		began = s.next == 0
+		if began {
 			sql = d.world.sessions[i].begin() + sql
 		}
 		s.next++
@@ -200,6 +204,7 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 	if err := d.settle(ctx, s); err != nil {
 		return did, err
 	}
+	s.leads = s.leads || began && s.at != "" && !s.blocked
 	if err := d.settleBlocked(ctx); err != nil {
 		return did, err
 	}

@@ -85,6 +85,9 @@ func newBounds(sessions int, o outcome) bounds {
 	b := bounds{first: make([]int, sessions), last: make([]int, sessions), failed: make([]bool, sessions)}
 	for i := range sessions {
 		b.first[i], b.last[i] = slices.Index(o.order, i), len(o.order)-1-slices.Index(reversed(o.order), i)
+		if rest := slices.Index(o.order[b.first[i]+1:], i); o.leads[i] && rest >= 0 {
+			b.first[i] += 1 + rest // what it did before depends on nothing that others do
+		}
 		b.failed[i] = len(o.answers[i]) > 0 && mayFail[o.answers[i][len(o.answers[i])-1]]
 	}
 	return b

@@ -43,16 +43,23 @@ func connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// newTestDriver returns a driver of a database of its own, after these statements.
-func newTestDriver(t testing.TB, before ...string) *driver {
+// newTestDriver returns a driver of a database of its own.
+func newTestDriver(t testing.TB) *driver {
+	t.Helper()
+	return newTestDriverOf(t, func(context.Context, *pgx.Conn) error { return nil })
+}
+
+// newTestDriverOf does the same for a schema that was changed.
+func newTestDriverOf(t testing.TB, change func(context.Context, *pgx.Conn) error) *driver {
 	t.Helper()
 	url := pgtest.Database(t)
 	conn := connect(t, url)
-	before = append(before, servingSince, "do $$ begin execute format('alter database %I set deadlock_timeout = ''10ms''', current_database()); end $$")
-	for _, sql := range before {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
+	if err := change(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	const soon = "do $$ begin execute format('alter database %I set deadlock_timeout = ''10ms''', current_database()); end $$"
+	if _, err := run(t.Context(), conn, servingSince+";"+soon); err != nil {
+		t.Fatal(err)
 	}
 	d, err := newDriver(t.Context(), url)
 	if err != nil {

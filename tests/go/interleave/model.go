@@ -39,6 +39,7 @@ type state struct {
 	Crontabs  map[string]*crontab
 	Schedules map[string]*schedule
 	SweptAt   moment // when stale locks were last searched for
+	RunAgain  bool   // the setting recovered_jobs is run
 	LastID    int64
 	ReadAt    moment // when the tables were read
 }
@@ -215,7 +216,7 @@ func (s *state) clone() *state {
 	return &state{
 		Tasks: maps.Clone(s.Tasks), Queues: cloned(s.Queues), Jobs: cloned(s.Jobs), Suspects: cloned(s.Suspects),
 		Cancels: cloned(s.Cancels), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
-		SweptAt: s.SweptAt, LastID: s.LastID, ReadAt: s.ReadAt,
+		SweptAt: s.SweptAt, RunAgain: s.RunAgain, LastID: s.LastID, ReadAt: s.ReadAt,
 	}
 }
 

@@ -178,7 +178,11 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 			crashes++
 		}
 	}
-	j.RunAt = j.retryAt(e.now)
+	if s.RunAgain {
+		j.RunAt = max(e.now, j.RunAt)
+	} else {
+		j.RunAt = j.retryAt(e.now)
+	}
 	j.LastError = fmt.Sprintf("Worker %s (host unknown, pid unknown) died; it was last seen at %s UTC.",
 		j.LockedBy, time.UnixMicro(int64(s.Workers[j.LockedBy].LastSeenAt)).UTC().Format(time.DateTime))
 	switch {

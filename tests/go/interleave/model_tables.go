@@ -61,6 +61,7 @@ var stateQuery = `
 	      'Payload', s.payload::jsonb::text, 'Queue', s.queue_name, 'Key', s.job_key, 'Mode', s.job_key_mode, 'Paused', s.paused,
 	      'ActiveSince', `+moments("s.active_since")+", 'LastRun', "+moments("s.last_run")+", 'LastJobID', coalesce(s.last_job_id, 0)",
 	"graphile_worker._gw_schedules as s") + `,
+	  'RunAgain', graphile_worker.setting('recovered_jobs') = 'run',
 	  'ReadAt', ` + moments("clock_timestamp()") + `,
 	  'SweptAt', (select ` + moments("t.last_at") + ` from graphile_worker._gw_turns as t where t.name = 'stale_sweep'),
 	  'LastID', (select case when q.is_called then q.last_value else q.last_value - 1 end from graphile_worker.jobs_id_seq1 as q))`

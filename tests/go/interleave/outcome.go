@@ -43,6 +43,7 @@ type outcome struct {
 	answers [][]string // by session and statement; the last is that of commit. A failure is "error SQLSTATE", and the last
 	tables  string     // state.text
 	order   []int      // the session of each step
+	leads   []bool     // of which sessions the first step only led to the first stop
 }
 
 func (o outcome) String() string {
@@ -60,7 +61,7 @@ func sessionText(i int, answers []string) string {
 // outcome returns what has come out of a run, in a form that does not depend on clocks.
 func (d *driver) outcome(ctx context.Context) (o outcome, err error) {
 	for _, s := range d.sessions {
-		o.answers = append(o.answers, s.answers)
+		o.answers, o.leads = append(o.answers, s.answers), append(o.leads, s.leads)
 	}
 	got, err := readState(ctx, d.control)
 	if err != nil {

@@ -25,6 +25,7 @@ type session struct {
 	done    bool // it has committed, or failed and rolled back
 	written footprint
 	answers []string
+	leads   bool // its first step only led to its first stop
 }
 
 // frame is a function that a session is in, and the stop that it has passed there.

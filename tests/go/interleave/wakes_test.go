@@ -71,7 +71,7 @@ func TestANotificationThatIsLostIsFound(t *testing.T) {
 			end $do$`, "idle, running: fail, return"},
 	} {
 		t.Run(broken.name, func(t *testing.T) {
-			d := newTestDriver(t, broken.sql)
+			d := newTestDriverOf(t, mutant{sql: broken.sql}.apply)
 			for _, w := range append(sleepingWorlds(), fallingWorlds()...) {
 				if w.name != broken.world {
 					continue

@@ -16,15 +16,33 @@ type watch struct {
 	last map[string]string // xmax of each row
 }
 
-func newWatch(conn *pgx.Conn, tables set) *watch {
-	var parts []string
-	for table := range tables {
-		parts = append(parts, fmt.Sprintf("select '%[1]s ' || ctid || ' ' || xmax as row from graphile_worker.%[1]s", table))
+// Rows have the names of their keys, which are the same in every run of a world; their places are not.
+func newWatch(ctx context.Context, conn *pgx.Conn, tables set) (*watch, error) {
+	rows, err := conn.Query(ctx, `
+		select c.relname, coalesce(string_agg('r.' || quote_ident(a.attname), ' || '','' || '), 'r.ctid')
+		  from pg_class as c
+		  left join pg_index as i on i.indrelid = c.oid and i.indisprimary
+		  left join pg_attribute as a on a.attrelid = c.oid and a.attnum = any (i.indkey)
+		 where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p')
+		 group by c.relname`)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of tables: %w", err)
 	}
-	return &watch{conn: conn, sql: "select coalesce(string_agg(r.row, e'\\n'), '') from (" + strings.Join(parts, " union all ") + ") as r"}
+	var parts []string
+	var table, key string
+	_, err = pgx.ForEachRow(rows, []any{&table, &key}, func() error {
+		if tables[table] {
+			parts = append(parts, fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmax as row from graphile_worker.%[1]s as r", table, key))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of tables: %w", err)
+	}
+	return &watch{conn: conn, sql: "select coalesce(string_agg(r.row, e'\\n'), '') from (" + strings.Join(parts, " union all ") + ") as r"}, nil
 }
 
-// changes returns the rows that were changed or locked since the last call, as "table ctid".
+// changes returns the rows that were changed or locked since the last call, as "table key".
 func (w *watch) changes(ctx context.Context) (set, error) {
 	var text string
 	if err := w.conn.QueryRow(ctx, w.sql).Scan(&text); err != nil {

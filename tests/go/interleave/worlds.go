@@ -13,6 +13,7 @@ const empty = `
 	delete from graphile_worker._gw_schedules;
 	delete from graphile_worker._private_known_crontabs;
 	delete from graphile_worker._gw_recovery;
+	delete from graphile_worker._gw_settings;
 	update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
 	update graphile_worker._gw_turns set last_at = clock_timestamp();
 	select setval('graphile_worker.jobs_id_seq1', 1, false), setval('graphile_worker.tasks_id_seq', 1, false),
@@ -47,5 +48,9 @@ var places = []place{
 	{"failed", empty + registered + jobK + jobR2 + `update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
 	{"scheduled", empty + registered + jobKQ + jobR2 + `select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
 	{"suspect", empty + registered + jobKQ + jobR2 + `insert into graphile_worker._gw_suspects (job_id, revision, crashes) values (1, 0, 1);`},
+	{"names", empty + `select graphile_worker._gw_make_names(array['a', 'b'], array['q']);`},
+	{"busy", empty + registered + jobK + claimed},
+	{"busy queue", empty + registered + jobKQ + claimed},
+	{"dead beside a queue", empty + registered + jobK + jobQ2 + claimed + dead + steady + `select graphile_worker.set_setting('recovered_jobs', 'run');`},
 	{"dead queue", empty + registered + jobKQ + jobQ2 + claimed + dead + steady},
 }

@@ -1,0 +1,140 @@
+package interleave
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// apply makes the mistake, or says that the function does not look as the mutant expects.
+func (m mutant) apply(ctx context.Context, conn *pgx.Conn) error {
+	if m.sql != "" {
+		_, err := conn.Exec(ctx, m.sql)
+		return err
+	}
+	return pgtest.Mutate(ctx, conn, m.function, m.sound, m.broken)
+}
+
+var mutants = []mutant{
+	{
+		name: "add_job without its retry", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
+			if exists (select from "graphile_worker"._private_jobs as j where j.key = job_key) or round > 1 then
+			  return added;
+			end if;
+			if added.id is not null then`,
+		where: "names", sessions: []string{"replace", "preserve"},
+	},
+	{
+		name: "add_job without its retry, answering what is there", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
+			if added.id is not null then
+			  return added;
+			end if;
+			select j.* into added from "graphile_worker"._private_jobs as j where j.key = job_key;
+			if found then`,
+		where: "names", sessions: []string{"replace", "preserve"},
+	},
+	{
+		name: "add_job retires what it had to wait for, without a look at it", function: "_gw_add_keyed_job",
+		sound: "if not waits and job_key_mode <> 'unsafe_dedupe' then", broken: "if job_key_mode <> 'unsafe_dedupe' then",
+		where: "ready", sessions: []string{"replace", "preserve"},
+	},
+	{
+		name: "remove_job does not look for the key again", function: "remove_job", sound: "if not exists (", broken: "if true or not exists (",
+		where: "running", sessions: []string{"replace", "remove"},
+	},
+	{
+		name: "a retired job keeps an attempt", function: "_gw_retire", sound: "then 0 else 1 end", broken: "then 0 else 0 end",
+		where: "running", sessions: []string{"replace", "return"},
+	},
+	{
+		name: "complete_job without the lease", function: "complete_job", sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
+		where: "running", sessions: []string{"complete by lease", "renew"},
+	},
+	{
+		name: "renew_leases without the lease", function: "renew_leases",
+		sound: "and \"graphile_worker\"._gw_lease(l.locked_at) = leases[width_bucket(l.id, job_ids)]", broken: "",
+		where: "running", sessions: []string{"renew", "renew"},
+	},
+	{
+		name: "complete_job does not free the queue", function: "complete_job", sound: "if queue_id is not null then", broken: "if false then",
+		where: "running queue", sessions: []string{"complete", "get_job"},
+	},
+	{
+		name: "a claim does not lock the queue", function: "_gw_lock_jobs", sound: "array(select h.job_queue_id from heads as h", broken: "array(select -h.job_queue_id from heads as h",
+		where: "queue", sessions: []string{"get_job", "get_job"},
+	},
+	{
+		name: "a batch without order", function: "get_job_batch", sound: "order by c.priority, c.run_at, c.id;\n    if found then", broken: "order by -c.id;\n    if found then",
+		where: "ready", sessions: []string{"get_job_batch", "complete"},
+	},
+	{
+		name: "a suspect that was replaced is claimed as one", function: "get_job_alone",
+		sound: "(l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)", broken: "true",
+		where: "suspect", sessions: []string{"replace in queue", "get_job_alone"},
+	},
+	{
+		name: "a suspect overtakes its queue", function: "get_job_alone", sound: "continue when exists (", broken: "continue when false and exists (",
+		where: "suspect", sessions: []string{"add first", "get_job_alone"},
+	},
+	{
+		name: "cancel_jobs does not lock the jobs first", function: "cancel_jobs",
+		sound: "perform from \"graphile_worker\"._private_jobs as j where j.id = any (job_ids) order by j.id for update;", broken: "",
+		where: "ready", sessions: []string{"cancel", "get_job"},
+	},
+	{
+		name: "cleanup does not look again whether a task is used", function: "_gw_collect_names",
+		sound: "where t.id = any (ids)\n       and not exists", broken: "where t.id = any (ids)\n       and true or false and not exists",
+		where: "names", sessions: []string{"add queue", "cleanup"},
+	},
+	{
+		name: "cleanup without the locks of task names", function: "_gw_collect_names", sound: "_gw_name_lock('task', u.identifier)", broken: "_gw_name_lock('task', u.identifier) + 1000000",
+		where: "names", sessions: []string{"replace", "cleanup"},
+	},
+	{
+		name: "a recovery does not lock the worker", function: "_gw_recover_workers", sound: "order by w.id\n       for update skip locked", broken: "order by w.id",
+		where: "dead queue", sessions: []string{"beat", "heartbeat"},
+	},
+	{
+		name: "a claim asks once whether there are suspects", function: "_gw_lock_jobs",
+		sound:  "else (select not exists (select from \"graphile_worker\"._gw_suspects as s where s.job_id > 0))\n                                     end\n",
+		broken: "else true end\n",
+		where:  "dead beside a queue", sessions: []string{"heartbeat", "late batch"},
+	},
+	{
+		name: "force_unlock_workers locks queues before jobs", function: "force_unlock_workers", sound: "begin\n  with held as (", broken: `begin
+			perform from "graphile_worker"._private_job_queues as q where q.locked_by = any (worker_ids) for no key update;
+			with held as (`,
+		where: "running queue", sessions: []string{"complete", "unlock"},
+	},
+	{
+		name: "a returned job is not announced", function: "return_job_batch", sound: "if ids is not null then", broken: "if false then",
+		where: "busy", sessions: []string{"return", "schedule"},
+	},
+	{
+		name: "a free queue is not announced", function: "_gw_queue_freed", sound: "perform pg_notify(", broken: "perform concat(",
+		where: "running queue", sessions: []string{"complete", "schedule"},
+	},
+	{
+		name: "a free queue is announced too early", sql: `
+			drop trigger _gw_queue_freed on graphile_worker._private_job_queues;
+			create trigger _gw_queue_freed after update of locked_at on graphile_worker._private_job_queues
+			  for each row when (new.locked_at is null) execute function graphile_worker._gw_queue_freed()`,
+		where: "busy queue", sessions: []string{"complete", "add queue"},
+	},
+	{
+		name: "run_cron makes a schedule known that was just removed", function: "run_cron",
+		sound: "and (e.active_since = '-infinity'", broken: "and (true",
+		where: "scheduled", sessions: []string{"run_cron", "unschedule"},
+	},
+	{
+		name: "run_cron does not lock what it runs", function: "run_cron", sound: "_gw_lock_crons(due, missing, now)", broken: "_gw_lock_crons('{}', missing, now)",
+		where: "scheduled", sessions: []string{"tick", "tick"},
+	},
+	{
+		name: "a schedule is removed without the lock of its runs", function: "cron_unschedule",
+		sound: "perform from \"graphile_worker\"._private_known_crontabs as k where k.identifier = identifier for update;", broken: "",
+		where: "scheduled", sessions: []string{"run_cron", "unschedule"},
+	},
+}

@@ -1,0 +1,49 @@
+package interleave
+
+import (
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// mutant is a mistake in one function, and the world in which it shows.
+type mutant struct {
+	name          string
+	function      string
+	sound, broken string // a part of its body, and what takes its place
+	sql           string // instead: what breaks it
+	where         string
+	sessions      []string
+}
+
+func TestEveryMutantIsFound(t *testing.T) {
+	drawn := mutants
+	if *forFlag != 0 {
+		drawn = pgtest.Mutants(mutants)
+	}
+	for _, m := range drawn {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			w := of(m.where, m.sessions...)
+			d := newTestDriverOf(t, m.apply)
+			findings, did, err := d.check(t.Context(), w, 0, newJudges()...)
+			switch {
+			case err != nil:
+				t.Error(err)
+			case len(findings) == 0:
+				t.Errorf("%s: not found in %s", w.name, did)
+			default:
+				t.Logf("%s: found in %s: %s", w.name, did, findings[0])
+			}
+		})
+	}
+}
+
+// TestTheWorldsOfMutantsAreSound shows that what is found there is the mutant.
+func TestTheWorldsOfMutantsAreSound(t *testing.T) {
+	var all []world
+	for _, m := range mutants {
+		all = append(all, of(m.where, m.sessions...))
+	}
+	checkAll(t, all, everyOrder(t))
+}
