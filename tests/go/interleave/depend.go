@@ -78,8 +78,10 @@ func (f footprint) changes() footprint {
 }
 
 // dependent tells whether the order of two steps of different sessions can matter. A row that is changed but not committed
-// is as it was for readers: what they depend on is the commit.
-func dependent(a, b footprint) bool { return affects(a, b) || affects(b, a) }
+// is as it was for readers: what they depend on is the commit. The order of two commits matters to those who are notified.
+func dependent(a, b footprint) bool {
+	return len(a.shown) > 0 && len(b.shown) > 0 || affects(a, b) || affects(b, a)
+}
 
 func affects(a, b footprint) bool {
 	return overlap(a.shown, b.reads) || overlap(a.creates, b.creates) || overlap(a.rows, b.rows) || overlap(a.rows, b.shared) ||
