@@ -105,7 +105,7 @@ func (l *listener) missed() string {
 		}
 	}
 	if l.now.due != 0 && (l.known.due == 0 || l.now.due < l.known.due) {
-		return fmt.Sprintf("a job is due at %d, and nobody has told the listener, who waits until %d", l.now.due, l.known.due)
+		return "a job is due before the listener looks again, and nobody has told the listener"
 	}
 	return ""
 }

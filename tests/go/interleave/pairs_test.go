@@ -1,9 +1,13 @@
 package interleave
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // pairs returns a world for each place and each two calls.
 func pairs() (all []world) {
+	calls := slices.Concat(calls, nodeCalls)
 	for _, at := range places {
 		for i, a := range calls {
 			for _, b := range calls[i:] {

@@ -139,9 +139,7 @@ func (f *finding) control() string {
 			fmt.Fprintf(&b, "\\prompt 'step %d: press return in session %d for its statement %d, which goes on to: %s; then here ' _\n",
 				n+1, step.session+1, statement[step.session], step.where)
 		}
-		for i, at := range step.stops {
-			atStop[i] = at
-		}
+		copy(atStop, step.stops)
 	}
 	return b.String()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // passesOver matches calls that pass over what others have locked.
-var passesOver = regexp.MustCompile(`get_job|stale_sweep|reset_stale_locks|heartbeat|make_room|cleanup`)
+var passesOver = regexp.MustCompile(`get_job|skip locked|stale_sweep|reset_stale_locks|heartbeat|make_room|cleanup`)
 
 // serialJudge allows what the real functions do when the sessions of a world run one after the other, in any order. A call
 // that passes over what others have locked may find any rows locked.

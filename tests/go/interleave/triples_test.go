@@ -34,7 +34,7 @@ func of(where string, sessions ...string) world {
 }
 
 func callOf(name string) call {
-	for _, c := range calls {
+	for _, c := range slices.Concat(calls, nodeCalls) {
 		if c.name == name {
 			return c
 		}
