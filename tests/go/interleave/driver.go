@@ -33,7 +33,7 @@ type driver struct {
 }
 
 // patience bounds how long a step may take.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func newDriver(ctx context.Context, url string) (*driver, error) {
 	control, err := pgx.Connect(ctx, url)

@@ -114,14 +114,14 @@ func (p *pass) one(d *driver, w world, judges []judge) tally {
 		return did
 	}
 	for _, f := range findings {
+		if *scriptsFlag != "" {
+			writeScripts(ctx, p.t, d, f)
+		}
 		if why := knownWhy(f); why != "" {
 			p.t.Logf("%s: known: %s", w.name, why)
 			continue
 		}
 		p.t.Error(f)
-		if *scriptsFlag != "" {
-			writeScripts(ctx, p.t, d, f)
-		}
 	}
 	p.t.Logf("%s: %s in %s", w.name, did, time.Since(began).Round(time.Millisecond))
 	return did
