@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(12, 4))*time.Second, "how `long` each test draws worlds; 0 runs all")
+	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(6, 3))*time.Second, "how `long` each test draws worlds; 0 runs all")
 	seedFlag    = flag.Uint64("interleave.seed", 0, "the `seed` by which worlds are drawn; 0 draws one")
 	mostFlag    = flag.Int("interleave.most", 50, "the `number` of orders of each world; 0 is all")
 	triplesFlag = flag.Int("interleave.triples", 1000, "how `many` triples are drawn")
