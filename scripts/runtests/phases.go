@@ -25,7 +25,7 @@ var sameOnEachVersion = regexp.MustCompile(`/(cmd/gw-run|docs|internal/(about|bu
 	`tests/go/(crontab|encodings|gwrun|languages|neighbours|nodegw|operate|pgbouncer|testserver))$`)
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
-var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history))?)$`)
+var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history|interleave))?)$`)
 
 const (
 	timeout    = "20m"            // of the tests of a package
