@@ -56,7 +56,7 @@ func (w *watch) changes(ctx context.Context) (set, error) {
 		}
 		row, xmax := line[:at], line[at+1:]
 		now[row] = xmax
-		if before, ok := w.last[row]; ok && before != xmax {
+		if before, ok := w.last[row]; ok && before != xmax && xmax != "0" { // 0: a version that was committed
 			changed[row] = true
 		}
 	}
