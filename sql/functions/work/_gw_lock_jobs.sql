@@ -33,6 +33,7 @@ declare
   from_id       bigint      := 0;
   queues_only   boolean     := false;
   looked_again  boolean     := false;
+  plain_only    boolean     := false;
   first_queue   integer;
   plain_first   boolean;
   front         record;
@@ -76,8 +77,9 @@ begin
     plain_first := false;
     beyond := null;
     reads := {{.schema}}._gw_index_reads();
-    if queued then
-      queue_ids := null;
+    queue_ids := null;
+    front_reads := null;
+    if queued and not plain_only then
       first_queue := null;
       if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) then
         first_queue := {{.schema}}._gw_lock_first_queue(
@@ -245,6 +247,9 @@ begin
       -- other cases get_job_batch has searched before.
       looked_again := true;
       look := 'all queues'; -- the short searches return few spare queues
+    elsif queue_ids is not null
+          and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
+      plain_only := true; -- other transactions hold the heads of the queues that filled this batch
     else
       exit;
     end if;
