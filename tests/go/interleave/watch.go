@@ -13,7 +13,7 @@ import (
 type watch struct {
 	conn *pgx.Conn
 	sql  string
-	last map[string]string // xmax of each row
+	last map[string]string // xmin and xmax of each row
 }
 
 // Rows have the names of their keys, which are the same in every run of a world; their places are not.
@@ -32,7 +32,7 @@ func newWatch(ctx context.Context, conn *pgx.Conn, tables set) (*watch, error) {
 	var table, key string
 	_, err = pgx.ForEachRow(rows, []any{&table, &key}, func() error {
 		if tables[table] {
-			parts = append(parts, fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmax as row from graphile_worker.%[1]s as r", table, key))
+			parts = append(parts, fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmin || '-' || r.xmax as row from graphile_worker.%[1]s as r", table, key))
 		}
 		return nil
 	})
@@ -56,10 +56,16 @@ func (w *watch) changes(ctx context.Context) (set, error) {
 		}
 		row, xmax := line[:at], line[at+1:]
 		now[row] = xmax
-		if before, ok := w.last[row]; ok && before != xmax && xmax != "0" { // 0: a version that was committed
+		if before, ok := w.last[row]; ok && before != xmax && version(before) == version(xmax) {
 			changed[row] = true
 		}
 	}
 	w.last = now
 	return changed, nil
+}
+
+// version returns the transaction that has made a version of a row.
+func version(xminXmax string) string {
+	xmin, _, _ := strings.Cut(xminXmax, "-")
+	return xmin
 }
