@@ -30,7 +30,7 @@ soak: deps ## Run for long what the tests run for seconds
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v
-	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.for=1h -interleave.most=1000 -interleave.pgtap=tests/sql \
+	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.for=1h -interleave.most=1000 -interleave.seed=0 -interleave.pgtap=tests/sql \
 	  -model.calls=20000 -model.seed=100 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v

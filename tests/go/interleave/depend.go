@@ -56,11 +56,12 @@ func (f footprint) refined(rows set, held footprint, tables set) footprint {
 		}
 	}
 	for row := range rows {
-		if f.writes[tableOf(row)] {
+		switch table := tableOf(row); {
+		case f.writes[table]:
 			exact.rows[row] = true
-		} else {
+		case f.shares[table]:
 			exact.shared[row] = true
-		}
+		} // else behind a stop that it has passed: no other session of the world notices that row
 	}
 	for _, before := range []set{held.rows, held.shared} {
 		for row := range before {
