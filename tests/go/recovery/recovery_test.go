@@ -240,6 +240,8 @@ func TestACrashBesideOthersCountsForNoJobAndStopsNone(t *testing.T) {
 	f.await("select count(*) = 3 from graphile_worker.jobs where locked_by = 'heir'")
 	f.exec("select graphile_worker.add_job('good') from generate_series(1, 20)")
 	f.awaitNotes(40, "done") // beside all of them
+	// A job whose outcome is not yet reported would be a suspect, too.
+	f.await("select count(*) = 3 from graphile_worker.jobs")
 	f.await("select bool_or(not is_alone) from graphile_worker._gw_suspects")
 	heir.signal(syscall.SIGKILL)
 	<-heir.end
