@@ -26,7 +26,10 @@ test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.for=0 -interleave.most=0 -v $(FLAGS)
 
-soak: deps ## Run for long what the tests run for seconds
+soak: deps ## Run for long what the tests run for seconds, and all of what they draw from
+	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history
+	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
+	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v

@@ -25,6 +25,7 @@ const functionsVersion = 3
 // Whatever version a database of ours was left at, jobs come in while it is migrated to the next release's, and none of them
 // is lost or run twice. Where there are functions already, a worker that was started before goes on.
 func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
 	for version := int32(1); version <= available(t); version++ {
 		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {

@@ -5,8 +5,8 @@
 // It builds gw-run and gw-migrate once for all tests, and runs the phases of phases.go concurrently. It prints failures as soon
 // as they are known, a line for each phase, and a line with all counts at the end. A failed phase does not stop the others.
 //
-// With -short it leaves out the tests that do not depend on the server's version: the race detector, the programs in other
-// languages, the mutants that test the tests, the benchmarks' own tests, and all tests that call pgtest.OnOneVersion.
+// With -short it runs only the tests that depend on the server's version: pgTAP, and of the packages in phases.go those tests that
+// do not call pgtest.OnOneVersion. make test-matrix runs all tests on each version.
 package main
 
 import (

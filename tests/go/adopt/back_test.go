@@ -67,6 +67,7 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 
 // The schema is adopted and returned five times while producers make calls.
 func TestNoCallFailsOnTheWayBack(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	nodegw.Migrate(t, nodegw.V18, database, "")
 	pool := pgtest.Pool(t, database)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	gwMigrate, gwRun := pgtest.Program(t, "gw-migrate"), pgtest.Program(t, "gw-run")
 	database := pgtest.EmptyDatabase(t)
 	nodegw.Migrate(t, nodegw.V16, database, "")

@@ -16,6 +16,7 @@ import (
 // gw-migrate is killed during each of our migrations. That migration is rolled back, the ones before it are kept, and the next run
 // continues after them; the jobs do not change.
 func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	gwMigrate := pgtest.Program(t, "gw-migrate")
 	fresh := pgtest.EmptyDatabase(t)
 	up(t, fresh, migrate.Config{})

@@ -19,6 +19,7 @@ import (
 )
 
 func TestNoJobIsLostOrRunTwiceWhenADatabaseIsAdoptedAtWork(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, version := range []nodegw.Version{nodegw.V18, nodegw.V17} {
 		t.Run(string(version), func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +72,7 @@ func eachOnce(t *testing.T, pool *pgxpool.Pool, total int) {
 
 // Such a worker finishes its running jobs, and leaves the other jobs unchanged.
 func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, database)
 	execute(t, pool, `create table started (n integer); create table go_on (); create table done (n integer, worker text)`)

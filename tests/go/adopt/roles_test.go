@@ -109,6 +109,7 @@ func TestARoleWithPoliciesGoesByTheSettings(t *testing.T) {
 }
 
 func TestTheCommandsNameRolesBesideTheOwner(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	gwMigrate := pgtest.Program(t, "gw-migrate")
 	database := pgtest.EmptyDatabase(t)
 	pool := pgtest.Pool(t, database)

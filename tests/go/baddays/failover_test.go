@@ -85,7 +85,7 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	network.reset()
 	f.awaitLog(w, "server is read-only, worker waits for a server that accepts writes")
 	tries := len(network.arrivals())
-	f.waitUntil("more tries", func() bool { return len(network.arrivals()) > tries+10 }, w.logs.String)
+	f.waitUntil("more tries", func() bool { return len(network.arrivals()) > tries+5 }, w.logs.String)
 	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
 		t.Errorf("the reason was logged %d times", n)
 	}

@@ -42,7 +42,7 @@ func (f *fleet) load() *load {
 	})
 	f.t.Cleanup(l.stop)
 	producing.Go(func() {
-		pause := time.NewTicker(2 * time.Millisecond)
+		pause := time.NewTicker(4 * time.Millisecond)
 		defer pause.Stop()
 		for n := 1; ; n++ {
 			select {
