@@ -8,12 +8,12 @@ import (
 
 const (
 	firstRetryDelay = 100 * time.Millisecond
-	lastRetryDelay  = 30 * time.Second
+	lastRetryDelay  = 5 * time.Second
 )
 
-// backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 30 s. Each wait is a random time
-// between half and all of that, so that the workers of a fleet do not reconnect at the same time. Its zero value is
-// ready for use.
+// backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 5 s. Each wait is a random time
+// between half and all of that, so that the workers of a fleet do not reconnect at the same time. The ceiling is how long
+// a worker stays away after the database is back. Its zero value is ready for use.
 type backoff struct{ ceiling time.Duration }
 
 func (b *backoff) next() time.Duration {

@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -14,7 +15,7 @@ func TestBackoffDoublesUpToItsCapWithJitterAndStartsAnew(t *testing.T) {
 			if d := b.next(); d < ceiling/2 || d > ceiling {
 				t.Errorf("delay is %s, want between %s and %s", d, ceiling/2, ceiling)
 			}
-			ceiling = min(2*ceiling, 30*time.Second)
+			ceiling = min(2*ceiling, 5*time.Second)
 		}
 		b.reset()
 	}
@@ -27,4 +28,36 @@ func TestBackoffWaitsNoLongerThanItsContext(t *testing.T) {
 	if b.wait(ctx) {
 		t.Error("it waited")
 	}
+}
+
+// The outage is long enough for every back-off to have reached its ceiling. The time is that of a bubble of synctest.
+func TestAHundredWorkersAreBackWithinFiveSecondsAndNotAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, outage = 100, time.Minute
+		back := time.Now().Add(outage)
+		arrivals := make(chan time.Duration, workers)
+		for range workers {
+			go func() {
+				var b backoff
+				for time.Now().Before(back) {
+					b.wait(t.Context())
+				}
+				arrivals <- time.Since(back)
+			}()
+		}
+
+		tenths := make(map[time.Duration]int)
+		for range workers {
+			late := <-arrivals
+			if late > 5*time.Second {
+				t.Errorf("a worker was back %s after the server", late)
+			}
+			tenths[late/(100*time.Millisecond)]++
+		}
+		for tenth, n := range tenths {
+			if n > workers/5 {
+				t.Errorf("%d workers came within the same tenth of a second, %s after the server", n, tenth*100*time.Millisecond)
+			}
+		}
+	})
 }
