@@ -24,7 +24,7 @@ test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
 
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
-	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.for=0 -interleave.most=0 -v $(FLAGS)
+	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
 soak: deps ## Run for long what the tests run for seconds, and all of what they draw from
 	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history
@@ -33,8 +33,8 @@ soak: deps ## Run for long what the tests run for seconds, and all of what they 
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v
-	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.for=1h -interleave.most=1000 -interleave.seed=0 -interleave.pgtap=tests/sql \
-	  -model.calls=20000 -model.seed=100 -v
+	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.orders=20000 -interleave.most=1000 -interleave.triples=20000 -interleave.seed=0 \
+	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v

@@ -55,7 +55,7 @@ type verdicts struct {
 func (d *driver) newVerdicts(ctx context.Context, w world, judges []judge) (*verdicts, error) {
 	for _, j := range judges {
 		if err := j.prepare(ctx, d, w); err != nil {
-			return nil, fmt.Errorf("%s: %w", w.name, err)
+			return nil, err
 		}
 	}
 	return &verdicts{driver: d, world: w, judges: judges, seen: make(map[string]*finding)}, nil
@@ -105,46 +105,44 @@ func (v *verdicts) find(o outcome, order []int, text, fault string) {
 
 // check runs a world in every order, or as many as most if that is not 0, and returns what judges find.
 func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) ([]*finding, tally, error) {
-	steps, runs := d.steps, d.runs
-	v, err := d.newVerdicts(ctx, w, judges)
-	if err != nil {
-		return nil, tally{}, err
-	}
-	if err := d.explore(ctx, w, most, func(order []int) error { return v.visit(ctx, order) }); err != nil {
-		return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
-	}
-	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
+	return d.judged(ctx, w, judges, func(v *verdicts) error {
+		return d.explore(ctx, w, most, func(order []int) error { return v.visit(ctx, order) })
+	})
 }
 
 // sample runs a world in as many orders, drawn at random, and returns what judges find. If it is to kill, one session of
 // each run is ended at some step.
 func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool, judges ...judge) ([]*finding, tally, error) {
-	steps, runs := d.steps, d.runs
-	v, err := d.newVerdicts(ctx, w, judges)
-	if err != nil {
-		return nil, tally{}, err
-	}
-	for range count {
-		order, err := d.wander(ctx, w, random, kills)
-		if err == nil {
-			err = v.visit(ctx, order)
+	return d.judged(ctx, w, judges, func(v *verdicts) error {
+		for range count {
+			order, err := d.wander(ctx, w, random, kills)
+			if err == nil {
+				err = v.visit(ctx, order)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)
-		}
-	}
-	return v.findings, tally{1, v.orders, d.runs - runs, d.steps - steps}, nil
+		return nil
+	})
 }
 
 // again runs a world in one order, and returns what judges find.
 func (d *driver) again(ctx context.Context, w world, order []int, judges ...judge) ([]*finding, tally, error) {
+	return d.judged(ctx, w, judges, func(v *verdicts) error {
+		if err := d.follow(ctx, w, order); err != nil {
+			return err
+		}
+		return v.visit(ctx, order)
+	})
+}
+
+// judged returns what judges find in the orders of a world that are run.
+func (d *driver) judged(ctx context.Context, w world, judges []judge, run func(v *verdicts) error) ([]*finding, tally, error) {
 	steps, runs := d.steps, d.runs
 	v, err := d.newVerdicts(ctx, w, judges)
 	if err == nil {
-		err = d.follow(ctx, w, order)
-	}
-	if err == nil {
-		err = v.visit(ctx, order)
+		err = run(v)
 	}
 	if err != nil {
 		return nil, tally{}, fmt.Errorf("%s: %w", w.name, err)

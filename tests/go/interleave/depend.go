@@ -104,6 +104,14 @@ func (f footprint) sharing() set {
 	return tables
 }
 
+// touched returns the tables of which it changes or locks rows, or adds them.
+func (f footprint) touched() set {
+	tables := f.locked()
+	maps.Copy(tables, f.sharing())
+	maps.Copy(tables, f.creates)
+	return tables
+}
+
 func tablesOf(rows set) set {
 	tables := set{}
 	for row := range rows {

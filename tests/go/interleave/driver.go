@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,9 +27,11 @@ type driver struct {
 	sessions []*session // those of the world
 	world    world
 	pass     map[int]string // tells each session of the world which stops to pass
-	origin   origin         // of this run
-	trace    []traced       // the steps of this run
-	steps    int            // of all runs
+	passNone bool
+	touched  set      // the tables of which sessions of the world may change or lock rows
+	origin   origin   // of this run
+	trace    []traced // the steps of this run
+	steps    int      // of all runs
 	runs     int
 }
 
@@ -83,7 +86,10 @@ const warm = "select set_config('gw.claim_cursor', '', false)"
 // begin makes the world, and its sessions as they are before their first statement.
 func (d *driver) begin(ctx context.Context, w world) error {
 	if d.world.name != w.name {
-		d.pass = make(map[int]string)
+		d.pass, d.touched = make(map[int]string), set{}
+		for _, t := range w.sessions {
+			maps.Copy(d.touched, d.reach(t).touched())
+		}
 	}
 	d.world = w
 	d.runs++
@@ -111,9 +117,13 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	for _, s := range d.sessions {
 		d.pids = append(d.pids, int32(s.pid))
 		if d.pass[s.number] == "" {
-			d.pass[s.number] = fmt.Sprintf("set interleave.pass = '%s'; ", d.passed(w, s.number-1))
+			d.pass[s.number] = d.passed(w, s.number-1)
 		}
-		if _, err := run(ctx, s.conn, d.pass[s.number]+warm); err != nil {
+		pass := fmt.Sprintf("set interleave.pass = '%s'; ", d.pass[s.number])
+		if d.passNone {
+			pass = "set interleave.pass = ''; "
+		}
+		if _, err := run(ctx, s.conn, pass+warm); err != nil {
 			return fmt.Errorf("reset session %d: %w", s.number, err)
 		}
 		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written, s.leads = 0, false, false, "", nil, nil, newFootprint(), false
@@ -121,8 +131,7 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	if err := d.listener.begin(ctx); err != nil {
 		return err
 	}
-	_, err = d.watch.changes(ctx)
-	return err
+	return d.watch.begin(ctx, d.touched)
 }
 
 // turnKey returns the second half of the lock of a turn.
@@ -144,6 +153,20 @@ func (d *driver) enabled() (can []int) {
 		}
 	}
 	return can
+}
+
+// able returns the sessions that can do a step. If all of them wait for locks, it waits until the server has ended a
+// deadlock; it returns none if all are done.
+func (d *driver) able(ctx context.Context) ([]int, error) {
+	for {
+		can := d.enabled()
+		if len(can) > 0 || d.over() {
+			return can, nil
+		}
+		if err := d.awaitDeadlock(ctx); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // nextFootprint returns the footprint of the next step of session i. The function that the session is in goes on, and with
@@ -175,8 +198,8 @@ func (d *driver) addStack(f footprint, s *session) {
 }
 
 // step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It returns
-// what the step has done.
-func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
+// what the step has done, and which sessions it has moved.
+func (d *driver) step(ctx context.Context, i int) (did footprint, moved []int, err error) {
 	whole := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()
@@ -190,7 +213,7 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 	began := false
 	if s.at != "" {
 		if err := d.exec(ctx, s.letGo()); err != nil {
-			return did, err
+			return did, nil, err
 		}
 	} else {
 		sql := d.world.sessions[i].statements()[s.next]
@@ -202,27 +225,32 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, err error) {
 		s.start(whole, sql)
 	}
 	if err := d.settle(ctx, s); err != nil {
-		return did, err
+		return did, nil, err
 	}
 	s.leads = s.leads || began && s.at != "" && !s.blocked
 	if err := d.settleBlocked(ctx); err != nil {
-		return did, err
+		return did, nil, err
 	}
 	if s.done {
 		if err := d.listener.wake(ctx, fallsAsleep(d.world.sessions[i])); err != nil {
-			return did, err
+			return did, nil, err
 		}
 	}
 	rows, err := d.watch.changes(ctx)
 	if err != nil {
-		return did, err
+		return did, nil, err
 	}
 	did = d.did(did, rows, s, waited)
 	if s.done && fallsAsleep(d.world.sessions[i]) {
 		did.add(d.looksAtAll())
 	}
 	d.note(s, false)
-	return did, nil
+	for _, a := range waited {
+		if !a.blocked || a == s {
+			moved = append(moved, a.number-1)
+		}
+	}
+	return did, moved, nil
 }
 
 // did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.
@@ -273,21 +301,4 @@ func (d *driver) reset(ctx context.Context) error {
 		return fmt.Errorf("let rows go: %w", err)
 	}
 	return d.exec(ctx, "select pg_advisory_unlock_all()")
-}
-
-// finish lets all sessions run to their ends, in this order.
-func (d *driver) finish(ctx context.Context) error {
-	for !d.over() {
-		can := d.enabled()
-		if len(can) == 0 {
-			if err := d.awaitDeadlock(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if _, err := d.step(ctx, can[0]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,138 +2,150 @@ package interleave
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 )
 
-// node is a state of a world from which one session or another can do the next step.
-type node struct {
-	can   []int
-	sleep map[int]footprint // steps from here that lead to orders that are equivalent to ones already seen, by session
-	tried []int             // the sessions whose step was taken from here; the last is that of the run
-	did   []footprint       // what these steps have done
+// explorer runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
+// steps that do not depend on each other have changed places. It takes a step early only if that reverses the order of two
+// steps that depend on each other and were done in the other order before (source sets and sleep sets; Abdulla et al.,
+// Optimal dynamic partial order reduction).
+type explorer struct {
+	driver *driver
+	world  world
+	path   []*node
+	all    bool // every step is due from where it can be done
+	every  bool // no order is left out
 }
 
-// explore runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other have changed places (sleep sets, as Godefroid has them). It calls visit after each,
-// and ends after most orders, if that is not 0.
+// errNotTheSame is that a world did not do the same again, as when the server has ended another session in a deadlock.
+var errNotTheSame = errors.New("the world is not the same each time")
+
+// replays bounds how often a path is tried until the world does the same again.
+const replays = 20
+
+// explore runs a world in its orders. It calls visit after each, and ends after most orders, if that is not 0.
 func (d *driver) explore(ctx context.Context, w world, most int, visit func(order []int) error) error {
-	var path []*node
+	return (&explorer{driver: d, world: w}).run(ctx, most, visit)
+}
+
+func (e *explorer) run(ctx context.Context, most int, visit func(order []int) error) error {
 	for visited := 0; most == 0 || visited < most; {
-		order, err := d.replay(ctx, w, path)
-		if err != nil {
+		if err := e.replay(ctx); err != nil {
 			return err
 		}
-		complete := true
-		for !d.over() {
-			n := d.newNode(path)
-			if len(n.can) == 0 {
-				if err := d.awaitDeadlock(ctx); err != nil {
-					return err
-				}
-				continue
-			}
-			i, ok := n.choose()
-			if !ok {
-				complete = false
-				if err := d.finish(ctx); err != nil {
-					return err
-				}
-				break
-			}
-			path = append(path, n)
-			order = append(order, i)
-			if err := d.take(ctx, n, i); err != nil {
-				return fmt.Errorf("order %v: %w", order, err)
-			}
+		complete, err := e.extend(ctx)
+		if err != nil {
+			return fmt.Errorf("order %v: %w", e.order(), err)
 		}
 		if complete {
 			visited++
-			if err := visit(order); err != nil {
+			if err := visit(e.order()); err != nil {
 				return err
 			}
 		}
-		for len(path) > 0 && !path[len(path)-1].more() {
-			path = path[:len(path)-1]
+		for len(e.path) > 0 && !e.path[len(e.path)-1].choose() {
+			e.path = e.path[:len(e.path)-1]
 		}
-		if len(path) == 0 {
+		if len(e.path) == 0 {
 			return nil
 		}
-		path[len(path)-1].choose()
 	}
 	return nil
 }
 
-// replay begins the world, and takes the path's last choices again.
-func (d *driver) replay(ctx context.Context, w world, path []*node) (order []int, err error) {
-	if err := d.begin(ctx, w); err != nil {
-		return nil, err
+// order returns the session of each step.
+func (e *explorer) order() (order []int) {
+	for _, n := range e.path {
+		order = append(order, n.chosen())
 	}
-	for _, n := range path {
-		for len(d.enabled()) == 0 {
-			if err := d.awaitDeadlock(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if can := d.enabled(); !slices.Equal(can, n.can) {
-			return nil, fmt.Errorf("world %s is not the same each time: after %v sessions %v can go on, and before %v", w.name, order, can, n.can)
-		}
-		i := n.tried[len(n.tried)-1]
-		order = append(order, i)
-		if err := d.take(ctx, n, i); err != nil {
-			return nil, fmt.Errorf("order %v: %w", order, err)
-		}
-	}
-	return order, nil
+	return order
 }
 
-// take does the step that a node has chosen.
-func (d *driver) take(ctx context.Context, n *node, i int) error {
-	did, err := d.step(ctx, i)
-	if len(n.did) < len(n.tried) {
-		n.did = append(n.did, did)
+// replay begins the world, and takes the path's last choices again.
+func (e *explorer) replay(ctx context.Context) (err error) {
+	for range replays {
+		if err = e.replayOnce(ctx); !errors.Is(err, errNotTheSame) {
+			return err
+		}
+		if err := e.driver.abandon(ctx); err != nil {
+			return err
+		}
 	}
 	return err
 }
 
-// newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and does
-// not depend on it, sleeps on: to take it now leads where it led to when it was taken first.
-func (d *driver) newNode(path []*node) *node {
-	n := &node{can: d.enabled(), sleep: make(map[int]footprint)}
-	if len(path) == 0 {
-		return n
+func (e *explorer) replayOnce(ctx context.Context) error {
+	if err := e.driver.begin(ctx, e.world); err != nil {
+		return err
 	}
-	parent := path[len(path)-1]
-	last := len(parent.tried) - 1
-	asleep := maps.Clone(parent.sleep)
-	for k, i := range parent.tried[:last] {
-		asleep[i] = parent.did[k]
-	}
-	for i, print := range asleep {
-		if !dependent(print, parent.did[last]) {
-			n.sleep[i] = print
+	for k, n := range e.path {
+		can, err := e.able(ctx)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(can, n.can) {
+			return fmt.Errorf("%w: after %v sessions %v can go on, and before %v", errNotTheSame, e.order()[:k], can, n.can)
+		}
+		if err := e.take(ctx, k); err != nil {
+			return fmt.Errorf("order %v: %w", e.order()[:k+1], err)
 		}
 	}
-	return n
+	return nil
 }
 
-// choose takes the next session to try.
-func (n *node) choose() (int, bool) {
-	for _, i := range n.can {
-		if n.isOpen(i) {
-			n.tried = append(n.tried, i)
-			return i, true
+// extend goes on from the end of the path until all sessions are done, or until all that could follow was seen before. Then
+// the run is not complete.
+func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
+	for {
+		can, err := e.able(ctx)
+		if err != nil {
+			return false, err
+		}
+		if len(can) == 0 {
+			return true, nil
+		}
+		n := newNode(e.path, can)
+		if e.all || e.every {
+			n.due = can
+		}
+		if e.every {
+			clear(n.sleep)
+		}
+		if !n.choose() {
+			return false, e.driver.abandon(ctx)
+		}
+		e.path = append(e.path, n)
+		if err := e.take(ctx, len(e.path)-1); err != nil {
+			return false, err
 		}
 	}
-	return 0, false
 }
 
-func (n *node) more() bool {
-	return slices.ContainsFunc(n.can, n.isOpen)
+// able returns the sessions that can do a step; none if all are done. What a deadlock moves is no step, and races with it are not
+// found: from then on every step is due.
+func (e *explorer) able(ctx context.Context) ([]int, error) {
+	if !e.all && len(e.driver.enabled()) == 0 && !e.driver.over() {
+		e.all = true
+		for _, n := range e.path {
+			n.due = n.can
+		}
+	}
+	return e.driver.able(ctx)
 }
 
-func (n *node) isOpen(i int) bool {
-	_, sleeps := n.sleep[i]
-	return !sleeps && !slices.Contains(n.tried, i)
+// take does the step that a node of the path has chosen. If it is done the first time, the steps that could have come before
+// others become due.
+func (e *explorer) take(ctx context.Context, k int) error {
+	n := e.path[k]
+	did, moved, err := e.driver.step(ctx, n.chosen())
+	if err != nil {
+		return err
+	}
+	if len(n.did) < len(n.tried) {
+		n.did = append(n.did, deed{did, moved})
+		findRaces(e.path[:k+1])
+	}
+	return nil
 }

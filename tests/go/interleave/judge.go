@@ -1,6 +1,12 @@
 package interleave
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // A judge tells what is wrong with the outcomes of a world.
 type judge interface {
@@ -9,4 +15,14 @@ type judge interface {
 
 	// fault says what is wrong with the outcome of a run that has just ended, or returns an empty string.
 	fault(ctx context.Context, d *driver, w world, o outcome) (string, error)
+}
+
+// noOrder says that an outcome is none of those that are allowed; allowed tells how each of them came about.
+func noOrder(allowed map[string]string) string {
+	var b strings.Builder
+	b.WriteString("no order of the calls gives this; these do:\n")
+	for _, outcome := range slices.Sorted(maps.Keys(allowed)) {
+		fmt.Fprintf(&b, "-- %s:\n%s", allowed[outcome], outcome)
+	}
+	return b.String()
 }

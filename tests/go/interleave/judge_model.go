@@ -61,12 +61,7 @@ func (j *modelJudge) fault(ctx context.Context, d *driver, w world, o outcome) (
 	if _, ok := allowed[text]; ok {
 		return "", nil
 	}
-	var all strings.Builder
-	all.WriteString("no order of the calls gives this; these do:\n")
-	for _, outcome := range slices.Sorted(maps.Keys(allowed)) {
-		fmt.Fprintf(&all, "-- %s:\n%s", allowed[outcome], outcome)
-	}
-	return all.String(), nil
+	return noOrder(allowed), nil
 }
 
 func reversed(order []int) []int {

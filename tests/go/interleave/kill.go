@@ -59,13 +59,10 @@ func (d *driver) wander(ctx context.Context, w world, random *rand.Rand, kills b
 	if kills {
 		victim = random.IntN(len(w.sessions))
 	}
-	for !d.over() {
-		can := d.enabled()
-		if len(can) == 0 {
-			if err := d.awaitDeadlock(ctx); err != nil {
-				return order, err
-			}
-			continue
+	for {
+		can, err := d.able(ctx)
+		if err != nil || len(can) == 0 {
+			return order, err
 		}
 		if victim >= 0 && !d.sessions[victim].done && random.IntN(8) == 0 {
 			order = append(order, ^victim)
@@ -77,11 +74,10 @@ func (d *driver) wander(ctx context.Context, w world, random *rand.Rand, kills b
 		}
 		i := can[random.IntN(len(can))]
 		order = append(order, i)
-		if _, err := d.step(ctx, i); err != nil {
+		if _, _, err := d.step(ctx, i); err != nil {
 			return order, fmt.Errorf("order %v: %w", order, err)
 		}
 	}
-	return order, nil
 }
 
 // follow runs a world in an order of wander or explore, which has ^i where session i is ended.
@@ -90,20 +86,72 @@ func (d *driver) follow(ctx context.Context, w world, order []int) error {
 		return err
 	}
 	for _, i := range order {
-		for len(d.enabled()) == 0 && !d.over() {
-			if err := d.awaitDeadlock(ctx); err != nil {
-				return err
-			}
-		}
-		var err error
-		if i < 0 {
+		_, err := d.able(ctx)
+		if err == nil && i < 0 {
 			err = d.kill(ctx, ^i)
-		} else {
-			_, err = d.step(ctx, i)
+		} else if err == nil {
+			_, _, err = d.step(ctx, i)
 		}
 		if err != nil {
 			return fmt.Errorf("order %v: %w", order, err)
 		}
 	}
 	return d.finish(ctx)
+}
+
+// finish lets all sessions run to their ends, in this order.
+func (d *driver) finish(ctx context.Context) error {
+	for {
+		can, err := d.able(ctx)
+		if err != nil || len(can) == 0 {
+			return err
+		}
+		if _, _, err := d.step(ctx, can[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// abandon rolls back all sessions, wherever they are.
+func (d *driver) abandon(ctx context.Context) error {
+	whole := ctx
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a session does not end its statement"))
+	defer cancel()
+	for _, s := range d.sessions {
+		if s.at == "" && !s.blocked {
+			continue
+		}
+		if err := d.exec(ctx, fmt.Sprintf("select pg_cancel_backend(%d)", s.pid)); err != nil {
+			return err
+		}
+	}
+	for _, s := range d.sessions {
+		if err := d.abandonOne(ctx, s); err != nil {
+			return fmt.Errorf("roll back session %d: %w", s.number, err)
+		}
+		if _, err := run(whole, s.conn, "rollback"); err != nil {
+			return fmt.Errorf("roll back session %d: %w", s.number, err)
+		}
+	}
+	return nil
+}
+
+// abandonOne waits until the statement of a session, which was cancelled, has ended, and takes the turn that it waited for.
+func (d *driver) abandonOne(ctx context.Context, s *session) error {
+	for s.at != "" || s.blocked {
+		atStop := s.at != "" && !s.blocked
+		select {
+		case e := <-s.events:
+			s.arrive(e, d.stops, d.prints.callees)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if atStop {
+			if err := d.exec(ctx, s.letGo()); err != nil {
+				return err
+			}
+		}
+	}
+	s.done = true
+	return nil
 }

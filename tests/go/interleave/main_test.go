@@ -1,5 +1,5 @@
-// By default each test draws worlds for as long as -interleave.for says, first those that call functions which were changed
-// since the last release. To run all pairs, or some, in all orders:
+// By default each test draws worlds until it has run as many orders as -interleave.orders says, first those that call functions
+// which were changed since the last release. To run all pairs, or some, in all orders:
 //
 //	make interleave
 //	make interleave FLAGS="-interleave.world='^ready: get_job, '"
@@ -14,7 +14,6 @@ import (
 	"context"
 	"flag"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,14 +21,34 @@ import (
 )
 
 var (
-	forFlag     = flag.Duration("interleave.for", time.Duration(pgtest.Scale(6, 3))*time.Second, "how `long` each test draws worlds; 0 runs all")
+	ordersFlag  = flag.Int("interleave.orders", -1, "how `many` orders each test runs of worlds that it draws; 0 runs all worlds")
 	seedFlag    = flag.Uint64("interleave.seed", 1, "the `seed` by which worlds are drawn; 0 draws one")
-	mostFlag    = flag.Int("interleave.most", 50, "the `number` of orders of each world; 0 is all")
+	mostFlag    = flag.Int("interleave.most", 20, "the `number` of orders of each world; 0 is all")
 	triplesFlag = flag.Int("interleave.triples", 1000, "how `many` triples are drawn")
 	worldFlag   = flag.String("interleave.world", "", "a `pattern` for the names of the worlds")
 	orderFlag   = flag.String("interleave.order", "", "the `sessions` of the steps to take, as a finding names them")
+	doneFlag    = flag.String("interleave.done", "", "the `file` of the worlds that earlier runs have done, which are left out; those of this run are added")
 	scriptsFlag = flag.String("interleave.scripts", "", "the `folder` into which findings are written as scripts for psql")
 )
+
+// budget returns how many orders each test runs; 0 is all.
+func budget() int {
+	switch {
+	case *ordersFlag >= 0:
+		return *ordersFlag
+	case testing.Short():
+		return 15
+	}
+	return pgtest.Scale(80, 30)
+}
+
+// share returns how many of count cases a test tries: all if it has the time of soak.
+func share(count int) int {
+	if budget() == 0 || budget() >= 1000 {
+		return 0
+	}
+	return max(1, count*budget()/80)
+}
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	modelCalls = flag.Int("model.calls", pgtest.Scale(1500, 400), "how many `calls` the model is compared with")
+	modelCalls = flag.Int("model.calls", pgtest.Scale(1000, 300), "how many `calls` the model is compared with")
 	modelSeed  = flag.Uint64("model.seed", 1, "the first `seed` of these calls")
 )
 
@@ -26,7 +26,7 @@ const callsOfAHistory = 60
 func TestTheModelAnswersAsTheFunctionsDo(t *testing.T) {
 	url := pgtest.Database(t)
 	conn := connect(t, url)
-	if _, err := run(t.Context(), conn, servingSince); err != nil {
+	if _, err := run(t.Context(), conn, servingSince+"; create schema interleave;"+emptyFunction); err != nil {
 		t.Fatal(err)
 	}
 	made, kinds := 0, make(map[string]int)
@@ -83,7 +83,7 @@ func (c *comparison) make(ctx context.Context, op operation) error {
 	answered, err := run(ctx, c.conn, op.sql())
 	end := "commit"
 	if err != nil {
-		answered, end = "error "+sqlstate(err), "rollback"
+		answered, end = failure(err), "rollback"
 	}
 	after, err := run(ctx, c.conn, end+"; select "+moments("clock_timestamp()"))
 	if err != nil {

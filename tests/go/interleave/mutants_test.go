@@ -1,12 +1,9 @@
 package interleave
 
 import (
-	"flag"
-	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
-	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // mutant is a mistake in one function, and the world in which it shows.
@@ -19,16 +16,9 @@ type mutant struct {
 	sessions      []string
 }
 
-// By default three of them are drawn; all are tried if worlds are drawn for a minute or longer.
 func TestEveryMutantIsFound(t *testing.T) {
-	drawn := slices.Clone(mutants)
-	if isBrief := 0 < *forFlag && *forFlag < time.Minute; isBrief && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		rand.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-		drawn = drawn[:3]
-	}
-	for _, m := range drawn {
+	for _, m := range drawn(t, mutants, share(8)) {
 		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
 			w := of(m.where, m.sessions...)
 			d := newTestDriverOf(t, m.apply)
 			findings, did, err := d.check(t.Context(), w, 0, newJudges()...)
@@ -46,6 +36,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 
 // TestTheWorldsOfMutantsAreSound shows that what is found there is the mutant.
 func TestTheWorldsOfMutantsAreSound(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	var all []world
 	for _, m := range mutants {
 		all = append(all, of(m.where, m.sessions...))

@@ -32,10 +32,11 @@ func makeWorld(ctx context.Context, conn *pgx.Conn, w world) (o origin, err erro
 	return o, err
 }
 
-// originQuery keeps the lease for the calls that name it.
-var originQuery = `;
-	truncate interleave.lease;
-	insert into interleave.lease select coalesce(max(` + moments("j.locked_at") + `), 0) from graphile_worker._private_jobs as j;
+// keepLease keeps the lease for the calls that name it.
+const keepLease = `update interleave.lease
+	set at = (select coalesce(max(graphile_worker._gw_lease(j.locked_at)), 0) from graphile_worker._private_jobs as j)`
+
+const originQuery = ";" + keepLease + `;
 	select (select coalesce(max(j.id), 0) from graphile_worker._private_jobs as j), at from interleave.lease`
 
 // An outcome is what the sessions of a world were answered, and what is in the tables when all are done.

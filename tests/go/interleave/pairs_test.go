@@ -11,11 +11,7 @@ func pairs() (all []world) {
 	for _, at := range places {
 		for i, a := range calls {
 			for _, b := range calls[i:] {
-				all = append(all, world{
-					name:     at.name + ": " + a.name + ", " + b.name,
-					setup:    at.setup,
-					sessions: []transaction{{calls: []call{a}}, {calls: []call{b}}},
-				})
+				all = append(all, of(at.name, a.name, b.name))
 			}
 		}
 	}

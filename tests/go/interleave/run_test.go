@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"context"
+	"flag"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -13,7 +14,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/release"
 )
+
+// newJudges returns the judges of a driver.
+func newJudges() []judge { return []judge{&modelJudge{second: &serialJudge{}}} }
 
 // A checker runs a world, and returns what judges find.
 type checker func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error)
@@ -41,14 +47,25 @@ func seeded(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(theSeed(), hash.Sum64()))
 }
 
-// A pass runs worlds in as many databases as there are processors.
+// drawn returns as many of these as a test without the time for all tries, by the seed; all if count is 0, and if -run names
+// one.
+func drawn[T any](t *testing.T, all []T, count int) []T {
+	t.Helper()
+	if count == 0 || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return all
+	}
+	all = slices.Clone(all)
+	seeded(t.Name()).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(count, len(all))]
+}
+
+// A pass runs worlds: all in as many databases as there are processors, or some in one database.
 type pass struct {
 	t       *testing.T
 	check   checker
 	queue   chan world
 	began   time.Time
-	mu      sync.Mutex
-	did     tally
+	done    *progress
 	grouped sync.WaitGroup
 }
 
@@ -63,17 +80,21 @@ func checkAll(t *testing.T, worlds []world, check checker) {
 	if len(worlds) == 0 {
 		return
 	}
-	drivers := make([]*driver, min(runtime.GOMAXPROCS(0), len(worlds)))
+	drivers := make([]*driver, 1)
+	if budget() == 0 {
+		drivers = make([]*driver, min(runtime.GOMAXPROCS(0), len(worlds)))
+	}
 	for n := range drivers {
 		drivers[n] = newTestDriver(t)
 	}
-	random := seeded(t.Name())
-	random.Shuffle(len(worlds), func(i, j int) { worlds[i], worlds[j] = worlds[j], worlds[i] })
+	worlds = drawn(t, worlds, len(worlds))
 	changed := changedFunctions(t)
 	slices.SortStableFunc(worlds, func(a, b world) int { return drivers[0].callsOf(b, changed) - drivers[0].callsOf(a, changed) })
-	p := &pass{t: t, check: check, queue: make(chan world, len(worlds)), began: time.Now()}
+	p := &pass{t: t, check: check, queue: make(chan world, len(worlds)), began: time.Now(), done: openProgress(t, *doneFlag)}
 	for _, w := range worlds {
-		p.queue <- w
+		if !p.done.has(w) {
+			p.queue <- w
+		}
 	}
 	close(p.queue)
 	for _, d := range drivers {
@@ -87,19 +108,17 @@ func checkAll(t *testing.T, worlds []world, check checker) {
 	if cycle := locks.cycle(); cycle != nil {
 		t.Errorf("rows are locked in orders that contradict each other:\n%s", strings.Join(cycle, "\n"))
 	}
-	t.Logf("%s in %s, -interleave.seed=%d", p.did, time.Since(p.began).Round(time.Second), theSeed())
+	t.Logf("%s in %s, -interleave.seed=%d", p.done.did, time.Since(p.began).Round(time.Second), theSeed())
 }
 
 func (p *pass) work(d *driver) {
 	judges := newJudges()
+	ran := 0
 	for w := range p.queue {
-		if *forFlag != 0 && time.Since(p.began) > *forFlag {
+		if budget() != 0 && ran >= budget() {
 			return
 		}
-		did := p.one(d, w, judges)
-		p.mu.Lock()
-		p.did.add(did)
-		p.mu.Unlock()
+		ran += p.one(d, w, judges).orders
 	}
 }
 
@@ -113,6 +132,7 @@ func (p *pass) one(d *driver, w world, judges []judge) tally {
 		}
 		return did
 	}
+	sound := true
 	for _, f := range findings {
 		if *scriptsFlag != "" {
 			writeScripts(ctx, p.t, d, f)
@@ -122,8 +142,12 @@ func (p *pass) one(d *driver, w world, judges []judge) tally {
 			continue
 		}
 		p.t.Error(f)
+		sound = false
 	}
 	p.t.Logf("%s: %s in %s", w.name, did, time.Since(began).Round(time.Millisecond))
+	if err := p.done.note(w, did, sound); err != nil {
+		p.t.Error(err)
+	}
 	return did
 }
 
@@ -145,22 +169,19 @@ func followed(t *testing.T) checker {
 // changedFunctions returns the names of the functions that differ from those of the last release.
 func changedFunctions(t *testing.T) set {
 	t.Helper()
-	const migrations = "../../../sql/migrations"
-	released, err := os.ReadFile(filepath.Join(migrations, "CHECKSUMS"))
+	const folder = "../../../sql"
+	released, err := release.ReadChecksums(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshots, err := filepath.Glob(migrations + "/snapshots/*/*/*.sql")
+	snapshots, err := filepath.Glob(folder + "/migrations/snapshots/*/*/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed := set{}
 	for _, file := range snapshots {
-		name, err := filepath.Rel(migrations, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(released), "  "+filepath.ToSlash(name)+"\n") {
+		name := strings.TrimPrefix(filepath.ToSlash(file), folder+"/migrations/")
+		if _, ok := released[name]; !ok {
 			changed[strings.TrimSuffix(filepath.Base(file), ".sql")] = true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const stopFunction = `
 	create schema interleave;
 	grant usage on schema interleave to public;
-	create table interleave.lease (at bigint); -- of the job that is running when a world begins
+	create table interleave.lease as select 0::bigint as at; -- of the job that is running when a world begins
 	create function interleave.stop(place text)
 	  returns boolean
 	  language plpgsql
@@ -45,7 +45,7 @@ const (
 // addStops puts stops into every PL/pgSQL function of the schema graphile_worker, and returns them by their places. A
 // function that is stable sees what the statement that calls it sees, and needs none.
 func addStops(ctx context.Context, conn *pgx.Conn, prints *footprints) (map[string]stop, error) {
-	if _, err := conn.Exec(ctx, stopFunction); err != nil {
+	if _, err := conn.Exec(ctx, stopFunction+";"+emptyFunction); err != nil {
 		return nil, fmt.Errorf("make the stop: %w", err)
 	}
 	rows, err := conn.Query(ctx, `

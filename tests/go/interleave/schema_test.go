@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var pgtapFlag = flag.String("interleave.pgtap", "tests/sql/add_job tests/sql/get_job", "the `files` and folders of pgTAP tests to run with stops")
+var pgtapFlag = flag.String("interleave.pgtap", "tests/sql/add_job", "the `files` and folders of pgTAP tests to run with stops")
 
 // stopCall matches the forms of a stop.
 var stopCall = regexp.MustCompile(`if interleave\.stop\('\w+:\d+'\) then end if; |elsif interleave\.stop\('\w+:\d+'\) then |_gw_stop_\d+ boolean := interleave\.stop\('\w+:\d+'\); `)
@@ -50,6 +50,7 @@ func stepped(t *testing.T, conn *pgx.Conn) map[string]stop {
 }
 
 func TestTheFunctionsDifferFromThoseOfTheSchemaOnlyByTheirStops(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	conn := connect(t, pgtest.Database(t))
 	before := definitions(t, conn)
 	stops := stepped(t, conn)
@@ -70,6 +71,7 @@ func TestTheFunctionsDifferFromThoseOfTheSchemaOnlyByTheirStops(t *testing.T) {
 }
 
 func TestASchemaWithStopsPassesTheTestsOfTheSchema(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	url := pgtest.Database(t)
 	conn := connect(t, url)
 	if _, err := conn.Exec(t.Context(), "begin"); err != nil {

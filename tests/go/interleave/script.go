@@ -73,7 +73,7 @@ func (d *driver) stopsScript(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the functions: %w", err)
 	}
-	return strings.Join(append([]string{stopFunction, goFunction}, definitions...), ";\n\n") + ";\n", nil
+	return strings.Join(append([]string{stopFunction, emptyFunction, goFunction}, definitions...), ";\n\n") + ";\n", nil
 }
 
 // goFunction lets a session go on from its stop to the next, as the driver does.
@@ -97,8 +97,7 @@ func setupTurns(sessions int) string {
 	for n := range sessions {
 		fmt.Fprintf(&b, "create sequence interleave.turns%d;\n", n+1)
 	}
-	b.WriteString("truncate interleave.lease;\ninsert into interleave.lease\n" +
-		"select coalesce(max(graphile_worker._gw_lease(j.locked_at)), 0) from graphile_worker._private_jobs as j;\n")
+	b.WriteString(keepLease + ";\n")
 	return b.String()
 }
 

@@ -3,7 +3,6 @@ package interleave
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,12 +31,7 @@ func (j *serialJudge) fault(_ context.Context, _ *driver, _ world, o outcome) (s
 	if _, ok := j.allowed[o.String()]; ok {
 		return "", nil
 	}
-	var b strings.Builder
-	b.WriteString("no order of the calls gives this; these do:\n")
-	for _, allowed := range slices.Sorted(maps.Keys(j.allowed)) {
-		fmt.Fprintf(&b, "-- %s:\n%s", j.allowed[allowed], allowed)
-	}
-	return b.String(), nil
+	return noOrder(j.allowed), nil
 }
 
 // serialFrom runs the sessions in this order; locked are the sets of rows that the first of them found locked.
@@ -90,7 +84,7 @@ func (d *driver) alone(ctx context.Context, i, set int) (ok bool, err error) {
 	}
 	s, ok := d.sessions[i], true
 	for !s.done && !s.blocked {
-		if _, err := d.step(ctx, i); err != nil {
+		if _, _, err := d.step(ctx, i); err != nil {
 			return false, err
 		}
 	}

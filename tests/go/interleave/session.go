@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // session is one of the sessions that are stepped. Its statements run in the background; what comes of them arrives as
@@ -115,20 +118,15 @@ func (s *session) arrive(e event, stops map[string]stop, calls *callees) {
 	}
 	s.at, s.stack = "", nil
 	if e.err != nil {
-		s.answers = append(s.answers, "error "+sqlstate(e.err))
+		s.answers = append(s.answers, failure(e.err))
 		s.done = true
 		return
 	}
 	s.answers = append(s.answers, strings.TrimSuffix(e.answer, "\n"))
 }
 
-func sqlstate(err error) string {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		return refused.Code
-	}
-	return err.Error()
-}
+// failure is the answer of a call that failed.
+func failure(err error) string { return "error " + cmp.Or(sqlstate.Of(err), err.Error()) }
 
 // where says where a session is.
 func (s *session) where() string {

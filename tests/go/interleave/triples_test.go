@@ -4,43 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
-
-// of returns the world of calls at a place, by their names: each session has a transaction of the calls that a plus joins,
-// which may begin with an isolation level and a colon.
-func of(where string, sessions ...string) world {
-	w := world{name: where + ": " + strings.Join(sessions, ", ")}
-	for _, p := range places {
-		if p.name == where {
-			w.setup = p.setup
-		}
-	}
-	if w.setup == "" {
-		panic("there is no place " + where)
-	}
-	for _, text := range sessions {
-		var t transaction
-		if level, rest, ok := strings.Cut(text, ": "); ok {
-			t.isolation, text = level, rest
-		}
-		for name := range strings.SplitSeq(text, " + ") {
-			t.calls = append(t.calls, callOf(name))
-		}
-		w.sessions = append(w.sessions, t)
-	}
-	return w
-}
-
-func callOf(name string) call {
-	for _, c := range slices.Concat(calls, nodeCalls) {
-		if c.name == name {
-			return c
-		}
-	}
-	panic("there is no call " + name)
-}
 
 // hotTriples meet in one job or one queue.
 var hotTriples = []world{
@@ -72,19 +39,21 @@ func drawnTriples(count int) (all []world) {
 }
 
 func TestAnyThreeCallsInAnyOrderDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	checkAll(t, drawnTriples(*triplesFlag), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
-		return d.sample(t.Context(), w, random, 20, false, judges...)
+		return d.sample(t.Context(), w, random, 5, false, judges...)
 	})
 }
 
 func TestASessionThatIsEndedAtAnyStepHasDoneAllOrNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	modelled := slices.DeleteFunc(append(pairs(), hotTriples...), func(w world) bool {
 		return slices.ContainsFunc(w.sessions, func(t transaction) bool {
 			return slices.ContainsFunc(t.calls, func(c call) bool { return c.op == nil })
 		})
 	})
 	checkAll(t, modelled, func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
-		return d.sample(t.Context(), w, random, 10, true, judges...)
+		return d.sample(t.Context(), w, random, 5, true, judges...)
 	})
 }
 
@@ -103,6 +72,7 @@ func transactions() []world {
 }
 
 func TestTwoTransactionsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	checkAll(t, transactions(), everyOrder(t))
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // asleep are places where a worker waits for jobs and the setting notify is idle: it has its mark, or is about to set it.
@@ -38,6 +40,7 @@ func sleepingWorlds() (all []world) {
 }
 
 func TestAWorkerThatSleepsWithAMarkLearnsOfEveryJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	checkAll(t, sleepingWorlds(), everyOrder(t))
 }
 
@@ -55,10 +58,12 @@ func fallingWorlds() (all []world) {
 }
 
 func TestAWorkerThatFallsAsleepLearnsOfEveryJob(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	checkAll(t, fallingWorlds(), everyOrder(t))
 }
 
 func TestANotificationThatIsLostIsFound(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, broken := range []struct{ name, sql, world string }{
 		{"nobody is found to be in flight", `create or replace function graphile_worker.still_in_flight(transactions bigint[] default null)
 			returns bigint[] language sql as 'select array[]::bigint[]'`, "falling asleep, empty: replace"},

@@ -3,6 +3,8 @@ package interleave
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,9 +13,10 @@ import (
 // A watch sees which rows sessions change and lock: the server writes the transaction into xmax of the row's version that
 // all others see. It does not see rows that are added, until they are committed.
 type watch struct {
-	conn *pgx.Conn
-	sql  string
-	last map[string]string // xmin and xmax of each row
+	conn  *pgx.Conn
+	parts map[string]string // by table, what reads its rows
+	sql   string
+	last  map[string]string // xmin and xmax of each row
 }
 
 // Rows have the names of their keys, which are the same in every run of a world; their places are not.
@@ -28,18 +31,34 @@ func newWatch(ctx context.Context, conn *pgx.Conn, tables set) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of tables: %w", err)
 	}
-	var parts []string
+	w := &watch{conn: conn, parts: make(map[string]string)}
 	var table, key string
 	_, err = pgx.ForEachRow(rows, []any{&table, &key}, func() error {
 		if tables[table] {
-			parts = append(parts, fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmin || '-' || r.xmax as row from graphile_worker.%[1]s as r", table, key))
+			w.parts[table] = fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmin || '-' || r.xmax as row from graphile_worker.%[1]s as r", table, key)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of tables: %w", err)
 	}
-	return &watch{conn: conn, sql: "select coalesce(string_agg(r.row, e'\\n'), '') from (" + strings.Join(parts, " union all ") + ") as r"}, nil
+	return w, nil
+}
+
+// begin watches these tables, from now on.
+func (w *watch) begin(ctx context.Context, tables set) error {
+	var parts []string
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		if part := w.parts[table]; part != "" {
+			parts = append(parts, part)
+		}
+	}
+	w.sql = "select coalesce(string_agg(r.row, e'\\n'), '') from (" + strings.Join(parts, " union all ") + ") as r"
+	if len(parts) == 0 {
+		w.sql = "select ''"
+	}
+	_, err := w.changes(ctx)
+	return err
 }
 
 // changes returns the rows that were changed or locked since the last call, as "table key".

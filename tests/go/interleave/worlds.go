@@ -1,24 +1,34 @@
 package interleave
 
 // empty removes all that a world may have left.
-const empty = `
-	delete from graphile_worker._private_jobs;
-	delete from graphile_worker._private_job_queues;
-	delete from graphile_worker._private_tasks;
-	delete from graphile_worker._gw_workers;
-	delete from graphile_worker._gw_suspects;
-	delete from graphile_worker._gw_cancels;
-	delete from graphile_worker._gw_sleepers;
-	delete from graphile_worker._gw_job_context;
-	delete from graphile_worker._gw_schedules;
-	delete from graphile_worker._private_known_crontabs;
-	delete from graphile_worker._gw_recovery;
-	delete from graphile_worker._gw_settings;
-	update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
-	update graphile_worker._gw_turns set last_at = clock_timestamp();
-	select setval('graphile_worker.jobs_id_seq1', 1, false), setval('graphile_worker.tasks_id_seq', 1, false),
-	       setval('graphile_worker.job_queues_id_seq', 1, false);
-`
+const empty = "select interleave.empty();"
+
+// emptyFunction is a function, for its statements are planned once.
+const emptyFunction = `
+	create function interleave.empty()
+	  returns void
+	  language plpgsql
+	as $$
+	begin
+	  delete from graphile_worker._private_jobs;
+	  delete from graphile_worker._private_job_queues;
+	  delete from graphile_worker._private_tasks;
+	  delete from graphile_worker._gw_workers;
+	  delete from graphile_worker._gw_suspects;
+	  delete from graphile_worker._gw_cancels;
+	  delete from graphile_worker._gw_sleepers;
+	  delete from graphile_worker._gw_job_context;
+	  delete from graphile_worker._gw_schedules;
+	  delete from graphile_worker._private_known_crontabs;
+	  delete from graphile_worker._gw_recovery;
+	  delete from graphile_worker._gw_settings;
+	  update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
+	  update graphile_worker._gw_turns set last_at = clock_timestamp();
+	  perform setval('graphile_worker.jobs_id_seq1', 1, false);
+	  perform setval('graphile_worker.tasks_id_seq', 1, false);
+	  perform setval('graphile_worker.job_queues_id_seq', 1, false);
+	end
+	$$`
 
 // What worlds are made of.
 const (

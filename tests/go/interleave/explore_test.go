@@ -1,0 +1,52 @@
+package interleave
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// wholeWorlds are so small that all their orders can be run.
+var wholeWorlds = []world{
+	of("running", "complete", "renew"),
+	of("running", "complete by lease", "replace"),
+	of("ready", "replace", "remove"),
+	of("ready", "cancel", "get_job"),
+	of("queue", "get_job", "admin complete"),
+	of("dead queue", "complete", "sweep"),
+	of("busy queue", "complete", "add queue"),
+}
+
+// outcomes returns what comes of a world, and in how many orders.
+func outcomes(t *testing.T, d *driver, w world, every bool) (found set, orders, runs int) {
+	t.Helper()
+	d.passNone, found, runs = every, set{}, d.runs
+	e := &explorer{driver: d, world: w, every: every}
+	if err := e.run(t.Context(), 0, func([]int) error {
+		o, err := d.outcome(t.Context())
+		found[o.String()+d.listener.missed()] = true
+		orders++
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found, orders, d.runs - runs
+}
+
+func TestTheOrdersThatAreLeftOutHaveNoOutcomeOfTheirOwn(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	d := newTestDriver(t)
+	for _, w := range drawn(t, wholeWorlds, share(3)) {
+		t.Run(w.name, func(t *testing.T) {
+			all, orders, _ := outcomes(t, d, w, true)
+			some, fewer, runs := outcomes(t, d, w, false)
+			t.Logf("%d outcomes in %d orders, %d in %d orders, %d runs", len(all), orders, len(some), fewer, runs)
+			if want, got := slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(some)); !slices.Equal(got, want) {
+				t.Errorf("all orders give\n%s\nand those that are run\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+			}
+		})
+	}
+}
