@@ -89,7 +89,9 @@ begin
   if job_key is not null then
     added := {{.schema}}._gw_add_keyed_job(
       task.id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
-    if job_key_mode = 'unsafe_dedupe' and added.revision > 0 then
+    -- A suspect is claimed as an ordinary job from its next revision on, and workers are notified of that.
+    if job_key_mode = 'unsafe_dedupe' and added.revision > 0
+       and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = added.id) then
       return added;
     end if;
   end if;

@@ -78,6 +78,9 @@ begin
   if retries > 0 then
     perform {{.schema}}._gw_wake(ready);
   end if;
+  if (cardinality(ids) = cardinality(job_ids)) is not true then
+    perform {{.schema}}._gw_wake_for(job_ids);
+  end if;
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts
     from unnest(ids, states, run_ats, tried, maxima) as o (id, state, run_at, attempts, max_attempts);

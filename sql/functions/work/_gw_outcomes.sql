@@ -50,3 +50,28 @@ $$;
 
 comment on function {{.schema}}._gw_free_queues(text, integer[]) is
   'Internal: unlocks those of these queues that this worker holds.';
+
+-- Notifies workers if one of these jobs is ready. It is for a call that has left some of these jobs as they are: if it
+-- has waited for a row that another transaction was freeing, it holds that row now, and a worker that the other
+-- transaction notified may have skipped it.
+create or replace function {{.schema}}._gw_wake_for(
+  job_ids bigint[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+begin
+  if exists (select
+               from {{.schema}}._private_jobs as j
+              where j.id = any (job_ids) and j.is_available and j.run_at <= clock_timestamp()) then
+    perform {{.schema}}._gw_wake(1);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_wake_for(bigint[]) is
+  'Internal: notifies workers if one of these jobs is ready; for a call that has left some of them as they are.';

@@ -24,6 +24,7 @@ begin
      and {{.schema}}._gw_is_held(j.locked_at, lease)
   returning j.job_queue_id into queue_id;
   if not found then
+    perform {{.schema}}._gw_wake_for(array[job_id]);
     return false;
   end if;
   if queue_id is not null then

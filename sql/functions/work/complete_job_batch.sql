@@ -69,6 +69,7 @@ begin
   get diagnostics completed = row_count;
   if (completed = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid
+    perform {{.schema}}._gw_wake_for(job_ids);
   end if;
 end;
 $$;

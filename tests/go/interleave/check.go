@@ -72,7 +72,7 @@ func (v *verdicts) visit(ctx context.Context, order []int) error {
 		o.order = append(o.order, max(i, ^i)) // ^i: session i was ended
 	}
 	text := o.String() + newBounds(len(v.world.sessions), o).key()
-	missed := v.driver.listener.missed()
+	missed := v.driver.listener.missed(v.driver.failed())
 	if f, ok := v.seen[text+missed]; ok {
 		if f != nil {
 			f.times++

@@ -231,18 +231,18 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, moved []int, e
 	if err := d.settleBlocked(ctx); err != nil {
 		return did, nil, err
 	}
-	if s.done {
-		if err := d.listener.wake(ctx, fallsAsleep(d.world.sessions[i])); err != nil {
-			return did, nil, err
-		}
-	}
 	rows, err := d.watch.changes(ctx)
 	if err != nil {
 		return did, nil, err
 	}
 	did = d.did(did, rows, s, waited)
-	if s.done && fallsAsleep(d.world.sessions[i]) {
-		did.add(d.looksAtAll())
+	if s.done {
+		if err := d.wake(ctx, fallsAsleep(d.world.sessions[i])); err != nil {
+			return did, nil, err
+		}
+		if fallsAsleep(d.world.sessions[i]) {
+			did.add(d.looksAtAll())
+		}
 	}
 	d.note(s, false)
 	for _, a := range waited {
@@ -251,6 +251,23 @@ func (d *driver) step(ctx context.Context, i int) (did footprint, moved []int, e
 		}
 	}
 	return did, moved, nil
+}
+
+// wake lets the listener do what it does after the end of a transaction. It locks rows, which is not to count as what the next
+// step does.
+func (d *driver) wake(ctx context.Context, asleep bool) error {
+	if err := d.listener.wake(ctx, asleep); err != nil {
+		return err
+	}
+	_, err := d.watch.changes(ctx)
+	return err
+}
+
+// failed tells whether a session of the run has failed.
+func (d *driver) failed() bool {
+	return slices.ContainsFunc(d.sessions, func(s *session) bool {
+		return len(s.answers) > 0 && strings.HasPrefix(s.answers[len(s.answers)-1], "error ")
+	})
 }
 
 // did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.

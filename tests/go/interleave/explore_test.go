@@ -12,12 +12,18 @@ import (
 // wholeWorlds are so small that all their orders can be run.
 var wholeWorlds = []world{
 	of("running", "complete", "renew"),
+	of("running", "complete", "unlock"),
 	of("running", "complete by lease", "replace"),
+	of("running", "complete", "fail"),
+	of("running queue", "complete", "unlock"),
+	of("running queue", "complete", "return"),
 	of("ready", "replace", "remove"),
-	of("ready", "cancel", "get_job"),
-	of("queue", "get_job", "admin complete"),
-	of("dead queue", "complete", "sweep"),
+	of("ready", "cancel", "remove"),
+	of("ready", "remove", "reschedule"),
+	of("ready", "retry", "admin fail"),
+	of("ready", "remove", "admin complete", "retry"),
 	of("busy queue", "complete", "add queue"),
+	of("busy", "complete", "fail", "return"),
 }
 
 // outcomes returns what comes of a world, and in how many orders.
@@ -27,7 +33,7 @@ func outcomes(t *testing.T, d *driver, w world, every bool) (found set, orders, 
 	e := &explorer{driver: d, world: w, every: every}
 	if err := e.run(t.Context(), 0, func([]int) error {
 		o, err := d.outcome(t.Context())
-		found[o.String()+d.listener.missed()] = true
+		found[o.String()+d.listener.missed(d.failed())] = true
 		orders++
 		return err
 	}); err != nil {

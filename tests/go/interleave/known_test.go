@@ -10,10 +10,6 @@ var known = []struct {
 	{"Node's worker notifies nobody of a retry", func(f *finding) bool {
 		return strings.Contains(f.world.name, "node fail") && strings.Contains(f.fault, "due before the listener looks again")
 	}},
-	{"add_job with unsafe_dedupe makes a suspect an ordinary job again, and notifies nobody", func(f *finding) bool {
-		return strings.Contains(f.world.setup, "_gw_suspects (job_id") && strings.Contains(f.world.name, "dedupe") &&
-			strings.Contains(f.fault, "nobody has told the listener")
-	}},
 }
 
 // knownWhy says why a finding is known, or returns an empty string.

@@ -12,7 +12,8 @@ import (
 )
 
 // A listener is a worker that waits: it looks at the queue when a world begins, when it is notified and when a job is due
-// that it has seen, and never otherwise. With the setting notify = idle it does what fall_asleep tells, too.
+// that it has seen, and never otherwise. Like a claim, it does not see the rows that others have locked. With the setting
+// notify = idle it does what fall_asleep tells, too.
 type listener struct {
 	conn     *pgx.Conn
 	notified bool
@@ -24,17 +25,29 @@ type listener struct {
 // A view is what a worker sees that looks.
 type view struct {
 	ready set   // the jobs that it could claim
+	held  set   // those of them whose rows others have locked, or the rows of their queues
 	due   int64 // when the next job is due, in microseconds since 1970; 0: none
 }
 
 // look reads a view: the jobs that are ready but for suspects, which heartbeats find.
 const look = `
-	select coalesce((select string_agg(j.id::text, ' ')
-	                   from graphile_worker._private_jobs as j
-	                   left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
-	                  where j.is_available and j.run_at <= clock_timestamp() and q.locked_at is null
-	                    and not exists (select from graphile_worker._gw_suspects as s
-	                                     where s.job_id = j.id and s.revision = j.revision)), ''),
+	with ready as (
+	  select j.id, j.job_queue_id
+	    from graphile_worker._private_jobs as j
+	    left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+	   where j.is_available and j.run_at <= clock_timestamp() and q.locked_at is null
+	     and not exists (select from graphile_worker._gw_suspects as s
+	                      where s.job_id = j.id and s.revision = j.revision)
+	), jobs as (
+	  select j.id from graphile_worker._private_jobs as j for update skip locked
+	), queues as (
+	  select q.id from graphile_worker._private_job_queues as q for update skip locked
+	)
+	select coalesce((select string_agg(r.id::text, ' ') from ready as r), ''),
+	       coalesce((select string_agg(r.id::text, ' ')
+	                   from ready as r
+	                  where r.id not in (select j.id from jobs as j)
+	                     or r.job_queue_id is not null and r.job_queue_id not in (select q.id from queues as q)), ''),
 	       coalesce(graphile_worker._gw_lease(graphile_worker.next_run_at()), 0)`
 
 func newListener(ctx context.Context, url string) (*listener, error) {
@@ -56,15 +69,20 @@ func newListener(ctx context.Context, url string) (*listener, error) {
 }
 
 func (l *listener) look(ctx context.Context) (err error) {
-	var ready string
-	if err := l.conn.QueryRow(ctx, look).Scan(&ready, &l.now.due); err != nil {
+	var ready, held string
+	if err := l.conn.QueryRow(ctx, look).Scan(&ready, &held, &l.now.due); err != nil {
 		return fmt.Errorf("look at the queue: %w", err)
 	}
-	l.now.ready = set{}
-	for id := range strings.FieldsSeq(ready) {
-		l.now.ready[id] = true
-	}
+	l.now.ready, l.now.held = words(ready), words(held)
 	return nil
+}
+
+func words(text string) set {
+	found := set{}
+	for word := range strings.FieldsSeq(text) {
+		found[word] = true
+	}
+	return found
 }
 
 // begin looks when a world begins.
@@ -97,11 +115,15 @@ func (l *listener) wake(ctx context.Context, asleep bool) error {
 	return nil
 }
 
-// missed says what the listener does not know at the end of a run.
-func (l *listener) missed() string {
+// missed says what the listener does not know at the end of a run. What a session had locked that failed, it may not have
+// seen.
+func (l *listener) missed(failed bool) string {
 	for _, id := range slices.Sorted(maps.Keys(l.now.ready)) {
-		if !l.known.ready[id] {
+		switch {
+		case !l.known.ready[id]:
 			return fmt.Sprintf("job %s is ready, and nobody has told the listener", id)
+		case l.known.held[id] && !failed:
+			return fmt.Sprintf("job %s is ready, and nobody has told the listener after its row was let go", id)
 		}
 	}
 	if l.now.due != 0 && (l.known.due == 0 || l.now.due < l.known.due) {

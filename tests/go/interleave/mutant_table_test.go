@@ -113,6 +113,16 @@ var mutants = []mutant{
 		where: "busy", sessions: []string{"return", "schedule"},
 	},
 	{
+		name: "a suspect that becomes an ordinary job is not announced", function: "add_job",
+		sound: "and not exists (select from \"graphile_worker\"._gw_suspects as s where s.job_id = added.id)", broken: "",
+		where: "suspect", sessions: []string{"dedupe", "schedule"},
+	},
+	{
+		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job",
+		sound: "perform \"graphile_worker\"._gw_wake_for(array[job_id]);", broken: "",
+		where: "busy", sessions: []string{"complete", "unlock"},
+	},
+	{
 		name: "a free queue is not announced", function: "_gw_queue_freed", sound: "perform pg_notify(", broken: "perform concat(",
 		where: "running queue", sessions: []string{"complete", "schedule"},
 	},

@@ -16,6 +16,7 @@ var hotTriples = []world{
 	of("running", "replace", "replace", "complete"),
 	of("ready", "replace", "remove", "get_job"),
 	of("ready", "replace", "preserve", "get_job"),
+	of("ready", "replace", "reschedule", "retry"),
 	of("dead queue", "heartbeat", "get_job", "complete"),
 	of("dead queue", "heartbeat", "beat", "get_job_batch"),
 	of("running queue", "cancel", "beat", "fail"),

@@ -1,0 +1,48 @@
+-- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs without a queue
+-- take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
+-- Locks: job rows by id, then queue rows by id.
+-- Raises GWWOB if an id is null or repeated.
+create or replace function {{.schema}}._gw_complete_claim(
+  worker_id text,
+  job_ids   bigint[],
+  lease     bigint
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  completed bigint[];
+begin
+  with gone as (
+    delete from {{.schema}}._private_jobs as j
+     where j.id = any (job_ids)
+       and j.locked_by = worker_id
+       and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
+       and j.job_queue_id is null
+    returning j.id
+  )
+  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end into completed
+    from gone as g;
+  if completed is null then
+    return null;
+  end if;
+
+  -- The remaining jobs are in queues, are no longer held, or have invalid ids.
+  perform {{.schema}}._gw_check_outcomes(job_ids, null);
+  completed := completed || {{.schema}}._gw_complete_queued(
+    worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
+  if cardinality(completed) < cardinality(job_ids) then
+    perform {{.schema}}._gw_wake_for(job_ids);
+    return completed;
+  end if;
+  return null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_complete_claim(text, bigint[], bigint) is
+  'Internal: completes jobs of one claim. Returns the ids of the completed jobs, or null if all were completed.';
