@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // killed is the answer of a session that was ended.
@@ -13,13 +15,51 @@ const killed = "error 57P01"
 // kill ends session i, wherever it is, as an administrator or a crash of its server process does.
 func (d *driver) kill(ctx context.Context, i int) error {
 	s := d.sessions[i]
+	if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d)", s.pid)); err != nil {
+		return err
+	}
+	if err := d.replace(ctx, i); err != nil {
+		return err
+	}
+	s.answers = append(s.answers, killed)
+	d.note(s, true)
+	if err := d.settleBlocked(ctx); err != nil {
+		return err
+	}
+	_, err := d.watch.changes(ctx)
+	return err
+}
+
+// lose sends the commit of session i, which is its next statement, and closes the connection without reading the answer. The
+// server reads it, and commits. Triggers that run then have no stops, for a server process that sends the notice of a stop
+// learns that nobody reads.
+func (d *driver) lose(ctx context.Context, i int) error {
+	s := d.sessions[i]
+	s.conn.PgConn().Frontend().SendQuery(&pgproto3.Query{String: "set interleave.session = ''; commit"})
+	if err := s.conn.PgConn().Frontend().Flush(); err != nil {
+		return fmt.Errorf("send the commit of session %d: %w", s.number, err)
+	}
+	if err := s.conn.PgConn().Conn().Close(); err != nil {
+		return fmt.Errorf("close the connection of session %d: %w", s.number, err)
+	}
+	if err := d.replace(ctx, i); err != nil {
+		return err
+	}
+	s.answers = append(s.answers, "")
+	d.note(s, true)
+	if err := d.settleBlocked(ctx); err != nil {
+		return err
+	}
+	return d.wake(ctx, false)
+}
+
+// replace waits until session i, which is about to end, has ended, and opens another one for the next run.
+func (d *driver) replace(ctx context.Context, i int) error {
+	s := d.sessions[i]
 	whole := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a session does not end"))
 	defer cancel()
 	d.steps++
-	if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d)", s.pid)); err != nil {
-		return err
-	}
 	for there := true; there; {
 		if err := d.control.QueryRow(ctx, "select exists (select from pg_stat_activity where pid = $1)", int32(s.pid)).Scan(&there); err != nil {
 			return fmt.Errorf("wait for the end of session %d: %w", s.number, err)
@@ -34,20 +74,14 @@ func (d *driver) kill(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	s.answers = append(s.answers, killed)
 	s.at, s.blocked, s.done = "", false, true
-	d.note(s, true)
 	next, err := newSession(whole, d.url, s.number)
 	if err != nil {
 		return err
 	}
 	next.turn = s.turn
 	d.pool[i] = next
-	if err := d.settleBlocked(ctx); err != nil {
-		return err
-	}
-	_, err = d.watch.changes(ctx)
-	return err
+	return nil
 }
 
 // wander runs a world in one order, drawn at random. If it is to kill, one of the sessions ends at some step.

@@ -24,7 +24,7 @@ func makeWorld(ctx context.Context, conn *pgx.Conn, w world) (o origin, err erro
 	if _, err := fmt.Sscan(text, &o.began); err != nil {
 		return o, err
 	}
-	if text, err = run(ctx, conn, w.setup+originQuery); err != nil {
+	if text, err = run(ctx, conn, w.setup+";"+keepLease+";"+originQuery); err != nil {
 		return o, err
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -36,7 +36,7 @@ func makeWorld(ctx context.Context, conn *pgx.Conn, w world) (o origin, err erro
 const keepLease = `update interleave.lease
 	set at = (select coalesce(max(graphile_worker._gw_lease(j.locked_at)), 0) from graphile_worker._private_jobs as j)`
 
-const originQuery = ";" + keepLease + `;
+const originQuery = `
 	select (select coalesce(max(j.id), 0) from graphile_worker._private_jobs as j), at from interleave.lease`
 
 // An outcome is what the sessions of a world were answered, and what is in the tables when all are done.
