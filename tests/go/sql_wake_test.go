@@ -21,6 +21,7 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		claim   = "select graphile_worker.get_job_batch('worker', batch_size => 10)"
 		expire  = "update graphile_worker._private_jobs set locked_at = locked_at - interval '5 hours'"
 		expireQ = "update graphile_worker._private_job_queues set locked_at = locked_at - interval '5 hours'"
+		erred   = "update graphile_worker._private_jobs set locked_at = null, locked_by = null, last_error = 'The worker died.'"
 		held    = " from graphile_worker.jobs where locked_by = 'worker'"
 		waiting = " from graphile_worker.jobs where locked_by is null"
 	)
@@ -93,6 +94,20 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		{"a deduplicated job that is new", nil, []string{dedupe}, []int{1}},
 		{"a deduplicated job that is there", []string{keyed}, []string{dedupe}, nil},
 		{"a deduplicated job that runs", []string{keyed, claim}, []string{dedupe}, nil},
+		{"a deduplicated job that waits after an error, and may be a suspect", []string{keyed, claim, erred}, []string{dedupe}, []int{1}},
+		{"an outcome that comes too late for a ready job", []string{plain, claim, erred}, []string{
+			"select graphile_worker.complete_job('worker', id)" + waiting}, []int{1}},
+		{"outcomes of a batch that come too late for ready jobs", []string{plain, plain, claim, erred}, []string{
+			"select graphile_worker.complete_job_batch('worker', array_agg(id))" + waiting}, []int{1}},
+		{"a whole claim that comes too late for ready jobs", []string{plain, plain, claim, erred}, []string{
+			"select graphile_worker._gw_complete_claim('worker', array_agg(id), 1)" + waiting}, []int{1}},
+		{"a failure that comes too late for a ready job", []string{plain, claim, erred}, []string{
+			"select graphile_worker.fail_job('worker', id, '')" + waiting}, []int{1}},
+		{"a job to return that is ready", []string{plain, claim, erred}, []string{
+			"select graphile_worker.return_job('worker', id)" + waiting}, []int{1}},
+		{"an outcome that comes too late for a job that is gone", nil, []string{"select graphile_worker.complete_job('worker', 1)"}, nil},
+		{"an outcome that comes too late for a job that is not due", []string{later}, []string{
+			"select graphile_worker.complete_job('worker', id)" + waiting}, nil},
 		{"added jobs", nil, []string{
 			"select graphile_worker.add_jobs(array_agg(('task', null, null, null, null, null, null, null)::graphile_worker.job_spec)) from generate_series(1, 5)"}, []int{5}},
 		{"no added jobs", nil, []string{"select graphile_worker.add_jobs('{}')"}, nil},

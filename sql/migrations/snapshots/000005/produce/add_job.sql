@@ -89,9 +89,10 @@ begin
   if job_key is not null then
     added := {{.schema}}._gw_add_keyed_job(
       task.id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
-    -- A suspect is claimed as an ordinary job from its next revision on, and workers are notified of that.
+    -- A waiting job with an error may be a suspect. With its next revision it is an ordinary job, of which workers are
+    -- notified. The table of suspects is not read here: roles that only add jobs may have no right to it.
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0
-       and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = added.id) then
+       and (added.is_available and added.last_error is not null) is not true then
       return added;
     end if;
   end if;
