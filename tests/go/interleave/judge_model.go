@@ -72,16 +72,17 @@ func reversed(order []int) []int {
 
 // bounds are the steps at which each session began and ended, and whether it failed.
 type bounds struct {
-	first, last []int
-	failed      []bool
+	began, first, last []int // began differs from first if the first step depends on nothing that others do
+	failed             []bool
 }
 
 func newBounds(sessions int, o outcome) bounds {
-	b := bounds{first: make([]int, sessions), last: make([]int, sessions), failed: make([]bool, sessions)}
+	b := bounds{began: make([]int, sessions), first: make([]int, sessions), last: make([]int, sessions), failed: make([]bool, sessions)}
 	for i := range sessions {
 		b.first[i], b.last[i] = slices.Index(o.order, i), len(o.order)-1-slices.Index(reversed(o.order), i)
+		b.began[i] = b.first[i]
 		if rest := slices.Index(o.order[b.first[i]+1:], i); o.leads[i] && rest >= 0 {
-			b.first[i] += 1 + rest // what it did before depends on nothing that others do
+			b.first[i] += 1 + rest
 		}
 		b.failed[i] = len(o.answers[i]) > 0 && mayFail[o.answers[i][len(o.answers[i])-1]]
 	}
@@ -91,12 +92,16 @@ func newBounds(sessions int, o outcome) bounds {
 // precedes reports whether a session had ended when another began.
 func (b bounds) precedes(i, k int) bool { return b.last[i] < b.first[k] }
 
+// missesDue reports whether session i had begun when session k ended, though it comes after it in any order. A job that k made due
+// by its own clock is not due yet for a claim of i, which goes by the time at which its transaction began.
+func (b bounds) missesDue(i, k int) bool { return b.precedes(k, i) && b.began[i] < b.last[k] }
+
 func (b bounds) key() string {
 	var key strings.Builder
 	for i := range b.first {
 		fmt.Fprintf(&key, "%t", b.failed[i])
 		for k := range b.first {
-			fmt.Fprintf(&key, " %t", b.precedes(i, k))
+			fmt.Fprintf(&key, " %t %t", b.precedes(i, k), b.missesDue(i, k))
 		}
 	}
 	return key.String()
@@ -132,11 +137,15 @@ func (j *modelJudge) follow(order []int, b bounds, touched []map[string]bool, s 
 	i := order[0]
 	var rows []string
 	for k := range j.world.sessions {
-		if k != i && !b.precedes(i, k) && !b.precedes(k, i) {
-			for row := range touched[k] {
-				if passes(j.world.sessions[i], row) && !slices.Contains(rows, row) {
-					rows = append(rows, row)
-				}
+		if k == i || b.precedes(i, k) || b.precedes(k, i) && !b.missesDue(i, k) {
+			continue
+		}
+		for row := range touched[k] {
+			if b.precedes(k, i) && !isOf(row, "job") {
+				continue
+			}
+			if passes(j.world.sessions[i], row) && !slices.Contains(rows, row) {
+				rows = append(rows, row)
 			}
 		}
 	}
@@ -202,6 +211,7 @@ func (j *modelJudge) touched() []map[string]bool {
 			was := s.clone()
 			s.transact(j.world.sessions[i], e)
 			s.changedSince(was, all[i])
+			was.addHeads(all[i])
 		}
 	}
 	return all

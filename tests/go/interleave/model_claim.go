@@ -75,7 +75,7 @@ func (c getJobBatch) apply(s *state, e env) answer {
 				continue
 			}
 			passed[j.Queue] = true
-			if e.held[queueRow(j.Queue)] {
+			if e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] {
 				continue
 			}
 		}
@@ -143,7 +143,7 @@ func (s *state) isHead(j *job, c claimer, e env) bool {
 	if j.Queue == "" {
 		return true
 	}
-	if s.Queues[j.Queue].LockedAt != 0 || e.held[queueRow(j.Queue)] {
+	if s.Queues[j.Queue].LockedAt != 0 || e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] {
 		return false
 	}
 	for _, other := range s.Jobs {

@@ -31,6 +31,16 @@ func addChanged[K comparable, V any](now, was map[K]*V, name func(K) string, row
 	}
 }
 
+// addHeads adds the heads of the queues whose jobs are among these rows: a claim that finds a head locked takes nothing from its
+// queue, even if it finds the job free afterwards, and in another queue or none.
+func (s *state) addHeads(rows map[string]bool) {
+	for id, j := range s.Jobs {
+		if j.Queue != "" && rows[jobRow(id)] && !rows[queueRow(j.Queue)] {
+			rows[headRow(j.Queue)] = true
+		}
+	}
+}
+
 // What calls lock besides what they change. A row that a call names stays locked when it turns out that the call must leave
 // it.
 
@@ -97,7 +107,7 @@ func isOf(row string, kinds ...string) bool {
 }
 
 func (c claimer) passes(row string) bool {
-	return isOf(row, "job", "queue") && !isOf(row, "queue name")
+	return isOf(row, "job", "queue", "head") && !isOf(row, "queue name")
 }
 func (c getJob) passes(row string) bool   { return c.claimer.passes(row) || row == sweepRow }
 func (c makeRoom) passes(row string) bool { return isOf(row, "suspect") }
