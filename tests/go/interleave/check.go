@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -107,6 +108,25 @@ func (v *verdicts) find(o outcome, order []int, text, fault string) {
 func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		return d.explore(ctx, w, most, func(order []int) error { return v.visit(ctx, order) })
+	})
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// search runs a world until judges find something.
+func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*finding, tally, error) {
+	return d.judged(ctx, w, judges, func(v *verdicts) error {
+		err := d.explore(ctx, w, 0, func(order []int) error {
+			if err := v.visit(ctx, order); err != nil || len(v.findings) == 0 {
+				return err
+			}
+			return errFound
+		})
+		if errors.Is(err, errFound) {
+			return nil
+		}
+		return err
 	})
 }
 

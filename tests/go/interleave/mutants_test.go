@@ -21,7 +21,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			w := of(m.where, m.sessions...)
 			d := newTestDriverOf(t, m.apply)
-			findings, did, err := d.check(t.Context(), w, 0, newJudges()...)
+			findings, did, err := d.search(t.Context(), w, newJudges()...)
 			switch {
 			case err != nil:
 				t.Error(err)

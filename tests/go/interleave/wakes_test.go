@@ -81,7 +81,7 @@ func TestANotificationThatIsLostIsFound(t *testing.T) {
 				if w.name != broken.world {
 					continue
 				}
-				findings, did, err := d.check(t.Context(), w, 0, newJudges()...)
+				findings, did, err := d.search(t.Context(), w, newJudges()...)
 				if err != nil {
 					t.Fatal(err)
 				}
