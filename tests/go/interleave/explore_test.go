@@ -15,15 +15,7 @@ var wholeWorlds = []world{
 	of("running", "complete", "unlock"),
 	of("running", "complete by lease", "replace"),
 	of("running", "complete", "fail"),
-	of("running queue", "complete", "unlock"),
-	of("running queue", "complete", "return"),
-	of("ready", "replace", "remove"),
-	of("ready", "cancel", "remove"),
-	of("ready", "remove", "reschedule"),
 	of("ready", "retry", "admin fail"),
-	of("ready", "remove", "admin complete", "retry"),
-	of("busy queue", "complete", "add queue"),
-	of("busy", "complete", "fail", "return"),
 }
 
 // outcomes returns what comes of a world, and in how many orders.
