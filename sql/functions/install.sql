@@ -128,6 +128,7 @@
 {{ template "doctor/_gw_find_lacking_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_full_notify_queue.sql" . }}
+{{ template "doctor/_gw_find_two_phase_commit.sql" . }}
 {{ template "doctor/_gw_find_old_snapshots.sql" . }}
 {{ template "doctor/_gw_find_held_names.sql" . }}
 {{ template "doctor/_gw_find_dead_rows.sql" . }}

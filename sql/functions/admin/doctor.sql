@@ -39,6 +39,7 @@ begin
     '_gw_find_lacking_roles',
     '_gw_find_ending_identities',
     '_gw_find_full_notify_queue',
+    '_gw_find_two_phase_commit',
     '_gw_find_old_snapshots',
     '_gw_find_held_names',
     '_gw_find_dead_rows',

@@ -9,3 +9,5 @@
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "cron/run_cron.sql" . }}
+{{ template "doctor/_gw_find_two_phase_commit.sql" . }}
+{{ template "admin/doctor.sql" . }}

@@ -1,0 +1,68 @@
+-- Returns the current problems of this queue, most severe first. No row means that this role can see no problem.
+-- Read-only, without locks; each finding reads at most 10 000 pages of a table, however large it is.
+create or replace function {{.schema}}.doctor()
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select f.severity, f.finding, f.subject, f.detail, f.remedy
+    from {{.schema}}._gw_findings() with ordinality as f (severity, finding, subject, detail, remedy, number)
+   order by array_position(array['critical', 'warning', 'info'], f.severity), f.number;
+end;
+$$;
+
+comment on function {{.schema}}.doctor() is
+  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are. To be called by the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
+
+-- Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
+-- reported and the other findings are still returned.
+create or replace function {{.schema}}._gw_findings()
+  returns table (severity text, finding text, subject text, detail text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  look text;
+begin
+  return query select h.severity, h.finding, h.subject, h.detail, h.remedy from {{.schema}}._gw_find_hidden_queue() as h;
+  if found then
+    return;
+  end if;
+
+  foreach look in array array[
+    '_gw_find_replaced_functions',
+    '_gw_find_unpinned_functions',
+    '_gw_find_lacking_roles',
+    '_gw_find_ending_identities',
+    '_gw_find_full_notify_queue',
+    '_gw_find_two_phase_commit',
+    '_gw_find_old_snapshots',
+    '_gw_find_held_names',
+    '_gw_find_dead_rows',
+    '_gw_find_stale_locks',
+    '_gw_find_orphaned_queues',
+    '_gw_find_held_queues',
+    '_gw_find_no_worker',
+    '_gw_find_unknown_tasks',
+    '_gw_find_unreadable_jobs',
+    '_gw_find_failed_jobs',
+    '_gw_find_spare_indexes',
+    '_gw_find_unseen_rows'
+  ] loop
+    begin
+      return query execute format('select f.severity, f.finding, f.subject, f.detail, f.remedy from %s.%I() as f',
+                                  {{.schema}}._gw_namespace(), look);
+    exception when others then
+      return query values ('warning', 'not examined', 'function ' || look, sqlerrm || '.',
+                           'See whether the schema is as it should be, with: gw-migrate status');
+    end;
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}._gw_findings() is
+  'Internal: returns the findings of doctor(), in the order of the checks.';
