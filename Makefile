@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-languages test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test run test-ha test-languages test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
 test test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
@@ -15,6 +15,9 @@ test: deps ## Run the pgTAP and the Go tests
 
 run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); see CONTRIBUTING.md
 	$(testserver) $(CMD)
+
+test-ha: ## Run failovers of a Patroni cluster, with packages of Debian that are downloaded (RUN=/node for some events)
+	go test -tags ha -count=1 -timeout 0 -v ./tests/ha $(if $(RUN),-run '$(RUN)')
 
 test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
 	@scripts/deps.sh languages
@@ -44,6 +47,7 @@ soak: deps ## Run for long what the tests run for seconds, and all of what they 
 	$(testserver) go test -count=1 -timeout 0 -run 'LargePayloads|OfAnySize' ./tests/go/baddays -baddays.payloads=3000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
 	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v
+	$(MAKE) test-ha
 	tests/machines.sh
 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
