@@ -33,6 +33,8 @@ var classes = map[string]Class{
 	// Settings and administration.
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
 	"GWCFW": Conflict,
+	// Limits.
+	"GWLVA": Usage, "GWLNM": Usage,
 	// Recurring jobs.
 	"GWRPT": Usage, "GWRTZ": Usage, "GWRBT": Usage, "GWRIT": Usage,
 	"GWRID": Conflict,

@@ -18,6 +18,13 @@ begin
              '_gw_workers',
              '_gw_job_context',
              '_gw_schedules',
+             '_gw_limits', '_gw_limits_id_seq',
+             '_gw_lanes', '_gw_lanes_id_seq',
+             '_gw_groups', '_gw_groups_id_seq',
+             '_gw_slots',
+             '_gw_fronts',
+             '_gw_moves', '_gw_moves_id_seq',
+             '_gw_pauses', '_gw_pauses_id_seq',
              '_gw_grants',
              '_gw_shared_rights')
   loop

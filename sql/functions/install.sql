@@ -20,6 +20,24 @@
 {{ template "fleet/_gw_cancels.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
 
+-- For limits.
+{{ template "limits/_gw_lane_rooms.sql" . }}
+{{ template "limits/_gw_group.sql" . }}
+{{ template "limits/_gw_move_jobs.sql" . }}
+{{ template "limits/_gw_barred_tasks.sql" . }}
+{{ template "limits/_gw_lock_lanes.sql" . }}
+{{ template "limits/_gw_lock_limited_jobs.sql" . }}
+{{ template "limits/_gw_enter_lanes.sql" . }}
+{{ template "limits/_gw_leave_lanes.sql" . }}
+{{ template "limits/_gw_refund_starts.sql" . }}
+{{ template "limits/_gw_next_front_at.sql" . }}
+{{ template "limits/set_limit.sql" . }}
+{{ template "limits/drop_limit.sql" . }}
+{{ template "limits/override_lane.sql" . }}
+{{ template "limits/list_limits.sql" . }}
+{{ template "limits/pause.sql" . }}
+{{ template "limits/_gw_mend_lanes.sql" . }}
+
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
 {{ template "produce/_gw_merged_payload.sql" . }}
@@ -63,6 +81,7 @@
 {{ template "work/fail_job_batch.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "work/return_job.sql" . }}
+{{ template "limits/rate_limited.sql" . }}
 {{ template "work/return_unknown_jobs.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
@@ -106,6 +125,7 @@
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
+{{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
 
 -- For administrators.

@@ -9,16 +9,19 @@ create or replace function {{.schema}}.force_unlock_workers(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  freed bigint;
+  freed   bigint;
+  limited bigint[];
 begin
   with held as (
     select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids) order by j.id for update
+  ), freed as (
+    update {{.schema}}._private_jobs as j
+       set attempts = least(j.attempts, j.max_attempts), locked_at = null, locked_by = null
+      from held
+     where j.id = held.id
+    returning j.id, j.job_queue_id
   )
-  update {{.schema}}._private_jobs as j
-     set attempts = least(j.attempts, j.max_attempts), locked_at = null, locked_by = null
-    from held
-   where j.id = held.id;
-  get diagnostics freed = row_count;
+  select count(*), array_agg(f.id) filter (where f.job_queue_id < 0) into freed, limited from freed as f;
 
   with held as (
     select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update
@@ -28,6 +31,9 @@ begin
     from held
    where q.id = held.id;
 
+  if limited is not null then
+    perform {{.schema}}._gw_leave_lanes(limited);
+  end if;
   if freed > 0 then
     perform {{.schema}}._gw_wake(freed);
   end if;

@@ -45,6 +45,7 @@ begin
     select count(*) into ready
       from {{.schema}}._private_jobs as j
      where j.id = any (job_ids) and j.is_available and j.run_at <= now();
+    perform {{.schema}}._gw_leave_lanes(job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

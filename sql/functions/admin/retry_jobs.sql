@@ -31,6 +31,7 @@ begin
   returning j.*;
   get diagnostics ready = row_count;
   if ready > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

@@ -23,6 +23,7 @@ declare
   crashes_allowed integer := {{.schema}}.setting('crashes_allowed')::integer;
   waits           boolean := {{.schema}}.setting('recovered_jobs') = 'wait';
   queue_ids       integer[];
+  limited         bigint[];
   freed           bigint;
   ready           bigint;
 begin
@@ -70,8 +71,9 @@ begin
         on conflict on constraint _gw_suspects_pkey do update
        set revision = excluded.revision, crashes = excluded.crashes, strict = excluded.strict, room_at = null
   )
-  select count(*), count(*) filter (where f.is_ready), array_agg(f.job_queue_id) filter (where f.job_queue_id is not null)
-    into freed, ready, queue_ids
+  select count(*), count(*) filter (where f.is_ready), array_agg(f.job_queue_id) filter (where f.job_queue_id > 0),
+         array_agg(f.id) filter (where f.job_queue_id < 0)
+    into freed, ready, queue_ids, limited
     from freed as f;
 
   if queue_ids is not null then
@@ -81,6 +83,9 @@ begin
     update {{.schema}}._private_job_queues as q
        set locked_at = null, locked_by = null
      where q.id = any (queue_ids) and q.locked_by = any (dead);
+  end if;
+  if limited is not null then
+    perform {{.schema}}._gw_leave_lanes(limited);
   end if;
   if freed > 0 then
     perform {{.schema}}._gw_wake(ready);

@@ -91,6 +91,13 @@ begin
     alone_waits := {{.schema}}._gw_alone_waits(me.tasks);
   end if;
 
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
+    perform {{.schema}}._gw_mend_lanes();
+    if {{.schema}}._gw_move_jobs() then
+      next_in := '0';
+    end if;
+  end if;
+
   if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
     perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
     select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')

@@ -29,12 +29,14 @@ create or replace function {{.schema}}.show_jobs(
 as $$
 begin
   return query
-  select j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), t.identifier, q.queue_name, j.key,
+  select j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), t.identifier,
+         coalesce(q.queue_name, g.queue_name), j.key,
          j.priority, j.run_at, j.attempts, j.max_attempts, j.last_error, j.created_at, j.updated_at, j.locked_at,
          j.locked_by, j.revision, j.flags, j.payload
     from {{.schema}}._private_jobs as j
     left join {{.schema}}._private_tasks as t on t.id = j.task_id
     left join {{.schema}}._private_job_queues as q on q.id = j.job_queue_id
+    left join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
    where j.id = any (job_ids)
    order by j.id;
 end;

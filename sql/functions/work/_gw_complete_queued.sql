@@ -3,7 +3,7 @@
 -- The trigger on freed queues would run once per queue, which costs a third of a queued job. So the trigger is switched
 -- off by gw.told, and this function checks all freed queues in one statement. It checks them now, not at the commit, so
 -- a worker must call it in a transaction of its own.
--- Locks: job rows by id, then queue rows by id.
+-- Locks: job rows by id, then queue rows by id, then slots.
 create or replace function {{.schema}}._gw_complete_queued(
   worker_id text,
   job_ids   bigint[],
@@ -34,16 +34,22 @@ begin
        and q.locked_by = worker_id
     returning q.id
   )
-  select array(select g.id from gone as g), array(select f.id from freed as f) into completed, freed;
+  select array(select g.id from gone as g),
+         array(select f.id from freed as f union all select g.job_queue_id from gone as g where g.job_queue_id < 0) -- groups
+    into completed, freed;
   perform set_config('gw.told', '', true);
 
   -- This is a separate statement, after the queues are free; see _gw_wake.
   if exists (select from unnest(freed) as f (queue_id)
-              where (select true
+              where f.queue_id < 0
+                 or (select true
                        from {{.schema}}._private_jobs as j
                       where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
                       limit 1)) then -- a lateral subquery; a join could read all jobs
     perform {{.schema}}._gw_wake(1);
+    if 0 > any (freed) then
+      perform {{.schema}}._gw_leave_lanes(completed);
+    end if;
   end if;
   return completed;
 end;

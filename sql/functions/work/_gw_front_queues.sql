@@ -83,7 +83,7 @@ begin
         select j.job_queue_id, j.priority, j.run_at, j.id,
                {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
           from {{.schema}}._private_jobs as j
-         where j.is_available and j.job_queue_id is not null
+         where j.is_available and j.job_queue_id > 0
            and (j.priority, j.run_at, j.id)
                < (coalesce(plain_priority, 32767), coalesce(plain_run_at, 'infinity'), coalesce(plain_id, 9223372036854775807))
          order by j.priority, j.run_at, j.id
@@ -112,7 +112,7 @@ begin
     with recursive queues (id, number) as (
       (select j.job_queue_id, 1
          from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id is not null
+        where j.is_available and j.job_queue_id > 0
         order by j.job_queue_id
         limit 1)
       union all
@@ -198,7 +198,7 @@ begin
             select j.job_queue_id
               from {{.schema}}._private_jobs as j
              where j.id = s.job_id and j.revision = s.revision
-               and j.is_available and j.job_queue_id is not null
+               and j.is_available and j.job_queue_id > 0
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                and not exists (
                      select from {{.schema}}._private_jobs as h
@@ -216,7 +216,7 @@ begin
     select min((select case when n.task_id = t.id then n.priority end
                   from (select j.task_id, j.priority
                           from {{.schema}}._private_jobs as j
-                         where j.is_available and j.job_queue_id is not null and (j.task_id, j.priority) >= (t.id, -32768)
+                         where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.id, -32768)
                          order by j.task_id, j.priority
                          limit 1) as n)), 1
       from unnest(task_ids) as t (id)
@@ -224,7 +224,7 @@ begin
     select (select min((select case when n.task_id = t.id then n.priority end
                           from (select j.task_id, j.priority
                                   from {{.schema}}._private_jobs as j
-                                 where j.is_available and j.job_queue_id is not null
+                                 where j.is_available and j.job_queue_id > 0
                                    and (j.task_id, j.priority) > (t.id, p.priority)
                                  order by j.task_id, j.priority
                                  limit 1) as n))
@@ -236,7 +236,7 @@ begin
            {{.schema}}._gw_suits(w.run_at, w.task_id, w.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
       from ((select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id is not null and task_ids is null
+              where j.is_available and j.job_queue_id > 0 and task_ids is null
               order by j.priority, j.run_at, j.id
               limit batch_size + 50)
             union all
@@ -248,7 +248,7 @@ begin
                      cross join lateral (
                            select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                              from {{.schema}}._private_jobs as j
-                            where j.is_available and j.job_queue_id is not null
+                            where j.is_available and j.job_queue_id > 0
                               and (j.task_id, j.priority, j.run_at, j.id) >= (t.id, p.priority, timestamptz '-infinity', 0)
                               and (j.task_id, j.priority, j.run_at, j.id) <= (t.id, p.priority, due, 9223372036854775807)
                             order by j.task_id, j.priority, j.run_at, j.id
@@ -259,7 +259,7 @@ begin
             union all
             (select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id is not null
+              where j.is_available and j.job_queue_id > 0
                 and j.priority > (select p.priority from queued_priorities as p where p.number = most_steps)
                 and j.task_id = any (task_ids) and j.run_at <= due
               order by j.priority, j.run_at, j.id
@@ -284,7 +284,7 @@ begin
   ), queues (id) as (
     (select j.job_queue_id
        from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is not null and not (select w.complete from walk as w)
+      where j.is_available and j.job_queue_id > 0 and not (select w.complete from walk as w)
       order by j.job_queue_id
       limit 1)
     union all
@@ -320,7 +320,7 @@ begin
                    and exists (select from priorities as p where p.run_at <= due) then 'all queues'
               when not exists (select from (select j.task_id
                                               from {{.schema}}._private_jobs as j
-                                             where j.is_available and j.job_queue_id is not null
+                                             where j.is_available and j.job_queue_id > 0
                                              order by j.priority, j.run_at, j.id
                                              limit 16) as f
                                 where (f.task_id = any (task_ids)) is not false) then 'all queues' -- the others do not suffice

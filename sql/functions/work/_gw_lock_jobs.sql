@@ -1,6 +1,8 @@
 -- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, suspects, forbidden
 -- flags of single tasks, or many index entries to skip. Returns the ctids of the jobs; their queues are already locked
 -- by the worker.
+-- While there are limits, _gw_lock_limited_jobs calls it: then no jobs in named queues are returned if queues_move, and the
+-- batch is chosen from limited, too, which are the ctids of locked jobs.
 -- The function takes priorities one by one, so it does not read past future jobs of a more urgent priority. The claim
 -- cursor skips the other entries that every claim would have to read.
 create or replace function {{.schema}}._gw_lock_jobs(
@@ -11,7 +13,9 @@ create or replace function {{.schema}}._gw_lock_jobs(
   task_forbidden_flags json,
   due                  timestamptz,
   claimed_at           timestamptz,
-  max_bytes            integer
+  max_bytes            integer,
+  queues_move          boolean default false,
+  limited              tid[]   default null
 )
   returns tid[]
   language plpgsql
@@ -59,7 +63,7 @@ begin
   select case when task_identifiers is not null then
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
          end,
-         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is not null),
+         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0) and not queues_move,
          exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
     into task_ids, queued, suspects;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
@@ -207,7 +211,9 @@ begin
                  order by j.priority, j.run_at, j.id
                  limit 1) as head
       ), fitting as materialized (
-        select case when batch_size = 1 then p.places else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
+        select case when limited is not null then {{.schema}}._gw_within_bytes({{.schema}}._gw_first_jobs(p.places || limited, batch_size), max_bytes)
+                    when batch_size = 1 then p.places
+                    else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
           from (select places || array(select h.place from heads as h where h.place is not null) as places) as p
       ), taken as (
         update {{.schema}}._private_job_queues as q
@@ -216,8 +222,9 @@ begin
                                   where h.place = any ((select f.places from fitting as f)::tid[])))
       )
       select f.places into places from fitting as f;
-    elsif batch_size > 1 then
-      places := {{.schema}}._gw_within_bytes(places, max_bytes);
+    elsif batch_size > 1 or limited is not null then
+      places := {{.schema}}._gw_within_bytes(
+        case when limited is null then places else {{.schema}}._gw_first_jobs(places || limited, batch_size) end, max_bytes);
     end if;
 
     -- Both statements skip the same entries, the second one only if the batch has places left.
@@ -267,5 +274,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
+comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, boolean, tid[]) is
   'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';

@@ -4,13 +4,14 @@
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
--- Locks: never waits. Locks queue rows before their head jobs; skips rows that other transactions have locked.
+-- Locks: never waits. Locks queue rows before their head jobs, and lanes before their jobs; skips rows that other
+-- transactions have locked.
 -- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
 -- burst. This function contains the ordinary case, jobs without a queue at the start of their index. _gw_lock_jobs
--- covers the other cases: named queues, many index entries to skip, forbidden flags of single tasks, and suspects,
+-- covers the other cases: named queues, limits, many index entries to skip, forbidden flags of single tasks, and suspects,
 -- which only get_job_alone returns.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
@@ -54,9 +55,10 @@ declare
 begin
   <<ordinary>>
   begin
-    -- One condition instead of three, because each costs a microsecond.
-    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
-       or (current_setting('gw.claim_cursor', true) = '') is not true then
+    -- One condition instead of three, because each costs a microsecond. Without limits _gw_fronts has no pages.
+    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null
+        and current_setting('gw.claim_cursor', true) = ''
+        and pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0) is not true then
       if (length(worker_id) between 1 and 128) is not true then
         raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
       elsif (batch_size >= 1) is not true then
@@ -67,6 +69,10 @@ begin
         perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
       end if;
       exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
+      if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then
+        exit ordinary when exists (select from {{.schema}}._gw_fronts as f
+                                    where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at));
+      end if;
       if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
         select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
           into task_ids, task_names
@@ -92,7 +98,7 @@ begin
                          from {{.schema}}._private_jobs as j
                         where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                                       and not exists (select from {{.schema}}._private_jobs as q
-                                                       where q.is_available and q.job_queue_id is not null))
+                                                       where q.is_available and q.job_queue_id > 0))
                           and j.is_available and j.job_queue_id is null
                           and {{.schema}}._gw_suits(
                                 j.run_at, j.task_id, j.flags, get_job_batch.now,
@@ -124,9 +130,15 @@ begin
     end if;
   end;
 
-  -- A job is in a queue or is a suspect, or this session has a cursor, or the first search found nothing.
-  places := {{.schema}}._gw_lock_jobs(
-    worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes);
+  -- A job is in a queue, has limits or is a suspect, or this session has a cursor, or the first search found nothing.
+  places := case
+    when pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0 then
+      {{.schema}}._gw_lock_jobs(
+        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes)
+    else
+      {{.schema}}._gw_lock_limited_jobs(
+        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes)
+  end;
   if cardinality(places) > 0 then
     return query
     with claimed as (
@@ -139,8 +151,10 @@ begin
     select c.id,
            (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
            c.payload,
-           case when c.job_queue_id is not null then
-             (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+           case when c.job_queue_id > 0 then
+                  (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+                when c.job_queue_id < 0 then
+                  (select g.queue_name from {{.schema}}._gw_groups as g where g.id = c.job_queue_id)
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision

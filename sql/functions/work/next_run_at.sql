@@ -4,6 +4,8 @@
 -- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
 -- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
 -- does not count, so the result is finite.
+-- Jobs with limits count from when their lanes may start them. If that is now, the result is soon: another claim held
+-- their lanes, or has not come to them.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -32,7 +34,7 @@ begin
                     limit 1),
                    (select j.priority
                      from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id is not null
+                    where j.is_available and j.job_queue_id > 0
                     order by j.priority
                     limit 1)), 1
       union all
@@ -43,7 +45,7 @@ begin
                     limit 1),
                    (select j.priority
                      from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id is not null and j.priority > p.priority
+                    where j.is_available and j.job_queue_id > 0 and j.priority > p.priority
                     order by j.priority
                     limit 1)), p.number + 1
         from priorities as p
@@ -66,7 +68,7 @@ begin
                             union all
                             (select true as queued, j.run_at, j.task_id
                                from {{.schema}}._private_jobs as j
-                              where j.is_available and j.job_queue_id is not null
+                              where j.is_available and j.job_queue_id > 0
                                 and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                               order by j.run_at
                               limit entries)) as j
@@ -80,6 +82,9 @@ begin
      limit 1;
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then -- without limits it has no pages
+    return least(first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
+  end if;
   return first.run_at;
 end;
 $$;

@@ -46,6 +46,9 @@ begin
   select array_agg(r.id), array_agg(r.job_queue_id) filter (where r.job_queue_id is not null)
     into renewed_ids, queue_ids
     from renewed as r;
+  if renewed_ids is not null then
+    update {{.schema}}._gw_slots as s set locked_at = renewed_at where s.job_id = any (renewed_ids);
+  end if;
   if queue_ids is not null then
     update {{.schema}}._private_job_queues as q
        set locked_at = renewed_at

@@ -133,6 +133,9 @@ begin
     from stale
    where j.id = stale.id;
   get diagnostics freed = row_count;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+  end if;
   return freed;
 end;
 $$;

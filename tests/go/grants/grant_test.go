@@ -42,7 +42,7 @@ func TestRevokeTakesFromSomeOrFromAll(t *testing.T) {
 	if err != nil || len(done.Granted) != 4 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if lines := strings.Join(q.effective("API"), "\n"); strings.Contains(lines, "producer") || strings.Contains(lines, "limited") ||
+	if lines := strings.Join(q.effective("API"), "\n"); strings.Contains(lines, "producer") || strings.Contains(lines, " limited") ||
 		strings.Contains(lines, "enqueue") || !strings.Contains(lines, "execute get_job_batch: worker") {
 		t.Errorf("left: %s", lines)
 	}

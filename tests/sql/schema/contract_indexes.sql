@@ -2,6 +2,7 @@
 --   jobs_no_queue_index has id as its third key, so that the order priority, run_at, id comes from it without a sort;
 --   _gw_queued_jobs is ours, and is the same for jobs in named queues;
 --   _gw_queued_tasks is ours, and is the same for those of each task;
+--   _gw_queued_jobs and _gw_queued_tasks leave out jobs with limits, whose job_queue_id is negative;
 --   _gw_queue_heads is ours, and finds the head job of each named queue.
 begin;
 select plan(1);
@@ -14,8 +15,8 @@ select results_eq(
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
   $$ values ('_gw_queue_heads'::name, 'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
-            ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
-            ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
+            ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
+            ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('jobs_key_key1',       'btree (key)'),
             ('jobs_main_index',     'btree (priority, run_at) INCLUDE (id, task_id, job_queue_id) WHERE (is_available = true)'),
             ('jobs_no_queue_index', 'btree (priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),

@@ -1,13 +1,59 @@
 -- Written by make snapshot: what differs in sql/functions from the snapshots before.
 
+-- Gone, or made anew with other arguments or results.
+select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
+select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
+select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],json,timestamp with time zone,timestamp with time zone,integer)');
+
+{{ template "fleet/_gw_suspects.sql" . }}
+{{ template "limits/_gw_lane_rooms.sql" . }}
+{{ template "limits/_gw_group.sql" . }}
+{{ template "limits/_gw_move_jobs.sql" . }}
+{{ template "limits/_gw_barred_tasks.sql" . }}
+{{ template "limits/_gw_lock_lanes.sql" . }}
+{{ template "limits/_gw_lock_limited_jobs.sql" . }}
+{{ template "limits/_gw_enter_lanes.sql" . }}
+{{ template "limits/_gw_leave_lanes.sql" . }}
+{{ template "limits/_gw_refund_starts.sql" . }}
+{{ template "limits/_gw_next_front_at.sql" . }}
+{{ template "limits/set_limit.sql" . }}
+{{ template "limits/drop_limit.sql" . }}
+{{ template "limits/override_lane.sql" . }}
+{{ template "limits/list_limits.sql" . }}
+{{ template "limits/pause.sql" . }}
+{{ template "limits/_gw_mend_lanes.sql" . }}
+{{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
+{{ template "produce/add_jobs.sql" . }}
+{{ template "work/next_run_at.sql" . }}
+{{ template "work/reset_stale_locks.sql" . }}
+{{ template "work/_gw_front_queues.sql" . }}
+{{ template "work/_gw_lock_first_queue.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
+{{ template "work/get_job_batch.sql" . }}
+{{ template "work/get_job_alone.sql" . }}
+{{ template "work/make_room.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
 {{ template "work/complete_job.sql" . }}
+{{ template "work/_gw_complete_queued.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
 {{ template "work/_gw_complete_claim.sql" . }}
+{{ template "work/_gw_held_job.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
+{{ template "limits/rate_limited.sql" . }}
+{{ template "work/renew_leases.sql" . }}
+{{ template "fleet/_gw_recover_jobs.sql" . }}
+{{ template "fleet/heartbeat.sql" . }}
 {{ template "cron/run_cron.sql" . }}
+{{ template "inspect/show_jobs.sql" . }}
+{{ template "inspect/why.sql" . }}
+{{ template "admin/reschedule_jobs.sql" . }}
+{{ template "admin/retry_jobs.sql" . }}
+{{ template "admin/force_unlock_workers.sql" . }}
+{{ template "admin/queue_depth.sql" . }}
+{{ template "admin/jobs_for_scaling.sql" . }}
+{{ template "grants/_gw_direct_roles.sql" . }}
 {{ template "doctor/_gw_find_two_phase_commit.sql" . }}
 {{ template "admin/doctor.sql" . }}
+{{ template "grants/_gw_api_calls.sql" . }}

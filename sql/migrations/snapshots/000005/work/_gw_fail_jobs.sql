@@ -73,7 +73,7 @@ begin
     into ids, states, run_ats, tried, maxima, queue_ids, retries, ready
     from failures as f;
   if queue_ids is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+    perform {{.schema}}._gw_free_queues(worker_id, queue_ids, ids);
   end if;
   if retries > 0 then
     perform {{.schema}}._gw_wake(ready);

@@ -25,11 +25,13 @@ comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is
   'Internal: raises GWWOB unless each id is given once and leases, if given, has one element per id.';
 
 -- Unlocks those of these queues that this worker holds. A trigger notifies sleeping workers if a job is waiting there.
+-- Negative numbers are groups: their jobs free slots.
 -- Locks: queue rows by id, for no key update, because producers above READ COMMITTED hold key locks (see
 -- _gw_hold_names).
 create or replace function {{.schema}}._gw_free_queues(
   worker_id text,
-  queue_ids integer[]
+  queue_ids integer[],
+  job_ids   bigint[]
 )
   returns void
   language plpgsql
@@ -39,6 +41,9 @@ create or replace function {{.schema}}._gw_free_queues(
   set jit = off
 as $$
 begin
+  if 0 > any (queue_ids) then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+  end if;
   perform from {{.schema}}._private_job_queues as q
     where q.id = any (queue_ids) and q.locked_by = worker_id
     order by q.id for no key update;
@@ -48,8 +53,8 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_free_queues(text, integer[]) is
-  'Internal: unlocks those of these queues that this worker holds.';
+comment on function {{.schema}}._gw_free_queues(text, integer[], bigint[]) is
+  'Internal: unlocks those of these queues that this worker holds, and frees the slots of these jobs.';
 
 -- Notifies workers if one of these jobs is ready. It is for a call that has left some of these jobs as they are: if it
 -- has waited for a row that another transaction was freeing, it holds that row now, and a worker that the other

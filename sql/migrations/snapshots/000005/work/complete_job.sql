@@ -1,6 +1,6 @@
 -- Completes a job: deletes its row and frees its queue.
 -- Acts only while the worker holds the job (by this lease, if one is given). Returns whether it did.
--- Locks: the job row, then its queue row.
+-- Locks: the job row, then its queue row or its slots.
 -- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.complete_job(
   worker_id text,
@@ -28,7 +28,7 @@ begin
     return false;
   end if;
   if queue_id is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, array[queue_id]);
+    perform {{.schema}}._gw_free_queues(worker_id, array[queue_id], array[job_id]);
   end if;
   return true;
 end;

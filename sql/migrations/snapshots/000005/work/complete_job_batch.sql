@@ -1,6 +1,6 @@
 -- Completes jobs: deletes their rows and frees their queues. Returns the ids of the completed jobs. This worker no
 -- longer held the jobs that are missing (by the lease beside them, if leases are given).
--- Locks: job rows by id, then queue rows by id.
+-- Locks: job rows by id, then queue rows by id, then slots.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.complete_job_batch(
   worker_id text,
@@ -67,6 +67,9 @@ begin
     select g.id from gone as g;
   end if;
   get diagnostics completed = row_count;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+  end if;
   if (completed = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid
     perform {{.schema}}._gw_wake_for(job_ids);

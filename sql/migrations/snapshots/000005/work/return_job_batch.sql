@@ -1,6 +1,6 @@
 -- Returns jobs to the queue, each as return_job does. Returns the new state of each job that it changed, as fail_job
 -- does. This worker no longer held the jobs that are missing (by the lease beside them, if leases are given).
--- Locks: job rows by id, then queue rows by id.
+-- Locks: job rows by id, then the lanes of limited jobs by id, then queue rows by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.return_job_batch(
   worker_id text,
@@ -47,8 +47,11 @@ begin
          array_agg(b.job_queue_id) filter (where b.job_queue_id is not null), count(*) filter (where b.is_ready)
     into ids, states, run_ats, tried, maxima, queue_ids, ready
     from back as b;
+  if 0 > any (queue_ids) then
+    perform {{.schema}}._gw_refund_starts(ids);
+  end if;
   if queue_ids is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+    perform {{.schema}}._gw_free_queues(worker_id, queue_ids, ids);
   end if;
   if ids is not null then
     perform {{.schema}}._gw_wake(ready);

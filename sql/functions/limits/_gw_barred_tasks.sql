@@ -1,0 +1,99 @@
+-- For claims: returns those of these tasks (null: all) whose jobs without limits may be claimed, and whether jobs in named queues may
+-- not. While jobs are moved because a limit has changed, none of them is claimed where it no longer belongs; the function
+-- moves some. is_paused: everything is paused.
+-- Locks: see _gw_move_jobs; never waits.
+create or replace function {{.schema}}._gw_barred_tasks(
+  wanted               text[],
+  out task_identifiers text[],
+  out queues_move      boolean,
+  out is_paused        boolean
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  moving text[];
+  all_of boolean;
+begin
+  task_identifiers := wanted;
+  queues_move := false;
+  is_paused := false;
+  if not exists (select from {{.schema}}._gw_fronts as f
+                  where f.barred_by is null and f.run_at = '-infinity' and f.group_id is null and f.lane_id is null) then
+    return;
+  end if;
+  if exists (select from {{.schema}}._gw_pauses as p where p.limit_name is null and coalesce(p.until, 'infinity') > clock_timestamp()) then
+    is_paused := true;
+    return;
+  end if;
+  perform {{.schema}}._gw_move_jobs();
+  select b.all_tasks, b.tasks, b.queues into all_of, moving, queues_move from {{.schema}}._gw_moving_tasks() as b;
+  if all_of then
+    task_identifiers := '{}';
+  elsif moving is not null then
+    task_identifiers := array(
+      select t.identifier
+        from {{.schema}}._private_tasks as t
+       where t.identifier <> all (moving) and (t.identifier = any (wanted)) is not false);
+  end if;
+  -- In one statement, which sees either nothing of a change and of a pause, or all of it.
+  delete from {{.schema}}._gw_fronts as f
+   where f.ctid = any (array(select w.ctid
+                               from {{.schema}}._gw_fronts as w
+                              where w.barred_by is null and w.run_at = '-infinity' and w.group_id is null and w.lane_id is null
+                                and not exists (select from {{.schema}}._gw_moves)
+                                and not exists (select from {{.schema}}._gw_pauses as p where p.limit_name is null)
+                                for update skip locked));
+end;
+$$;
+
+comment on function {{.schema}}._gw_barred_tasks(text[]) is
+  'Internal, for claims: returns the tasks whose jobs without limits may be claimed, and whether jobs in named queues may not.';
+
+-- Returns whose jobs outside of groups are not claimed because a limit is new, until they are moved: those of these tasks
+-- (null: of none), those without a queue of all tasks, and those in named queues of all tasks. Claims and why() call it.
+create or replace function {{.schema}}._gw_moving_tasks(
+  out all_tasks boolean,
+  out tasks     text[],
+  out queues    boolean
+)
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(bool_or(m.tasks is null and not m.queues), false),
+         array_agg(distinct u.task) filter (where u.task is not null),
+         coalesce(bool_or(m.tasks is null and m.queues), false)
+    from {{.schema}}._gw_moves as m
+    left join lateral unnest(m.tasks) as u (task) on true
+   where m.bars
+$$;
+
+comment on function {{.schema}}._gw_moving_tasks() is
+  'Internal: returns whose jobs outside of groups are not claimed until they are moved.';
+
+-- Returns the first so many of a claim's locked jobs.
+create or replace function {{.schema}}._gw_first_jobs(
+  places tid[],
+  most   integer
+)
+  returns tid[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  if cardinality(places) <= most then
+    return places;
+  end if;
+  return array(select j.ctid
+                 from {{.schema}}._private_jobs as j
+                where j.ctid = any (places)
+                order by j.priority, j.run_at, j.id
+                limit most);
+end;
+$$;
+
+comment on function {{.schema}}._gw_first_jobs(tid[], integer) is
+  'Internal: returns the first so many of a claim''s locked jobs.';

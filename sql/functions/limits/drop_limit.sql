@@ -1,0 +1,26 @@
+-- Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.
+-- Locks: the row of limits, so that only one transaction at a time changes them.
+-- Raises GWLNM.
+create or replace function {{.schema}}.drop_limit(
+  name text
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  old record;
+begin
+  update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
+  delete from {{.schema}}._gw_limits as i where i.name = name returning i.tasks, i.queues into old;
+  if not found then
+    raise exception 'There is no limit ''%''.', coalesce(name, 'null') using errcode = 'GWLNM';
+  end if;
+  delete from {{.schema}}._gw_pauses as p where p.limit_name = name;
+  perform {{.schema}}._gw_plan_move(old.tasks, old.queues is not null, false);
+end;
+$$;
+
+comment on function {{.schema}}.drop_limit(text) is
+  'Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.';

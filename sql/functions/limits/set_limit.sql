@@ -1,0 +1,129 @@
+-- Limits how many jobs run at once, and how many start per interval. Called again, it changes the limit of this name.
+-- tasks: the jobs of these tasks, all if null. queues: the jobs in named queues of this name, in which * stands for any
+-- characters; these queues are then not serial but as wide as the limit. Without queues: jobs without a queue.
+-- by: what gives each job its lane, for which the limit counts: null, one lane for all jobs; 'queue', the name of the
+-- queue; 'flag:tenant', the flag tenant:42 has the lane 42; 'payload:field', a field of the payload. A job without such a
+-- flag or field is not limited.
+-- max_running: how many jobs of a lane run at once. total_running: of all lanes together. rate, per, burst: how many jobs
+-- of a lane start per interval, and how many of them at once, by default rate. At least one of max_running, total_running
+-- and rate is given. A job to which several limits apply starts when all of them allow it.
+-- Claims that begin after the commit obey the limit. Jobs that are waiting then are moved into their lanes in steps by
+-- claims and heartbeats; until a job is moved it does not run. Limited jobs are claimed by our workers only: Node workers
+-- do not see them.
+-- Locks: the row of limits, so that only one transaction at a time changes them.
+-- Raises GWLVA.
+create or replace function {{.schema}}.set_limit(
+  name          text,
+  tasks         text[]   default null,
+  queues        text     default null,
+  by            text     default null,
+  max_running   integer  default null,
+  total_running integer  default null,
+  rate          integer  default null,
+  per           interval default null,
+  burst         integer  default null
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  wrong text := case
+    when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
+    when tasks = '{}' or array_position(tasks, null) is not null then 'tasks must be null or a list of names'
+    when max_running < 1 or total_running < 1 or rate < 1 or burst < 1 then 'its numbers must be at least 1'
+    when num_nonnulls(max_running, total_running, rate) = 0 then 'it needs max_running, total_running or rate'
+    when (rate is null) <> (per is null) then 'rate and per belong together'
+    when burst is not null and rate is null then 'burst needs a rate'
+    when per <= interval '0' or per > interval '1000 years' then 'per must be positive and at most 1000 years'
+    when by <> 'queue' and by !~ '^(flag|payload):.' then 'by must be queue, flag:... or payload:...'
+    when by = 'queue' and queues is null then 'by queue needs queues'
+    when by is null and max_running is not null and total_running is not null then 'without by, total_running is max_running'
+  end;
+begin
+  if wrong is not null then
+    raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
+  end if;
+  perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, false);
+end;
+$$;
+
+comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer) is
+  'Limits how many jobs run at once or start per interval; called again, changes the limit. tasks: the tasks it applies to, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which are then as wide as the limit; null: to jobs without a queue. by: what gives a job its lane: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate).';
+
+-- Implements set_limit() and the limits that pause() makes.
+create or replace function {{.schema}}._gw_put_limit(
+  name          text,
+  tasks         text[],
+  queues        text,
+  by            text,
+  max_running   integer,
+  total_running integer,
+  rate          integer,
+  per           interval,
+  burst         integer,
+  is_pause      boolean
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  old record;
+begin
+  update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
+  select i.id, i.tasks, i.queues, i.by as lanes_by, i.max_running, i.total_running, i.rate into old from {{.schema}}._gw_limits as i where i.name = name;
+  if found then
+    update {{.schema}}._gw_limits as i
+       set max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst
+     where i.id = old.id;
+    if (old.tasks, old.queues, old.lanes_by, old.max_running is null and old.rate is null, old.total_running is null)
+       is not distinct from (tasks, queues, by, max_running is null and rate is null, total_running is null) then
+      perform {{.schema}}._gw_look_at_lanes(array(
+        select l.id from {{.schema}}._gw_lanes as l where l.limit_id = old.id
+           and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id)));
+      perform {{.schema}}._gw_wake(1);
+      return;
+    end if;
+    -- Other jobs, or other lanes: a new limit takes the place of the old one.
+    delete from {{.schema}}._gw_limits as i where i.id = old.id;
+  end if;
+  insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, is_pause)
+  values (name, tasks, queues, by, max_running, total_running, rate, per, burst, is_pause);
+  perform {{.schema}}._gw_plan_move(tasks, queues is not null, true);
+  if old.id is not null and (old.tasks, old.queues is null) is distinct from (tasks, queues is null) then
+    perform {{.schema}}._gw_plan_move(old.tasks, old.queues is not null, false);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean) is
+  'Internal: implements set_limit() and the limits that pause() makes.';
+
+-- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: those in named queues, or those
+-- without a queue. If bars, a limit is new: until the move is complete, claims take none of these jobs outside of groups.
+create or replace function {{.schema}}._gw_plan_move(
+  tasks  text[],
+  queues boolean,
+  bars   boolean
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+  insert into {{.schema}}._gw_moves (tasks, queues, bars) values (tasks, queues, bars);
+  update {{.schema}}._gw_groups as g
+     set is_retired = true
+   where not g.is_retired and (g.tasks && tasks) is not false and (g.queue_name is not null) = queues;
+  -- A front without a group and a lane makes claims look.
+  insert into {{.schema}}._gw_fronts (priority, run_at, job_id) values (0, '-infinity', 0);
+  perform {{.schema}}._gw_wake(1);
+end;
+$$;
+
+comment on function {{.schema}}._gw_plan_move(text[], boolean, boolean) is
+  'Internal: makes claims and heartbeats move the jobs of these tasks into their groups.';

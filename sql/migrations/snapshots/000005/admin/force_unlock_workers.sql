@@ -1,0 +1,44 @@
+-- Frees every job and queue that these workers hold. It is only for workers that are known to be dead: the jobs of a
+-- worker that is alive would run a second time. The attempts count.
+-- Locks: job rows by id, then queue rows by id.
+create or replace function {{.schema}}.force_unlock_workers(
+  worker_ids text[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  freed   bigint;
+  limited bigint[];
+begin
+  with held as (
+    select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids) order by j.id for update
+  ), freed as (
+    update {{.schema}}._private_jobs as j
+       set attempts = least(j.attempts, j.max_attempts), locked_at = null, locked_by = null
+      from held
+     where j.id = held.id
+    returning j.id, j.job_queue_id
+  )
+  select count(*), array_agg(f.id) filter (where f.job_queue_id < 0) into freed, limited from freed as f;
+
+  with held as (
+    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update
+  )
+  update {{.schema}}._private_job_queues as q
+     set locked_at = null, locked_by = null
+    from held
+   where q.id = held.id;
+
+  if limited is not null then
+    perform {{.schema}}._gw_leave_lanes(limited);
+  end if;
+  if freed > 0 then
+    perform {{.schema}}._gw_wake(freed);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}.force_unlock_workers(text[]) is
+  'Frees every job and queue that these workers hold. Only for workers that are known to be dead: the jobs of a worker that is alive would run a second time.';

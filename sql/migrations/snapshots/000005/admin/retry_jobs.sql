@@ -1,0 +1,41 @@
+-- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
+-- unchanged. Skipped are running jobs, and jobs that were replaced or removed while they ran, because another job may exist
+-- in their place. (reschedule_jobs revives these all the same.) Once their worker has reported a failure, or a sweep has
+-- passed, these are failed jobs like others, and are not skipped.
+-- Locks: job rows by id.
+create or replace function {{.schema}}.retry_jobs(
+  job_ids bigint[]
+)
+  returns setof {{.schema}}._private_jobs
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  ready bigint;
+begin
+  return query
+  update {{.schema}}._private_jobs as j
+     set run_at     = case when j.attempts < j.max_attempts then least(j.run_at, now()) else now() end,
+         attempts   = case when j.attempts < j.max_attempts then j.attempts else 0 end,
+         updated_at = now()
+    from (select l.id
+            from {{.schema}}._private_jobs as l
+           where l.id = any (job_ids)
+             and l.locked_at is null
+             and l.attempts <= l.max_attempts
+           order by l.id
+             for update) as free
+   where j.id = free.id
+  returning j.*;
+  get diagnostics ready = row_count;
+  if ready > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+    perform {{.schema}}._gw_wake(ready);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}.retry_jobs(bigint[]) is
+  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: from then on they are failed jobs like others.';

@@ -1,0 +1,35 @@
+-- Returns which functions each kind of role may call, and which views it may read. enqueue, for producers, is not in
+-- the list. Functions that do not exist are ignored.
+create or replace function {{.schema}}._gw_api_calls()
+  returns table (kind text, call text)
+  language sql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select k.kind, c.call
+    from (values
+      ('worker', array[
+        'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
+        'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'make_room', 'next_run_at', 'fall_asleep', 'wake_up',
+        'still_in_flight', 'complete_job', 'complete_job_batch', 'fail_job', 'fail_job_batch', 'return_job',
+        'return_job_batch', 'return_unknown_jobs', 'rate_limited', 'backoff', 'run_cron', '_gw_complete_all', '_gw_complete_claim',
+        '_gw_complete_queued', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
+        'queue_depth']), -- the last for its metrics
+      ('scheduler', array[
+        'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_next', 'cron_between',
+        'cron_matches', 'cron_schedules', 'recurring_jobs']),
+      ('monitor', array[
+        'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
+        'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'doctor']),
+      ('admin', array[
+        'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
+        'list_queues', 'list_workers', 'doctor', 'cron_schedules', 'matching_job_ids', 'list_jobs', 'show_jobs',
+        'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
+        'reschedule_jobs', 'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',
+        'set_limit', 'drop_limit', 'override_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses', 'why'])
+    ) as k (kind, calls)
+   cross join unnest(k.calls) as c (call)
+$$;
+
+comment on function {{.schema}}._gw_api_calls() is
+  'Internal, for grants: returns which functions and views each kind of role gets.';

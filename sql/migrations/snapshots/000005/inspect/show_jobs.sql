@@ -1,0 +1,46 @@
+-- Returns all columns of these jobs, lowest id first. Ids without a job are ignored.
+create or replace function {{.schema}}.show_jobs(
+  job_ids bigint[]
+)
+  returns table (
+    id              bigint,
+    state           text,
+    task_identifier text,
+    queue_name      text,
+    key             text,
+    priority        smallint,
+    run_at          timestamptz,
+    attempts        smallint,
+    max_attempts    smallint,
+    last_error      text,
+    created_at      timestamptz,
+    updated_at      timestamptz,
+    locked_at       timestamptz,
+    locked_by       text,
+    revision        integer,
+    flags           jsonb,
+    payload         json
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+begin
+  return query
+  select j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), t.identifier,
+         coalesce(q.queue_name, g.queue_name), j.key,
+         j.priority, j.run_at, j.attempts, j.max_attempts, j.last_error, j.created_at, j.updated_at, j.locked_at,
+         j.locked_by, j.revision, j.flags, j.payload
+    from {{.schema}}._private_jobs as j
+    left join {{.schema}}._private_tasks as t on t.id = j.task_id
+    left join {{.schema}}._private_job_queues as q on q.id = j.job_queue_id
+    left join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
+   where j.id = any (job_ids)
+   order by j.id;
+end;
+$$;
+
+comment on function {{.schema}}.show_jobs(bigint[]) is
+  'Returns all columns of these jobs, payloads included, lowest id first. Ids without a job are ignored.';

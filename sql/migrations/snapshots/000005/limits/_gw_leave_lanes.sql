@@ -1,0 +1,91 @@
+-- For whatever ends or frees jobs, or makes them available in another way: claims look at their groups and at the lanes
+-- whose slots they had. Slots of jobs that still run remain, whoever runs them. If a job ends without this call, because
+-- its row was deleted by hand, its slots no longer count either, and a heartbeat finds them.
+-- Notifies the workers if it changes something. The function is security definer, because reschedule_jobs and
+-- force_unlock_workers run with the rights of their caller.
+-- Locks: slots.
+create or replace function {{.schema}}._gw_leave_lanes(
+  job_ids bigint[]
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  lanes  bigint;
+  fronts bigint;
+begin
+  with gone as (
+    delete from {{.schema}}._gw_slots as s
+     where s.job_id = any (job_ids)
+       and (select j.locked_at = s.locked_at from {{.schema}}._private_jobs as j where j.id = s.job_id) is not true
+    returning s.lane_id
+  )
+  insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
+  select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g;
+  get diagnostics lanes = row_count;
+  fronts := {{.schema}}._gw_put_fronts(job_ids);
+  if lanes + fronts > 0 then
+    perform {{.schema}}._gw_wake(1);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_leave_lanes(bigint[]) is
+  'Internal: makes claims look at the groups of these jobs and at the lanes whose slots they had.';
+
+-- Makes claims look at a group to which add_job is about to add a job. Null: the defaults of add_job. The function is
+-- security definer, because add_job runs with the rights of its caller.
+create or replace function {{.schema}}._gw_add_front(
+  group_id integer,
+  priority integer,
+  run_at   timestamptz
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into {{.schema}}._gw_fronts (group_id, priority, run_at, job_id)
+  values (group_id, coalesce(priority, 0), coalesce(run_at, now()), 0);
+end;
+$$;
+
+comment on function {{.schema}}._gw_add_front(integer, integer, timestamptz) is
+  'Internal: makes claims look at a group to which add_job is about to add a job.';
+
+-- Makes claims look at the groups of those of these jobs that are available. Returns how many places it adds. The function
+-- is security definer, because add_job runs with the rights of its caller.
+create or replace function {{.schema}}._gw_put_fronts(
+  job_ids bigint[]
+)
+  returns bigint
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  put bigint;
+begin
+  insert into {{.schema}}._gw_fronts (group_id, priority, run_at, job_id)
+  select distinct on (j.job_queue_id, j.priority) j.job_queue_id, j.priority, j.run_at, j.id
+    from {{.schema}}._private_jobs as j
+   where j.id = any (job_ids) and j.is_available and j.job_queue_id < 0
+   order by j.job_queue_id, j.priority, j.run_at, j.id;
+  get diagnostics put = row_count;
+  return put;
+end;
+$$;
+
+comment on function {{.schema}}._gw_put_fronts(bigint[]) is
+  'Internal: makes claims look at the groups of those of these jobs that are available.';

@@ -1,0 +1,74 @@
+-- Locks the jobs for get_job_batch while there are limits, with and without limits. Returns the ctids of the jobs; their
+-- queues are already locked by the worker, and their slots taken.
+-- Notifies the workers if it may have locked jobs without a limit that it does not return.
+-- Locks: lanes, then what _gw_lock_jobs locks, without waiting.
+create or replace function {{.schema}}._gw_lock_limited_jobs(
+  worker_id            text,
+  task_identifiers     text[],
+  batch_size           integer,
+  forbidden_flags      text[],
+  task_forbidden_flags json,
+  due                  timestamptz,
+  claimed_at           timestamptz,
+  max_bytes            integer
+)
+  returns tid[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+declare
+  task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
+  suspects      boolean;
+  barred        record;
+  laned         record; -- the jobs with limits
+  seen          integer[] := array[]::integer[];
+  places        tid[];
+begin
+  if not exists (select from {{.schema}}._gw_fronts as f where f.barred_by is null and f.run_at <= greatest(due, claimed_at)) then
+    return {{.schema}}._gw_lock_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes);
+  end if;
+
+  barred := {{.schema}}._gw_barred_tasks(task_identifiers);
+  if barred.is_paused then
+    return null;
+  end if;
+  select case when task_identifiers is not null then
+           array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
+         end,
+         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
+    into task_ids, suspects;
+  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
+    return null;
+  end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
+  end if;
+  for round in 1..20 loop -- each looks at twice as many groups
+    laned := {{.schema}}._gw_lock_lanes(
+      task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen);
+    exit when laned.group_ids is null or laned.places <> '{}';
+    perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due);
+    seen := seen || laned.group_ids;
+  end loop;
+
+  places := {{.schema}}._gw_lock_jobs(
+    worker_id, barred.task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
+    barred.queues_move, case when laned.places <> '{}' then laned.places end);
+  if laned.places <> '{}' then
+    perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due);
+    if cardinality(places) = batch_size then
+      perform {{.schema}}._gw_wake(1);
+    end if;
+  end if;
+  return places;
+end;
+$$;
+
+comment on function {{.schema}}._gw_lock_limited_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
+  'Internal: locks the jobs for get_job_batch while there are limits, and returns their ctids.';

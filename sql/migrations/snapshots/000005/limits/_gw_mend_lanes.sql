@@ -1,0 +1,49 @@
+-- For heartbeats: ends what is over although nothing has said so. Slots whose jobs no longer run are deleted, and claims
+-- look at their lanes: rows may be deleted by hand, and by Graphile Worker's functions. Pauses that have ended are removed.
+-- If a group is due and no worker takes its jobs, perhaps because none has their tasks, claims look again at the groups that
+-- wait for the same lanes.
+-- Locks: slots, skipping locked ones; for pauses what resume locks.
+create or replace function {{.schema}}._gw_mend_lanes()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  lane_ids integer[];
+begin
+  with gone as (
+    delete from {{.schema}}._gw_slots as s
+     where s.ctid = any (array(select l.ctid
+                                 from {{.schema}}._gw_slots as l
+                                where (select j.locked_at = l.locked_at from {{.schema}}._private_jobs as j where j.id = l.job_id) is not true
+                                  for update skip locked))
+    returning s.lane_id
+  )
+  select array_agg(distinct g.lane_id) into lane_ids from gone as g;
+  if lane_ids is not null then
+    perform {{.schema}}._gw_look_at_lanes(lane_ids);
+    perform {{.schema}}._gw_wake(1);
+  end if;
+  lane_ids := array(
+    select distinct u.lane
+      from (select g.lanes
+              from {{.schema}}._gw_fronts as f
+              join {{.schema}}._gw_groups as g on g.id = f.group_id
+             where f.barred_by is null and f.run_at <= clock_timestamp() and f.group_id is not null
+             order by f.run_at
+             limit 100) as g
+     cross join unnest(g.lanes) as u (lane)
+     where exists (select from {{.schema}}._gw_fronts as f where f.barred_by = u.lane));
+  if lane_ids <> '{}' then
+    perform {{.schema}}._gw_look_at_lanes(lane_ids);
+    perform {{.schema}}._gw_wake(1);
+  end if;
+  perform {{.schema}}.resume(p.task, p.queue_name, case when num_nulls(p.task, p.queue_name) = 2 then p.limit_name end, p.lane)
+     from (select p.* from {{.schema}}._gw_pauses as p where p.until < clock_timestamp() order by p.id for update skip locked) as p;
+end;
+$$;
+
+comment on function {{.schema}}._gw_mend_lanes() is
+  'Internal, for heartbeats: frees slots whose jobs no longer run, and removes pauses that have ended.';

@@ -1,0 +1,86 @@
+-- Returns the limits by name, without those of pause().
+create or replace function {{.schema}}.list_limits()
+  returns table (
+    name          text,
+    tasks         text[],
+    queues        text,
+    by            text,
+    max_running   integer,
+    total_running integer,
+    rate          integer,
+    per           interval,
+    burst         integer,
+    lanes         bigint,
+    running       bigint,
+    is_moving     boolean
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate),
+         (select count(*) from {{.schema}}._gw_lanes as l where l.limit_id = i.id and not l.is_total),
+         (select count(distinct s.job_id)
+            from {{.schema}}._gw_slots as s
+            join {{.schema}}._gw_lanes as l on l.id = s.lane_id
+            join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
+           where l.limit_id = i.id),
+         exists (select from {{.schema}}._gw_moves as m where (m.tasks && i.tasks) is not false)
+    from {{.schema}}._gw_limits as i
+   where not i.is_pause
+   order by i.name;
+end;
+$$;
+
+comment on function {{.schema}}.list_limits() is
+  'Returns the limits by name, each with its lanes, its running jobs, and whether jobs are still being moved into their lanes.';
+
+-- Returns the lanes of a limit after after_lane, by key, each with how many of its jobs run and wait, and why it starts no
+-- job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all jobs.
+-- Raises GWILM (max_rows is negative).
+create or replace function {{.schema}}.list_lanes(
+  limit_name text,
+  after_lane text    default null,
+  max_rows   integer default 100
+)
+  returns table (
+    lane        text,
+    is_total    boolean,
+    max_running integer,
+    rate        integer,
+    per         interval,
+    burst       integer,
+    running     bigint,
+    job_ids     bigint[],
+    reason      text,
+    until       timestamptz,
+    served_at   timestamptz
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  return query
+  select l.key, l.is_total, coalesce(l.max_running, case when l.is_total then i.total_running else i.max_running end),
+         coalesce(l.rate, i.rate), coalesce(l.per, i.per), coalesce(l.burst, i.burst, l.rate, i.rate),
+         coalesce(cardinality(h.job_ids), 0)::bigint, h.job_ids, r.reason, r.opens_at, l.served_at
+    from {{.schema}}._gw_limits as i
+    join {{.schema}}._gw_lanes as l on l.limit_id = i.id
+   cross join lateral {{.schema}}._gw_lane_rooms(array[l.id], clock_timestamp()) as r
+   cross join lateral (
+          select array_agg(s.job_id order by s.job_id) as job_ids
+            from {{.schema}}._gw_slots as s
+            join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
+           where s.lane_id = l.id) as h
+   where i.name = limit_name and (after_lane is null or l.key > after_lane)
+   order by l.key nulls first
+   limit max_rows;
+end;
+$$;
+
+comment on function {{.schema}}.list_lanes(text, text, integer) is
+  'Returns the lanes of a limit after after_lane, by key: what applies to each, the jobs that run in it, and why it starts no job now and until when.';

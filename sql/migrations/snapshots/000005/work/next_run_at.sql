@@ -1,0 +1,93 @@
+-- Returns when to search again: the earliest run_at after now() of a job that may be claimed then; null if there is
+-- none. The result may be too early, never too late. The function ignores whether a named queue is free. It reads past
+-- jobs of other tasks for 50 index entries only, or for 5000 if those are due within a second; otherwise many jobs of
+-- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
+-- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
+-- does not count, so the result is finite.
+-- Jobs with limits count from when their lanes may start them. If that is now, the result is soon: another claim held
+-- their lanes, or has not come to them.
+create or replace function {{.schema}}.next_run_at(
+  task_identifiers text[] default null
+)
+  returns timestamptz
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan -- because of the limit
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  task_ids integer[];
+  first    record;
+begin
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
+  for entries in 50 .. 5000 by 4950 loop
+    with recursive priorities (priority, number) as (
+      select least((select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is null
+                    order by j.priority
+                    limit 1),
+                   (select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id > 0
+                    order by j.priority
+                    limit 1)), 1
+      union all
+      select least((select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id is null and j.priority > p.priority
+                    order by j.priority
+                    limit 1),
+                   (select j.priority
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id > 0 and j.priority > p.priority
+                    order by j.priority
+                    limit 1)), p.number + 1
+        from priorities as p
+       where p.priority is not null and p.number < 500
+    )
+    select n.run_at, n.is_ours
+      into first
+      from (select coalesce(s.ours, s.ending) as run_at, s.ours is not null as is_ours
+              from priorities as p
+             cross join lateral (
+                    -- The first job of our tasks, or the entry where the search ended.
+                    select min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false) as ours,
+                           case when count(*) = entries then max(j.run_at) end as ending
+                      from ((select false as queued, j.run_at, j.task_id
+                               from {{.schema}}._private_jobs as j
+                              where j.is_available and j.job_queue_id is null
+                                and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
+                              order by j.run_at
+                              limit entries)
+                            union all
+                            (select true as queued, j.run_at, j.task_id
+                               from {{.schema}}._private_jobs as j
+                              where j.is_available and j.job_queue_id > 0
+                                and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
+                              order by j.run_at
+                              limit entries)) as j
+                     group by j.queued) as s
+            union all
+            select now() + interval '0.5 seconds', true
+              from priorities as p
+             where p.number = 500 and p.priority is not null) as n
+     where n.run_at is not null
+     order by n.run_at
+     limit 1;
+    exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
+  end loop;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then -- without limits it has no pages
+    return least(first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
+  end if;
+  return first.run_at;
+end;
+$$;
+
+comment on function {{.schema}}.next_run_at(text[]) is
+  'Returns the earliest run_at after now() of a waiting job of these tasks (all if null); null if there is none. A run_at of infinity does not count. The result may be too early, never too late.';

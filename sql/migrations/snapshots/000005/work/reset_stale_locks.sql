@@ -1,0 +1,144 @@
+-- Frees jobs and queues that their owner has held for longer than expiry, and returns the number of jobs. They may run
+-- again at once; the attempt counts. If a job lost its last attempt this way, last_error has the reason. A job that a
+-- trigger refuses to free stays locked, and the function raises a warning. A retired job (see _gw_retire) that a Node
+-- worker has unlocked gets attempts = max_attempts, which Graphile Worker's clean-up looks for.
+-- For owners that are not registered, such as Node workers, the expiry is at least four hours. A registered owner that
+-- was seen within the setting dead_after is alive and keeps its locks without limit.
+-- Locks: job rows by id, then queue rows by id; skips rows that other transactions have locked.
+-- Raises GWWEX unless expiry is positive and at most 1000 years.
+create or replace function {{.schema}}.reset_stale_locks(
+  expiry interval default '4 hours'
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set jit = off
+as $$
+declare
+  dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  job_ids    bigint[];
+  retired    bigint[];
+  freed      bigint   := 0;
+begin
+  perform {{.schema}}._gw_check_expiry(expiry);
+
+  -- One look at all the jobs for both.
+  select array_agg(j.id order by j.id) filter (where j.locked_at is not null),
+         array_agg(j.id order by j.id) filter (where j.locked_at is null)
+    into job_ids, retired
+    from {{.schema}}._private_jobs as j
+    left join {{.schema}}._gw_workers as w on w.id = j.locked_by
+   where {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+      or j.locked_at is null and j.attempts > j.max_attempts;
+  if job_ids is not null then
+    select f.freed into freed from {{.schema}}._gw_free_jobs(job_ids, null, expiry) as f;
+  end if;
+  if retired is not null then
+    begin
+      update {{.schema}}._private_jobs as j
+         set attempts = j.max_attempts
+        from (select l.id
+                from {{.schema}}._private_jobs as l
+               where l.id = any (retired) and l.locked_at is null and l.attempts > l.max_attempts
+               order by l.id
+                 for update skip locked) as free
+       where j.id = free.id;
+    exception when others then
+      if sqlstate in ('40001', '40P01', '55P03') then
+        raise;
+      end if;
+      raise warning 'Jobs that must not run again keep an attempt more than their maximum: %', sqlerrm;
+    end;
+  end if;
+
+  with stale as (
+    select q.id
+      from {{.schema}}._private_job_queues as q
+      left join {{.schema}}._gw_workers as w on w.id = q.locked_by
+     where {{.schema}}._gw_is_stale(q.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+     order by q.id
+       for no key update of q skip locked
+  )
+  update {{.schema}}._private_job_queues as q
+     set locked_at = null, locked_by = null
+    from stale
+   where q.id = stale.id;
+
+  if freed > 0 then
+    perform {{.schema}}._gw_wake(freed);
+  end if;
+  return freed;
+end;
+$$;
+
+comment on function {{.schema}}.reset_stale_locks(interval) is
+  'Frees jobs and queues locked for longer than expiry and returns the number of jobs. Owners that are not registered keep their locks for at least four hours; registered owners that were seen within the setting dead_after keep them. A job that a trigger refuses to free stays locked.';
+
+-- Returns whether a lock taken at this time is stale. worker and last_seen_at are those of the owner, null if it is not
+-- registered. The function sets no search_path, so that PostgreSQL inlines it.
+create or replace function {{.schema}}._gw_is_stale(
+  locked_at    timestamptz,
+  worker       text,
+  last_seen_at timestamptz,
+  expiry       interval,
+  dead_after   interval
+)
+  returns boolean
+  language sql
+  volatile
+as $$
+  select locked_at operator(pg_catalog.<) (
+           pg_catalog.now() operator(pg_catalog.-) case when worker is null then interval '4 hours' else greatest(expiry, dead_after) end)
+     and (worker is null or last_seen_at operator(pg_catalog.<) (pg_catalog.clock_timestamp() operator(pg_catalog.-) dead_after))
+$$;
+
+comment on function {{.schema}}._gw_is_stale(timestamptz, text, timestamptz, interval, interval) is
+  'Internal: returns whether a lock is stale.';
+
+-- Frees those of these jobs whose locks are stale, and returns their number.
+-- Locks: job rows by id; skips locked ones.
+create or replace function {{.schema}}._gw_reset_jobs(
+  job_ids bigint[],
+  expiry  interval
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  freed      bigint;
+begin
+  with stale as (
+    select j.id
+      from {{.schema}}._private_jobs as j
+      left join {{.schema}}._gw_workers as w on w.id = j.locked_by
+     where j.id = any (job_ids)
+       and {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+     order by j.id
+       for update of j skip locked
+  )
+  update {{.schema}}._private_jobs as j
+     set last_error = case when j.attempts = j.max_attempts
+                           then 'Worker ' || coalesce(j.locked_by, 'unknown') || ' reported no outcome of the last attempt.'
+                           else j.last_error end,
+         attempts   = least(j.attempts, j.max_attempts),
+         run_at     = greatest(j.run_at, now()),
+         locked_at  = null,
+         locked_by  = null
+    from stale
+   where j.id = stale.id;
+  get diagnostics freed = row_count;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+  end if;
+  return freed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_reset_jobs(bigint[], interval) is
+  'Internal, for reset_stale_locks(): frees those of these jobs whose locks are stale.';

@@ -1,0 +1,278 @@
+package interleave
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// noLanes removes all that a world with limits may have left. Truncated, because functions look at the sizes of the files.
+const noLanes = empty + `
+	truncate graphile_worker._gw_limits, graphile_worker._gw_lanes, graphile_worker._gw_groups, graphile_worker._gw_slots,
+	         graphile_worker._gw_fronts, graphile_worker._gw_moves, graphile_worker._gw_pauses;`
+
+// What worlds with limits are made of.
+const (
+	only     = `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 1);`
+	keyed    = `select graphile_worker.set_limit('keyed', tasks => array['a'], by => 'payload:k', max_running => 1, total_running => 2);`
+	crossing = only + `select graphile_worker.set_limit('both', tasks => array['a', 'b'], max_running => 2);`
+	rated    = `select graphile_worker.set_limit('rated', tasks => array['a'], rate => 1, per => '40 milliseconds');`
+	moved    = `do $$ begin while graphile_worker._gw_move_jobs() loop null; end loop; end $$;`
+	jobA     = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-01');`
+	jobA2    = `select graphile_worker.add_job('a', '{"k": 2}', run_at => '2020-01-02');`
+	jobB     = `select graphile_worker.add_job('b', '{"k": 1}', run_at => '2020-01-03');`
+	later    = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-04', priority => 1);`
+	runs     = `select from graphile_worker.get_job('w0');`
+)
+
+var lanePlaces = map[string]string{
+	"no limit":       noLanes + jobA + jobA2 + jobB,
+	"limit":          noLanes + only + moved + jobA + jobA2 + jobB,
+	"limit, running": noLanes + only + moved + jobA + jobA2 + jobB + later + runs,
+	"limit, moving":  noLanes + jobA + jobA2 + jobB + only,
+	"keys, running":  noLanes + keyed + moved + jobA + jobA2 + later + runs,
+	"crossing":       noLanes + crossing + moved + jobA + jobA2 + jobB + runs,
+	"rate":           noLanes + rated + moved + jobA + jobA2 + jobB,
+	"paused":         noLanes + only + moved + jobA + jobA2 + `select graphile_worker.pause(limit_name => 'one');`,
+	"paused by task": noLanes + jobA + jobA2 + jobB + `select graphile_worker.pause(task => 'a');` + moved,
+	"all are paused": noLanes + only + moved + jobA + jobB + `select graphile_worker.pause();`,
+	"limit, open":    noLanes + only + moved + jobA + runs + jobA2, // no claim has seen that the lane is full
+}
+
+var laneCalls = map[string]string{
+	"claim":        `select id from graphile_worker.get_job('w1')`,
+	"claim many":   `select id from graphile_worker.get_job_batch('w2', batch_size => 5)`,
+	"add":          jobA,
+	"add a batch":  `select id from graphile_worker.add_jobs(array[('a', '{"k": 1}', null, '2020-01-01', null, null, null, null)::graphile_worker.job_spec, ('b', '{}', null, null, null, 'x', null, null)::graphile_worker.job_spec])`,
+	"add by key":   `select id from graphile_worker.add_job('a', '{"k": 2}', job_key => 'k', job_key_mode => 'preserve_run_at')`,
+	"complete":     `select graphile_worker.complete_job('w0', 1)`,
+	"late":         `select graphile_worker.complete_job('w0', 1, (select at from interleave.lease))`,
+	"complete two": `select from graphile_worker.complete_job_batch('w0', array[1, 2])`,
+	"claim's end":  `select graphile_worker._gw_complete_claim('w0', array[1], (select at from interleave.lease))`,
+	"fail":         `select from graphile_worker.fail_job('w0', 1, 'broken')`,
+	"return":       `select from graphile_worker.return_job('w0', 1)`,
+	"renew":        `select from graphile_worker.renew_leases('w0', array[1], array[(select graphile_worker._gw_lease(j.locked_at) from graphile_worker._private_jobs as j where j.id = 1)], older_than => '0')`,
+	"unlock":       `select graphile_worker.force_unlock_workers(array['w0'])`,
+	"reschedule":   `select from graphile_worker.reschedule_jobs(array[2], run_at => '2020-01-05')`,
+	"remove":       `delete from graphile_worker._private_jobs where id = 1`,
+	"limited":      `select graphile_worker.rate_limited('w0', 1, null, '10 milliseconds')`,
+	"set":          `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 1)`,
+	"widen":        `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 2)`,
+	"set for both": `select graphile_worker.set_limit('two', tasks => array['a', 'b'], max_running => 1)`,
+	"drop":         `select graphile_worker.drop_limit('one') where exists (select from graphile_worker._gw_limits where name = 'one')`,
+	"pause":        `select graphile_worker.pause(task => 'a')`,
+	"pause all":    `select graphile_worker.pause()`,
+	"resume":       `select graphile_worker.resume(limit_name => 'one'), graphile_worker.resume(task => 'a'), graphile_worker.resume()`,
+	"move":         `select graphile_worker._gw_move_jobs()`,
+	"mend":         `select graphile_worker._gw_mend_lanes()`,
+}
+
+func laneWorld(where string, sessions ...string) world {
+	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: lanePlaces[where]}
+	for _, text := range sessions {
+		sql := laneCalls[text]
+		if w.setup == "" || sql == "" {
+			panic(w.name)
+		}
+		w.sessions = append(w.sessions, transaction{calls: []call{{name: text, sql: sql}}})
+	}
+	return w
+}
+
+// laneWorlds returns a world for each place and each two calls if all worlds are to run, and those where most can go wrong.
+func laneWorlds() (all []world) {
+	all = []world{
+		laneWorld("limit", "claim", "claim many"),
+		laneWorld("limit, open", "claim", "complete"),
+		laneWorld("limit, running", "late", "unlock"),
+		laneWorld("limit, running", "renew", "claim"),
+		laneWorld("crossing", "complete", "claim many"),
+		laneWorld("keys, running", "fail", "claim many"),
+		laneWorld("no limit", "set", "claim"),
+		laneWorld("no limit", "set", "add"),
+		laneWorld("limit, running", "drop", "complete"),
+		laneWorld("limit, open", "claim", "complete", "claim many"),
+		laneWorld("limit, moving", "move", "claim", "add"),
+		laneWorld("no limit", "pause", "claim", "move"),
+		laneWorld("all are paused", "resume", "claim", "move"),
+		laneWorld("paused by task", "resume", "move", "claim many"),
+	}
+	if *forFlag != 0 {
+		return all
+	}
+	for where := range lanePlaces {
+		for a := range laneCalls {
+			for b := range laneCalls {
+				if a <= b {
+					all = append(all, laneWorld(where, a, b))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func TestLanesAreNeverOverfullAndNoJobIsLost(t *testing.T) {
+	checkAll(t, laneWorlds(), everyOrderOfLanes(t))
+}
+
+// everyOrderOfLanes runs a world in every order, and looks after each what its limits have come to.
+func everyOrderOfLanes(t *testing.T) checker {
+	return func(d *driver, w world, _ *rand.Rand, _ ...judge) (findings []*finding, did tally, err error) {
+		steps, runs, orders := d.steps, d.runs, 0
+		err = d.explore(t.Context(), w, *mostFlag, func(order []int) error {
+			orders++
+			o, err := d.outcome(t.Context())
+			if err != nil {
+				return err
+			}
+			fault, err := judgeLanes(t.Context(), d)
+			if fault != "" && len(findings) == 0 {
+				findings = append(findings, &finding{w, fault, o, append([]int{}, order...), d.trace, 1})
+			}
+			return err
+		})
+		if err != nil {
+			err = fmt.Errorf("%s: %w", w.name, err)
+		}
+		return findings, tally{1, orders, d.runs - runs, d.steps - steps}, err
+	}
+}
+
+// running is a limit's jobs that run, by the key of the limit: computed from the jobs, not from lanes.
+const running = `
+	with limited as (
+	  select i.name, i.max_running, i.total_running, i.is_pause, j.id, j.locked_at,
+	         case when i.by is not null then j.payload ->> 'k' else '' end as key
+	    from graphile_worker._gw_limits as i
+	    join graphile_worker._private_tasks as t on t.identifier = any (i.tasks)
+	    join graphile_worker._private_jobs as j on j.task_id = t.id
+	), held as (
+	  select l.name, l.key, min(l.max_running) as most, count(l.locked_at) as running from limited as l group by l.name, l.key
+	  union all
+	  select l.name, null, min(l.total_running), count(l.locked_at) from limited as l group by l.name
+	)`
+
+// judgeLanes lets a worker claim all that it may, again and again, and completes what runs, one by one. It says what is wrong.
+func judgeLanes(ctx context.Context, d *driver) (string, error) {
+	ask := func(sql string) (string, error) {
+		text, err := run(ctx, d.control, sql)
+		return strings.TrimSpace(text), err
+	}
+	over := running + ` select format('the limit %s, %s, has %s jobs at once', h.name, h.key, h.running) from held as h where h.running > h.most limit 1`
+	overfull, err := ask(over)
+	if err != nil {
+		return "", err
+	}
+	changes, err := ask("select count(*) from graphile_worker._gw_moves")
+	if err != nil {
+		return "", err
+	}
+	if overfull != "" && changes == "0" && !changesLimits(d.world) {
+		return overfull, nil
+	}
+	if _, err := ask(laneCalls["resume"]); err != nil {
+		return "", err
+	}
+	for range 30 {
+		if fault, err := claimAll(ctx, ask); fault != "" || err != nil {
+			return fault, err
+		}
+		if overfull == "" {
+			if fault, err := ask(over); fault != "" || err != nil {
+				return fault, err
+			}
+		}
+		left, err := ask("select count(*) from graphile_worker._private_jobs where locked_at is not null or is_available and run_at <= now()")
+		if err != nil {
+			return "", err
+		}
+		if left == "0" {
+			return "", nil
+		}
+		if _, err := ask(`select graphile_worker.complete_job(j.locked_by, j.id)
+			from (select * from graphile_worker._private_jobs where locked_at is not null order by id limit 1) as j`); err != nil {
+			return "", err
+		}
+		if overfull, err = ask(over); err != nil {
+			return "", err
+		}
+	}
+	return "the jobs do not come to an end", nil
+}
+
+// claimAll claims what may be claimed, and says which due job was not although no limit holds it.
+func claimAll(ctx context.Context, ask func(string) (string, error)) (string, error) {
+	for idle := 0; idle < 20; {
+		got, err := ask(`select id from graphile_worker.get_job('drain')`)
+		if err != nil {
+			return "", err
+		}
+		if got != "" {
+			idle = 0
+			continue
+		}
+		soon, err := ask(`select coalesce(graphile_worker.next_run_at() < clock_timestamp() + interval '1 second', false)`)
+		if err != nil || soon == "f" {
+			lost := ""
+			if err == nil {
+				lost, err = ask(running + ` select format('job %s is due, and no claim takes it', j.id)
+					from graphile_worker._private_jobs as j
+				   where j.is_available and j.run_at <= now()
+				     and not exists (select from limited as l join held as h on h.name = l.name and coalesce(h.key, l.key) = l.key
+				                      where l.id = j.id and h.running >= h.most)
+				   limit 1`)
+			}
+			return lost, err
+		}
+		idle++
+		timer := time.NewTimer(10 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return "", ctx.Err()
+		}
+	}
+	return "next_run_at says that there is a job, and no claim takes it", nil
+}
+
+// changesLimits returns whether a world changes limits, after which the jobs that run already may be more.
+func changesLimits(w world) bool {
+	for _, t := range w.sessions {
+		switch t.calls[0].name {
+		case "set", "set for both", "widen", "drop", "pause":
+			return true
+		}
+	}
+	return false
+}
+
+// What claims and outcomes do so that no job is lost, and no lane overfull, is needed.
+func TestMistakesInLanesAreFound(t *testing.T) {
+	for _, m := range []struct {
+		mutant
+		world world
+	}{
+		{mutant{name: "a claim does not lock the lanes of a group", function: "_gw_lock_lanes",
+			sound: "where l.id = any (g.lanes) for no key update skip locked", broken: "where l.id = any (g.lanes)"},
+			laneWorld("limit", "claim", "claim many")},
+		{mutant{name: "completions wake nobody", function: "_gw_free_queues", sound: "if 0 > any (queue_ids) then", broken: "if false then"},
+			laneWorld("limit, running", "complete", "claim")},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			d := newTestDriverOf(t, m.apply)
+			findings, did, err := everyOrderOfLanes(t)(d, m.world, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(findings) == 0 {
+				t.Errorf("%s: not found in %s", m.world.name, did)
+			}
+		})
+	}
+}

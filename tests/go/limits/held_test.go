@@ -1,0 +1,57 @@
+package limits
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// A slot that becomes free while a claim holds its lane, and has seen it full, is used by a later claim.
+func TestASlotThatFreesWhileAClaimHoldsItsLaneIsUsed(t *testing.T) {
+	if got := claimAfterAHeldLane(t, "", ""); got != "3" {
+		t.Errorf("the claim takes %q", got)
+	}
+}
+
+func TestFrontsOfLanesThatOthersHoldMustStay(t *testing.T) {
+	got := claimAfterAHeldLane(t, "where f.lane_id = any (freed) and f.run_at <= claimed_at", "where f.lane_id is not null and f.run_at <= claimed_at")
+	if got != "" {
+		t.Errorf("the claim takes %q although the front was deleted", got)
+	}
+}
+
+// claimAfterAHeldLane returns the payload of the job that is claimed after all of this.
+func claimAfterAHeldLane(t *testing.T, sound, broken string) string {
+	t.Helper()
+	url := pgtest.Database(t)
+	pool := pgtest.Pool(t, url)
+	if sound != "" {
+		if err := pgtest.Mutate(t.Context(), pool, "_gw_lock_lanes", sound, broken); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pgtest.Exec(t, pool, `
+		select graphile_worker.set_limit('one', tasks => '{a}', max_running => 1);
+		select graphile_worker.set_limit('other', tasks => '{b}', max_running => 1);
+		select graphile_worker._gw_move_jobs() from generate_series(1, 9);
+		select graphile_worker.add_job('a', '1', run_at => '2020-01-01'), graphile_worker.add_job('b', '2', run_at => '2020-01-02');
+		select graphile_worker.get_job_batch('holder', batch_size => 2);
+		select graphile_worker.add_job('a', '3', run_at => '2020-01-03'), graphile_worker.add_job('b', '4', run_at => '2020-01-04')`)
+
+	// This claim sees the lane full, and puts its front at the commit.
+	tx, err := pool.BeginTx(t.Context(), pgx.TxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "select graphile_worker.get_job('first', '{a}')"); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Exec(t, pool, "select graphile_worker.complete_job('holder', id) from graphile_worker.jobs where locked_by = 'holder'")
+	pgtest.Exec(t, pool, "select graphile_worker.get_job('second', '{b}')")
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return pgtest.Value[string](t, pool, "select coalesce((select payload::text from graphile_worker.get_job('third', '{a}')), '')")
+}

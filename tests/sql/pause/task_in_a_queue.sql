@@ -1,0 +1,30 @@
+-- A paused task is paused in named queues, too; the other jobs of these queues go on.
+begin;
+select plan(6);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.next()
+  returns text
+  language sql
+as $$
+  select get_job_batch('worker', '{none}') from generate_series(1, 6); -- moves jobs
+  with claimed as materialized (select b.id, b.payload::text as payload, b.queue_name from get_job_batch('worker', batch_size => 100) as b),
+       done as (select complete_job('worker', c.id) from claimed as c)
+  select concat_ws(' ', (select string_agg(concat_ws(' in ', c.payload, c.queue_name), ', ' order by c.payload) from claimed as c),
+                   (select max('') from done));
+$$;
+
+select add_job('a', '1', 'q'), add_job('b', '2', 'q'), add_job('a', '3');
+select pause(task => 'a', reason => 'a migration');
+select is(trim(pg_temp.next()), '2 in q', 'only jobs of other tasks start');
+select add_job('a', '4', 'q');
+select is(trim(pg_temp.next()), '', 'new ones do not either');
+select results_eq($$ select distinct w.reason, w.detail ~ 'The task a is paused by .* a migration' from jobs as j, why(j.id) as w $$,
+                  $$ values ('paused', true) $$, 'why() says so');
+select resume(task => 'a');
+select is(trim(pg_temp.next()), '1 in q, 3', 'when it is resumed, its queues are serial');
+select is(trim(pg_temp.next()), '4 in q', 'and in order');
+select is_empty($$ select 1 from _gw_fronts union all select 1 from _gw_limits union all select 1 from _gw_groups $$, 'nothing is left');
+
+select * from finish();
+rollback;

@@ -1,0 +1,44 @@
+-- What is paused does not start until it is resumed or the pause has ended; everything else does.
+begin;
+select plan(13);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.next()
+  returns text
+  language sql
+as $$
+  select get_job_batch('worker', '{none}') from generate_series(1, 4); -- moves jobs
+  with claimed as materialized (select b.id, b.payload::text as payload from get_job_batch('worker', batch_size => 100) as b)
+  select coalesce(string_agg(c.payload, ' ' order by c.payload), '') from claimed as c;
+$$;
+
+select add_job('a', '1'), add_job('b', '2'), add_job('b', '3', 'queue');
+select pause(task => 'a', reason => 'a migration');
+select is(pg_temp.next(), '2 3', 'a task');
+select results_eq($$ select task, queue, limit_name, lane, reason, author = session_user from list_pauses() $$,
+                  $$ values ('a', null::text, null::text, null::text, 'a migration', true) $$, 'is in the list');
+select add_job('a', '4');
+select is(pg_temp.next(), '', 'new jobs, too');
+select is(next_run_at(), null, 'nobody has to look');
+select ok(resume(task => 'a'), 'it is resumed');
+select is(pg_temp.next(), '1 4', 'and its jobs start');
+select ok(not resume(task => 'a'), 'nothing is left to resume');
+select force_unlock_workers('{worker}');
+
+select pause(queue => 'queue', until => clock_timestamp() + interval '1 hour');
+select is(pg_temp.next(), '1 2 4', 'a queue');
+update _gw_pauses set until = clock_timestamp() - interval '1 second';
+select _gw_mend_lanes();
+select is(pg_temp.next(), '3', 'until its end, which a heartbeat sees');
+select force_unlock_workers('{worker}');
+
+select pause(reason => 'all of it');
+select is(pg_temp.next(), '', 'everything');
+select ok(next_run_at() is null, 'nobody has to look');
+select resume();
+select is(pg_temp.next(), '1 2 3 4', 'and all of it again');
+select is_empty($$ select 1 from _gw_fronts union all select 1 from _gw_limits union all select 1 from _gw_moves union all select 1 from _gw_pauses $$,
+                'nothing is left');
+
+select * from finish();
+rollback;
