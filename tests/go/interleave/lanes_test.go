@@ -100,7 +100,7 @@ func laneWorlds() (all []world) {
 		laneWorld("all are paused", "resume", "claim", "move"),
 		laneWorld("paused by task", "resume", "move", "claim many"),
 	}
-	if *forFlag != 0 {
+	if budget() != 0 {
 		return all
 	}
 	for where := range lanePlaces {
