@@ -27,7 +27,7 @@ select results_eq(
             ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'), ('list_jobs'),
             ('list_lanes'), ('list_limits'), ('list_pauses'), ('list_queues'), ('list_tasks'),
             ('list_workers'), ('make_room'), ('matching_job_ids'), ('next_run_at'), ('override_lane'), ('pause'), ('permanently_fail_jobs'),
-            ('queue_depth'), ('queue_stats'), ('rate_limited'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'),
+            ('queue_depth'), ('queue_stats'), ('rate_limited'), ('rate_limited_batch'), ('register_worker'), ('remove_job'), ('renew_leases'), ('reschedule_jobs'),
             ('reset_stale_locks'), ('resume'), ('retry_jobs'),
             ('return_job'), ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('set_limit'), ('set_setting'), ('setting'), ('show_jobs'), ('skip_reasons'), ('stale_sweep'),
             ('still_in_flight'), ('wake_up'), ('why') $$,
