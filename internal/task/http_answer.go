@@ -38,6 +38,9 @@ func (p *poster) judge(ctx context.Context, response *http.Response) error {
 		return shim.Discard(failure)
 	}
 	if delay, ok := retryAfter(response.Header, time.Now()); ok {
+		if response.StatusCode == http.StatusTooManyRequests && delay > 0 {
+			return fmt.Errorf("%s (%w)", message, shim.RateLimited(delay))
+		}
 		return shim.RetryIn(delay, failure)
 	}
 	return failure

@@ -56,11 +56,12 @@ func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
 
 // reply is the answer of a persistent program, a line of JSON: either ok or an error.
 type reply struct {
-	ID        *int64   `json:"id"`
-	OK        bool     `json:"ok"`
-	Error     *string  `json:"error"`
-	Permanent bool     `json:"permanent"`
-	RetryIn   *float64 `json:"retry_in"` // seconds
+	ID          *int64   `json:"id"`
+	OK          bool     `json:"ok"`
+	Error       *string  `json:"error"`
+	Permanent   bool     `json:"permanent"`
+	RetryIn     *float64 `json:"retry_in"`     // seconds
+	RateLimited bool     `json:"rate_limited"` // with retry_in: no job of its lanes starts before that
 }
 
 const stdoutHint = "stdout is for answers only, the program must log to stderr"
@@ -79,6 +80,8 @@ func readReply(line []byte, id int64) (reply, error) {
 		return r, fmt.Errorf("it answered for job %d instead of job %d", *r.ID, id)
 	case r.OK == (r.Error != nil):
 		return r, fmt.Errorf("its answer must have either ok or error: %s", excerpt(line))
+	case r.RateLimited && (r.OK || r.Permanent || r.RetryIn == nil || *r.RetryIn <= 0):
+		return r, fmt.Errorf("its answer has rate_limited, which needs a positive retry_in and excludes ok and permanent: %s", excerpt(line))
 	}
 	return r, nil
 }
@@ -105,11 +108,15 @@ func (r reply) outcome() error {
 	if *r.Error == "" {
 		err = errors.New("failed without an error message")
 	}
-	switch {
-	case r.Permanent:
+	if r.Permanent {
 		return shim.Discard(err)
-	case r.RetryIn != nil:
-		return shim.RetryIn(min(max(seconds.Duration(*r.RetryIn), 0), maxRetryIn), err)
 	}
-	return err
+	if r.RetryIn == nil {
+		return err
+	}
+	delay := min(max(seconds.Duration(*r.RetryIn), 0), maxRetryIn)
+	if r.RateLimited {
+		return fmt.Errorf("%w (%w)", err, shim.RateLimited(delay))
+	}
+	return shim.RetryIn(delay, err)
 }

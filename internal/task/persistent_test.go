@@ -108,6 +108,10 @@ func TestAnAnswerSaysWhatBecomesOfAJob(t *testing.T) {
 		"retry":          {`"error":"busy","retry_in":1.5`, shim.RetryIn(1500*time.Millisecond, errors.New("busy"))},
 		"retry at once":  {`"error":"busy","retry_in":-1`, shim.RetryIn(0, errors.New("busy"))},
 		"retry too late": {`"error":"busy","retry_in":1e30`, shim.RetryIn(365*24*time.Hour, errors.New("busy"))},
+		"rate limited": {
+			`"error":"busy","retry_in":1.5,"rate_limited":true`,
+			fmt.Errorf("%w (%w)", errors.New("busy"), shim.RateLimited(1500*time.Millisecond)),
+		},
 		"further keys":   {`"ok":true,"took":3`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +134,10 @@ func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
 		"another job": {`echo '{"id":1,"ok":true}'`, "the task's program: it answered for job 1 instead of job 7"},
 		"neither":     {`echo "{\"id\":$id}"`, `the task's program: its answer must have either ok or error: {"id":7}`},
 		"both":        {`echo "{\"id\":$id,\"ok\":true,\"error\":\"x\"}"`, `the task's program: its answer must have either ok or error: {"id":7,"ok":true,"error":"x"}`},
+		"rate limited until when?": {
+			`echo "{\"id\":$id,\"error\":\"x\",\"rate_limited\":true}"`,
+			`the task's program: its answer has rate_limited, which needs a positive retry_in and excludes ok and permanent: {"id":7,"error":"x","rate_limited":true}`,
+		},
 		"too long":    {`head -c 70000 /dev/zero | tr '\0' x; echo`, "the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
 		"complaint":   {`echo bad >&2; echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
 	} {

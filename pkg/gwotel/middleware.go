@@ -63,7 +63,7 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 		outcome = shim.OutcomeLeaseLost
 	case errors.Is(cause, shim.ErrCanceled) && err != nil:
 		outcome = shim.OutcomePermanentlyFailed
-	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed:
+	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed && outcome != shim.OutcomeRateLimited:
 		outcome = shim.OutcomeReturned
 	}
 	span.SetAttributes(attribute.String("gw.job.requested_outcome", string(outcome)))

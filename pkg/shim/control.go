@@ -62,6 +62,24 @@ func (e *SnoozeError) Error() string { return fmt.Sprintf("snoozed for %s", e.De
 
 func (e *SnoozeError) ask(o *outcome) { o.verdict, o.snoozed, o.delay = returned, true, &e.Delay }
 
+// RateLimitedError returns a job that a service has refused for now. Create it with [RateLimited].
+type RateLimitedError struct{ RetryAfter time.Duration }
+
+// RateLimited returns an error with which a handler reports that the service it calls accepts no more requests until
+// retryAfter has passed, such as by the HTTP status 429 with Retry-After. The attempt does not count, and last_error is
+// unchanged. If limits apply to the job (see the SQL function set_limit), none of the jobs in its lanes starts before
+// then, in any worker; a job without limits does not start before then itself. retryAfter counts from when the database
+// records it, and is at least a millisecond. The error may be wrapped.
+//
+// A job that is refused each time never fails. To end it at some point, check [Job.CreatedAt].
+func RateLimited(retryAfter time.Duration) error {
+	return &RateLimitedError{RetryAfter: max(retryAfter, time.Millisecond)}
+}
+
+func (e *RateLimitedError) Error() string { return fmt.Sprintf("rate limited for %s", e.RetryAfter) }
+
+func (e *RateLimitedError) ask(o *outcome) { o.verdict, o.delay = rateLimited, &e.RetryAfter }
+
 func textOr(err error, text string) string {
 	if err == nil {
 		return text

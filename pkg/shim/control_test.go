@@ -141,12 +141,13 @@ func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 		returned  error
 		waiting   int // jobs that wait after that
 	}{
-		"a replaced job snoozes":  {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.Snooze(0), 1},
-		"a replaced job retries":  {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RetryIn(0, again), 1},
-		"a replaced job fails":    {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, again, 1},
-		"a removed job snoozes":   {`remove_job('k')`, shim.Snooze(0), 0},
-		"a removed job fails":     {`remove_job('k')`, again, 0},
-		"a canceled job's snooze": {`cancel_jobs(array(select id from graphile_worker.jobs))`, shim.Snooze(0), 0},
+		"a replaced job snoozes":         {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.Snooze(0), 1},
+		"a replaced job retries":         {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RetryIn(0, again), 1},
+		"a replaced job fails":           {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, again, 1},
+		"a removed job snoozes":          {`remove_job('k')`, shim.Snooze(0), 0},
+		"a replaced job is rate limited": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RateLimited(1), 1},
+		"a removed job fails":            {`remove_job('k')`, again, 0},
+		"a canceled job's snooze":        {`cancel_jobs(array(select id from graphile_worker.jobs))`, shim.Snooze(0), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
@@ -250,6 +251,7 @@ func TestWhatAHandlerWantsGivesWayToAShutdown(t *testing.T) {
 		"discard": {err: shim.Discard(errors.New("cut"))},
 		"retry":   {err: shim.RetryIn(time.Hour, errors.New("cut"))},
 		"snooze":  {err: shim.Snooze(time.Hour), snoozed: true},
+		"limited": {err: shim.RateLimited(time.Hour), snoozed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
@@ -281,6 +283,8 @@ func TestRequestsUnwrapToWhatTheyWrap(t *testing.T) {
 		"discarded":                  shim.Discard(nil),
 		"retry in 1m0s":              shim.RetryIn(time.Minute, nil),
 		"snoozed for 1m0s":           shim.Snooze(time.Minute),
+		"rate limited for 1m0s":      shim.RateLimited(time.Minute),
+		"rate limited for 1ms":       shim.RateLimited(-time.Minute),
 		"reason":                     shim.Discard(reason),
 		"late: reason":               fmt.Errorf("late: %w", shim.RetryIn(time.Minute, reason)),
 		"Batch failures:\nreason":    shim.Batch([]error{nil, reason}),

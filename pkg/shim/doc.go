@@ -28,8 +28,8 @@
 // # Outcomes of a handler
 //
 // A handler can return errors that set the outcome: [Discard] fails a job permanently, [RetryIn] sets the delay of the
-// retry, [Snooze] defers the job without counting the attempt, and [Batch] retries only the failed elements of a
-// payload. Delays are sent to the database as delays, so this machine's clock does not matter. [Timeout] and [Backoff]
+// retry, [Snooze] defers the job without counting the attempt, [RateLimited] does so with all jobs that share its limits,
+// and [Batch] retries only the failed elements of a payload. Delays are sent to the database as delays, so this machine's clock does not matter. [Timeout] and [Backoff]
 // are options of a task, given where its handler is registered; a [Middleware] wraps the handlers of all tasks.
 //
 // # Exactly once

@@ -98,7 +98,7 @@ type JobErrored struct {
 	Err      error         // as returned by the handler; a panic with its stack
 }
 
-// JobSnoozed is emitted when a handler returned a [SnoozeError].
+// JobSnoozed is emitted when a handler returned a [SnoozeError] or a [RateLimitedError].
 type JobSnoozed struct {
 	Job      *Job
 	Duration time.Duration // of the handler
@@ -130,7 +130,7 @@ type JobReported struct {
 	Started  bool          // whether the handler was called
 	Duration time.Duration // of the handler
 	Err      error         // as returned by the handler, nil if it returned none; a RefusedError if the database refused the outcome
-	RetryIn  time.Duration // until the job is tried again at the earliest, of OutcomeFailed and OutcomeSnoozed
+	RetryIn  time.Duration // until the job is tried again at the earliest, of OutcomeFailed, OutcomeSnoozed and OutcomeRateLimited
 	Attempts int           // the attempts that count, as stored in the database; 0 if the job is deleted or not this worker's
 }
 

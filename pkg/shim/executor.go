@@ -240,7 +240,7 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	}
 	o.askForRest(err)
 	switch {
-	case o.snoozed || o.inTx && o.err == nil:
+	case o.snoozed || o.verdict == rateLimited || o.inTx && o.err == nil:
 	case e.handling.Err() != nil:
 		o.interrupt()
 	case o.inTx:
@@ -281,7 +281,7 @@ func (e *executor) tell(o outcome) {
 		emit(e.events, JobInterrupted{Job: o.job, Duration: o.duration, Err: o.err})
 	case o.err == nil:
 		emit(e.events, JobSucceeded{Job: o.job, Duration: o.duration})
-	case o.snoozed:
+	case o.snoozed || o.verdict == rateLimited:
 		emit(e.events, JobSnoozed{Job: o.job, Duration: o.duration, Delay: *o.delay})
 	default:
 		emit(e.events, JobErrored{Job: o.job, Duration: o.duration, Err: o.err})

@@ -25,6 +25,7 @@ const (
 	completed verdict = iota
 	failed
 	returned
+	rateLimited
 	lost      // the worker lost the job: there is nothing to report
 	committed // the handler has completed the job, and this is known: nothing to report
 )
@@ -40,7 +41,7 @@ type outcome struct {
 	snoozed     bool            // of a returned job: requested by its handler
 	inTx        bool            // its handler completed it in a transaction, which may have been committed
 	permanent   bool            // of a failed job: not to be tried again
-	delay       *time.Duration  // until the job runs again, nil for the database's own delay
+	delay       *time.Duration  // until the job runs again, nil for the database's own delay; of a rate-limited job: always
 	payload     json.RawMessage // of a failed job: the payload of the next attempt, nil for the same
 	message     string          // the error text of the handler
 	err         error           // as returned by the handler
@@ -89,6 +90,9 @@ func (f *finisher) run(ctx context.Context) {
 		}
 		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
 		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
+		for _, part := range byDelay(byVerdict[rateLimited]) {
+			f.write(ctx, "return rate limited", part, f.queries.rateLimited)
+		}
 		for _, o := range byVerdict[lost] {
 			f.reportLost(o)
 		}

@@ -9,12 +9,12 @@ import (
 )
 
 // Handler runs one job. Returning nil completes the job; returning an error, or panicking, fails the attempt and stores
-// the error text in the job's last_error. [Discard], [RetryIn], [Snooze] and [Batch] return errors that set another
-// outcome.
+// the error text in the job's last_error. [Discard], [RetryIn], [Snooze], [RateLimited] and [Batch] return errors that set
+// another outcome.
 //
 // The context ends when the worker has to stop: its [context.Cause] is then [ErrShutdown], and an error returned after
-// that returns the job to the queue without counting the attempt, unless it is a [SnoozeError], or a [BatchError] with
-// completed elements. The context also ends when the timeout of the task is over ([TimeoutError]), when the job is
+// that returns the job to the queue without counting the attempt, unless it is a [SnoozeError], a [RateLimitedError], or
+// a [BatchError] with completed elements. The context also ends when the timeout of the task is over ([TimeoutError]), when the job is
 // canceled ([ErrCanceled]: an error returned after that fails the job permanently), or when the worker has lost the job
 // ([ErrLeaseLost]).
 type Handler func(ctx context.Context, job *Job) error

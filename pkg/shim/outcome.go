@@ -21,6 +21,10 @@ const (
 	// OutcomeSnoozed means that the job will run again, and that this attempt does not count.
 	OutcomeSnoozed Outcome = "snoozed"
 
+	// OutcomeRateLimited means that a service has refused the job for now: it will run again, this attempt does not count,
+	// and no other job of its lanes starts before the time that the handler gave to [RateLimited].
+	OutcomeRateLimited Outcome = "rate_limited"
+
 	// OutcomeReturned means that the job is in the queue again as if it had not been claimed: it had not started, or it
 	// was interrupted.
 	OutcomeReturned Outcome = "returned"
@@ -30,8 +34,8 @@ const (
 )
 
 // OutcomeOf returns the outcome that a handler requests by returning err for a job, if nothing interrupts it:
-// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed or OutcomeSnoozed. It is meant for
-// middleware and for tests of handlers.
+// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It is
+// meant for middleware and for tests of handlers.
 func OutcomeOf(job *Job, err error) Outcome {
 	if err == nil {
 		return OutcomeCompleted
@@ -40,6 +44,8 @@ func OutcomeOf(job *Job, err error) Outcome {
 	switch request.(type) {
 	case *SnoozeError:
 		return OutcomeSnoozed
+	case *RateLimitedError:
+		return OutcomeRateLimited
 	case *DiscardError:
 		return OutcomePermanentlyFailed
 	}

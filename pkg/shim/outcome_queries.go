@@ -86,6 +86,29 @@ func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, er
 		q.workerID, ids, leases, delays)
 }
 
+// rateLimited returns jobs that all have the same delay. Each statement locks lanes, so several delays would need an order.
+func (q *queries) rateLimited(ctx context.Context, outcomes []outcome) (applied, error) {
+	ids, leases := leasesOf(outcomes)
+	return q.apply(ctx, `
+		  from S.rate_limited_batch($1::text, $2::bigint[], $3::bigint[],
+		                            $4::double precision operator(pg_catalog.*) interval '1 second') as j`,
+		q.workerID, ids, leases, inSeconds(outcomes[0].delay))
+}
+
+// byDelay groups outcomes by their delays.
+func byDelay(outcomes []outcome) (groups [][]outcome) {
+	at := make(map[time.Duration]int)
+	for _, o := range outcomes {
+		i, known := at[*o.delay]
+		if !known {
+			i = len(groups)
+			at[*o.delay], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], o)
+	}
+	return groups
+}
+
 func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
 	type failure struct {
 		ID        int64           `json:"id"`

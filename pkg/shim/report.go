@@ -82,6 +82,8 @@ func (o *outcome) kind() Outcome {
 		return OutcomeCompleted
 	case o.snoozed:
 		return OutcomeSnoozed
+	case o.verdict == rateLimited:
+		return OutcomeRateLimited
 	case o.verdict == returned:
 		return OutcomeReturned
 	}
@@ -98,6 +100,9 @@ func (f *finisher) tell(o outcome, end Outcome, became fate) {
 	if end == OutcomeFailed || end == OutcomeSnoozed {
 		reported.RetryIn = became.retryIn
 	}
+	if end == OutcomeRateLimited {
+		reported.RetryIn = *o.delay
+	}
 	emit(f.events, reported)
 }
 
@@ -112,6 +117,8 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 		logger.Info("job completed")
 	case OutcomeSnoozed:
 		logger.Info("job snoozed", "retry_in_ms", milliseconds(became.retryIn))
+	case OutcomeRateLimited:
+		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
 	case OutcomeReturned:
 		logger.Warn("job interrupted and returned", "error", o.message)
 	case OutcomePermanentlyFailed:

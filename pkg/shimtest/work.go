@@ -42,7 +42,7 @@ type Result struct {
 	// Err is the error of the handler. A panic becomes an error with its stack.
 	Err error
 
-	// RetryIn is the delay that the handler requested by shim.RetryIn or shim.Snooze, nil if it requested none.
+	// RetryIn is the delay that the handler requested by shim.RetryIn, shim.Snooze or shim.RateLimited, nil if it requested none.
 	RetryIn *time.Duration
 
 	// Remaining is the payload of the next attempt, if the handler requested another one by shim.Batch.
@@ -69,6 +69,9 @@ func Work(ctx context.Context, handler shim.Handler, job *shim.Job) Result {
 	if snooze, ok := errors.AsType[*shim.SnoozeError](err); ok {
 		result.RetryIn = &snooze.Delay
 	}
+	if limited, ok := errors.AsType[*shim.RateLimitedError](err); ok {
+		result.RetryIn = &limited.RetryAfter
+	}
 	return result
 }
 
@@ -80,7 +83,7 @@ func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
 		return shim.OutcomeLeaseLost
 	case errors.Is(cause, shim.ErrCanceled) && err != nil:
 		return shim.OutcomePermanentlyFailed
-	case errors.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed:
+	case errors.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed && asked != shim.OutcomeRateLimited:
 		return shim.OutcomeReturned
 	}
 	return asked
