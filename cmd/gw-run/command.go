@@ -111,9 +111,11 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Show and change jobs:",
-		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newRetryCommand(getenv, stops),
+		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops),
 		newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
 		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
+	addGroup(cmd, "Limit and pause jobs:",
+		newLimitCommand(getenv, stops), newPauseCommand(getenv, stops), newResumeCommand(getenv, stops), newPausesCommand(getenv, stops))
 	addGroup(cmd, "Show and maintain the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),

@@ -34,12 +34,6 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
 	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts used; 0 restores all attempts")
 	flags.IntVar(&maxAttempts, "max-attempts", 0, "maximum `number` of attempts before a job fails permanently")
-	given := func(name string, value int) any {
-		if !flags.Changed(name) {
-			return nil
-		}
-		return int64(value)
-	}
 	c.prepare = func() (string, []any, error) {
 		switch {
 		case runAt != "" && in != "":
@@ -49,8 +43,8 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 		}
 		call := `S.reschedule_jobs(IDS, coalesce($2::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $3::text::interval), $4::bigint::integer,
 		                           $5::bigint::integer, $6::bigint::integer)`
-		return call, []any{orNull(runAt), orNull(in), given("priority", priority), given("attempts", attempts),
-			given("max-attempts", maxAttempts)}, nil
+		return call, []any{orNull(runAt), orNull(in), given(flags, "priority", priority),
+			given(flags, "attempts", attempts), given(flags, "max-attempts", maxAttempts)}, nil
 	}
 	return c.command(getenv, stops)
 }

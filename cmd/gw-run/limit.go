@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const limitHelp = `Limits how many jobs run at once, or start per time, in all workers together: of some tasks or named queues, as a
+whole or for each key, such as a tenant. gw-run why ID prints whether a limit holds a job back, gw-run pause stops jobs
+altogether.`
+
+const limitExamples = `  gw-run limit set exports --task export --by payload:tenant --max-running 3
+  gw-run limit set api --task call_api --rate 100 --per 1m
+  gw-run limit list`
+
+const limitSetHelp = `Creates a limit, or changes the limit of this name: what is not given is then no longer set. Claims that begin after
+that obey it. Jobs that are waiting are moved into their lanes by the workers, step by step.
+
+The limit applies to the jobs of the tasks given by --task, without it to those of all tasks. With --queues it applies to
+the jobs in named queues whose name matches, where * stands for any characters; the queues then run as many jobs at once
+as the limit allows. Without --queues it applies to the jobs outside of named queues.
+
+--by gives each job its lane, for which the limit counts: queue, the name of the queue; flag:NAME, the rest of a flag, so
+that with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the payload. Without --by
+all jobs have one lane. A job without the flag or the field is not limited.
+
+Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.`
+
+const limitSetExamples = `  gw-run limit set api --task call_api --rate 100 --per 1m --burst 10
+  gw-run limit set exports --task export --by payload:tenant --max-running 3 --total-running 20
+  gw-run limit set imports --queues 'import-*' --by queue --max-running 2`
+
+const limitDropHelp = `Drops a limit. Its jobs run without it when the workers have moved them out of its lanes, step by step.`
+
+const limitOverrideHelp = `Gives one lane of a limit numbers of its own, such as more for a customer who pays for it. Without a number the lane has
+those of the limit again.`
+
+const limitOverrideExamples = `  gw-run limit override exports tenant-42 --max-running 10
+  gw-run limit override exports tenant-42`
+
+// numbers are the flags of a limit that a lane may override.
+type numbers struct {
+	maxRunning, rate, burst int
+	per                     string
+}
+
+func (n *numbers) addFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&n.maxRunning, "max-running", 0, "maximum `number` of jobs of a lane that run at once")
+	flags.IntVar(&n.rate, "rate", 0, "maximum `number` of jobs of a lane that start per time, see --per")
+	flags.StringVar(&n.per, "per", "", "the `time` of --rate, such as 1s, 1m or 1d")
+	flags.IntVar(&n.burst, "burst", 0, "maximum `number` of jobs of a lane that start at once (default: the number of --rate)")
+}
+
+// given returns the value of a flag for a number, nil without the flag.
+func given(flags *pflag.FlagSet, name string, value int) any {
+	if !flags.Changed(name) {
+		return nil
+	}
+	return int64(value)
+}
+
+// arguments returns the values of n in the order of the functions' arguments.
+func (n *numbers) arguments(flags *pflag.FlagSet) (maxRunning, rate, per, burst any) {
+	return given(flags, "max-running", n.maxRunning), given(flags, "rate", n.rate), orNull(n.per), given(flags, "burst", n.burst)
+}
+
+func newLimitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "limit",
+		Short:   "Limit how many jobs run at once or start per time",
+		Long:    limitHelp,
+		Example: limitExamples,
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLimitSetCommand(getenv, stops), newLimitListCommand(getenv, stops), newLimitLanesCommand(getenv, stops),
+		newLimitOverrideCommand(getenv, stops), newLimitDropCommand(getenv, stops))
+	return cmd
+}
+
+// order is a command that calls one function and prints what it has done.
+type order struct {
+	database
+	cobra cobra.Command
+	// call calls the function and returns the sentence to print.
+	call func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (done string, err error)
+}
+
+func newOrderCommand(getenv func(string) string, stops *stop.Reasons, o *order) *cobra.Command {
+	cmd := &o.cobra
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.complete(getenv); err != nil {
+			return usageError{err}
+		}
+		ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+		defer release()
+		return stop.Explain(ctx, o.run(ctx, cmd, args))
+	}
+	o.database.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+func (o *order) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	db, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	done, err := o.call(ctx, db, cmd.Flags(), args)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), done+"\n")
+	return err
+}
+
+// exactly returns a check for the number of arguments.
+func exactly(n int, question string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{errors.New(question)}
+		}
+		return nil
+	}
+}
+
+func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		n            numbers
+		tasks        []string
+		queues, by   string
+		totalRunning int
+	)
+	o := &order{cobra: cobra.Command{
+		Use: "set NAME", Short: "Create or change a limit", Long: limitSetHelp, Example: limitSetExamples,
+		Args: exactly(1, "which limit? Give one name"),
+	}}
+	flags := o.cobra.Flags()
+	flags.StringArrayVarP(&tasks, "task", "t", nil, "`task` to which the limit applies; may be repeated (default: all)")
+	flags.StringVar(&queues, "queues", "", "the limit applies to jobs in named queues of this `name`; * stands for any characters")
+	flags.StringVar(&by, "by", "", "what gives each job its `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
+	n.addFlags(flags)
+	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
+	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
+		maxRunning, rate, per, burst := n.arguments(flags)
+		_, err := db.ask(ctx, `
+			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
+			                   $8::text::interval, $9::bigint::integer)`,
+			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst)
+		return "The limit " + terminal.Printable(args[0]) + " is set.", err
+	}
+	return newOrderCommand(getenv, stops, o)
+}
+
+func newLimitDropCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	return newOrderCommand(getenv, stops, &order{
+		cobra: cobra.Command{
+			Use: "drop NAME", Short: "Drop a limit", Long: limitDropHelp, Example: "  gw-run limit drop api",
+			Args: exactly(1, "which limit? Give one name, as gw-run limit list shows it"),
+		},
+		call: func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
+			_, err := db.ask(ctx, `select S.drop_limit($1::text)`, args[0])
+			return "The limit " + terminal.Printable(args[0]) + " is dropped.", err
+		},
+	})
+}
+
+func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var n numbers
+	o := &order{cobra: cobra.Command{
+		Use: "override NAME LANE", Short: "Give one lane of a limit its own numbers", Long: limitOverrideHelp, Example: limitOverrideExamples,
+		Args: exactly(2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
+	}}
+	n.addFlags(o.cobra.Flags())
+	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
+		maxRunning, rate, per, burst := n.arguments(flags)
+		_, err := db.ask(ctx, `
+			select S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer)`,
+			args[0], args[1], maxRunning, rate, per, burst)
+		lane := (&target{limit: args[0], lane: args[1]}).what()
+		if maxRunning == nil && rate == nil {
+			return lane + " has the numbers of the limit.", err
+		}
+		return lane + " has its own numbers.", err
+	}
+	return newOrderCommand(getenv, stops, o)
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
+
+const limitListHelp = `Prints the limits, with the number of their lanes and how many of their jobs run. MOVING says that jobs which were
+waiting when the limit was set are still being moved into their lanes.`
+
+const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is open, or why the lane starts no job now:
+  full    as many jobs run as may
+  rate    as many jobs have started as may per time
+  closed  a worker has reported that the service accepts no more requests
+  paused  it is paused, see gw-run pauses
+
+A lane exists from its first job on. The lane (all) stands for all jobs of the limit together, if there is a maximum for
+them.`
+
+const limitLanesExamples = `  gw-run limit lanes exports
+  gw-run limit lanes exports --json | jq -r 'select(.reason == "full") | .lane'`
+
+// limitRow is a row of list_limits().
+type limitRow struct {
+	Name         string   `json:"name"`
+	Tasks        []string `json:"tasks"`
+	Queues       string   `json:"queues"`
+	By           string   `json:"by"`
+	MaxRunning   *int64   `json:"max_running"`
+	TotalRunning *int64   `json:"total_running"`
+	Rate         *int64   `json:"rate"`
+	Per          string   `json:"per"`
+	Burst        *int64   `json:"burst"`
+	Lanes        int64    `json:"lanes"`
+	Running      int64    `json:"running"`
+	IsMoving     bool     `json:"is_moving"`
+}
+
+// laneRow is a row of list_lanes().
+type laneRow struct {
+	Lane       *string `json:"lane"`
+	IsTotal    bool    `json:"is_total"`
+	MaxRunning *int64  `json:"max_running"`
+	Rate       *int64  `json:"rate"`
+	Per        string  `json:"per"`
+	Burst      *int64  `json:"burst"`
+	Running    int64   `json:"running"`
+	JobIDs     []int64 `json:"job_ids"`
+	Reason     string  `json:"reason"`
+	Until      moment  `json:"until"`
+}
+
+func (l laneRow) name() string {
+	if l.IsTotal {
+		return "(all)"
+	}
+	return textOf(l.Lane)
+}
+
+func (l laneRow) state() string {
+	if l.Reason == "" {
+		return "open"
+	}
+	return l.Reason
+}
+
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// numberOf formats a number that may be absent.
+func numberOf(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// rateOf formats a rate, such as "100 per 00:01:00, burst 10".
+func rateOf(rate *int64, per string, burst *int64) string {
+	if rate == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d per %s", *rate, per)
+	if burst != nil && *burst != *rate {
+		text += fmt.Sprintf(", burst %d", *burst)
+	}
+	return text
+}
+
+// yes formats what is only of interest if it is so.
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
+}
+
+var limitColumns = []column[limitRow]{
+	{title: "LIMIT", cell: func(l limitRow, _ time.Time) string { return l.Name }},
+	{title: "TASKS", cell: func(l limitRow, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
+	{title: "QUEUES", cell: func(l limitRow, _ time.Time) string { return l.Queues }},
+	{title: "BY", cell: func(l limitRow, _ time.Time) string { return l.By }},
+	{title: "MAX RUNNING", numbers: true, cell: func(l limitRow, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{title: "TOTAL", numbers: true, cell: func(l limitRow, _ time.Time) string { return numberOf(l.TotalRunning) }},
+	{title: "RATE", cell: func(l limitRow, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{title: "LANES", numbers: true, cell: func(l limitRow, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
+	{title: "RUNNING", numbers: true, cell: func(l limitRow, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{title: "MOVING", cell: func(l limitRow, _ time.Time) string { return yes(l.IsMoving) }},
+}
+
+var laneColumns = []column[laneRow]{
+	{title: "LANE", cell: func(l laneRow, _ time.Time) string { return l.name() }},
+	{title: "MAX RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{title: "RATE", cell: func(l laneRow, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{title: "RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{title: "STATE", cell: func(l laneRow, _ time.Time) string { return l.state() }},
+	{title: "UNTIL", cell: func(l laneRow, now time.Time) string { return ago(l.Until, now) }},
+	{title: "JOBS", cell: func(l laneRow, _ time.Time) string { return idsOf(l.JobIDs) }},
+}
+
+// idsOf formats the ids of jobs, ten at most.
+func idsOf(ids []int64) string {
+	const most = 10
+	texts := make([]string, min(len(ids), most))
+	for i := range texts {
+		texts[i] = fmt.Sprint(ids[i])
+	}
+	text := strings.Join(texts, ", ")
+	if len(ids) > most {
+		text += fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	return text
+}
+
+func newLimitListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the limits",
+		Long:    limitListHelp,
+		Example: "  gw-run limit list\n  gw-run limit list --json | jq -r .name",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				found, err := db.ask(ctx, `select l.* from S.list_limits() as l order by l.name`)
+				if err != nil {
+					return fmt.Errorf("list limits: %w", err)
+				}
+				return printList(out, found, l.json, limitColumns)
+			})
+		},
+	}
+	l.addFlags(cmd, getenv)
+	return cmd
+}
+
+func newLimitLanesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		l     listing
+		p     page
+		after string
+	)
+	cmd := &cobra.Command{
+		Use:     "lanes NAME",
+		Short:   "List the lanes of a limit",
+		Long:    limitLanesHelp,
+		Example: limitLanesExamples,
+		Args:    exactly(1, "the lanes of which limit? Give one name, as gw-run limit list shows it"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.check(); err != nil {
+				return err
+			}
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+				return listLanes(ctx, db, l, p, args[0], after, out, errOut)
+			})
+		},
+	}
+	p.addFlags(cmd)
+	cmd.Flags().StringVar(&after, "after", "", "only lanes after this `lane`")
+	l.addFlags(cmd, getenv)
+	return cmd
+}
+
+func listLanes(ctx context.Context, db *session, l listing, p page, limit, after string, out, errOut io.Writer) error {
+	known, err := db.ask(ctx, `select from S.list_limits() as l where l.name operator(pg_catalog.=) $1::text`, limit)
+	if err != nil {
+		return fmt.Errorf("list lanes: %w", err)
+	}
+	if len(known.rows) == 0 {
+		return fmt.Errorf("there is no limit %q", limit)
+	}
+	found, err := db.ask(ctx, `
+		select l.* from S.list_lanes($1::text, $2::text, $3::integer) as l order by l.lane nulls first`,
+		limit, orNull(after), p.limit+1)
+	if err != nil {
+		return fmt.Errorf("list lanes: %w", err)
+	}
+	isCut := p.cut(&found)
+	if err := printList(out, found, l.json, laneColumns); err != nil || !isCut {
+		return err
+	}
+	last, err := decode[laneRow](found.rows[len(found.rows)-1:])
+	if err != nil {
+		return err
+	}
+	return tellMore(l, out, errOut, "--after "+quoteForShell(textOf(last[0].Lane)))
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const pauseHelp = `Stops the start of jobs: of a task, of a named queue, of a limit or one of its lanes, or of all jobs with --all. Jobs that
+run go on to their end. Jobs can be added, and wait. A pause survives restarts of the workers and of the database; it
+ends at --until or after --for, otherwise with gw-run resume. To pause what is paused changes the reason and the end.
+
+Workers of Graphile Worker for Node.js do not see the jobs of a paused task or queue. They do not obey --all.
+
+A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.`
+
+const pauseExamples = `  gw-run pause --task send_email --reason 'provider is down' --for 30m
+  gw-run pause --limit exports --lane tenant-42
+  gw-run pause --all --reason migration`
+
+const resumeHelp = `Ends a pause. The flags are those of the pause. Jobs that are due start at once. The exit code is 1 if there is no such
+pause; gw-run pauses lists them.`
+
+const resumeExamples = `  gw-run resume --task send_email
+  gw-run resume --all`
+
+const pausesHelp = `Prints the pauses in force, the oldest first: of what, since when, by which role, why, and until when.`
+
+// target is what is paused.
+type target struct {
+	task, queue, limit, lane string
+	all                      bool
+}
+
+func (t *target) addFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&t.task, "task", "t", "", "the jobs of this `task`")
+	flags.StringVarP(&t.queue, "queue", "q", "", "the jobs in this named `queue`")
+	flags.StringVar(&t.limit, "limit", "", "the jobs of this `limit`")
+	flags.StringVar(&t.lane, "lane", "", "with --limit, only this `lane`")
+	flags.BoolVar(&t.all, "all", false, "all jobs")
+}
+
+func (t *target) check() error {
+	given := 0
+	for _, is := range []bool{t.task != "", t.queue != "", t.limit != "", t.all} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return usageError{errors.New("which jobs? Give --task, --queue, --limit or --all")}
+	case given > 1:
+		return usageError{errors.New("--task, --queue, --limit and --all exclude each other")}
+	case t.lane != "" && t.limit == "":
+		return usageError{errors.New("--lane needs --limit")}
+	}
+	return nil
+}
+
+func (t *target) arguments() []any {
+	return []any{orNull(t.task), orNull(t.queue), orNull(t.limit), orNull(t.lane)}
+}
+
+// what returns the target as the subject of a sentence.
+func (t *target) what() string {
+	switch {
+	case t.task != "":
+		return "The task " + terminal.Printable(t.task)
+	case t.queue != "":
+		return "The queue " + terminal.Printable(t.queue)
+	case t.lane != "":
+		return "The lane " + terminal.Printable(t.lane) + " of the limit " + terminal.Printable(t.limit)
+	case t.limit != "":
+		return "The limit " + terminal.Printable(t.limit)
+	}
+	return "Everything"
+}
+
+func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		t                   target
+		reason, until, last string
+	)
+	o := &order{cobra: cobra.Command{
+		Use: "pause", Short: "Stop the start of jobs, of a task, a queue, a limit or all", Long: pauseHelp, Example: pauseExamples, Args: noArguments,
+	}}
+	t.addFlags(o.cobra.Flags())
+	o.cobra.Flags().StringVar(&reason, "reason", "", "`text` that gw-run pauses and gw-run why print")
+	o.cobra.Flags().StringVar(&until, "until", "", "`time` at which the pause ends")
+	o.cobra.Flags().StringVar(&last, "for", "", "`time` from now at which the pause ends, such as 30m or 2h")
+	o.cobra.PreRunE = func(*cobra.Command, []string) error {
+		if until != "" && last != "" {
+			return usageError{errors.New("--until and --for exclude each other")}
+		}
+		return t.check()
+	}
+	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
+		_, err := db.ask(ctx, `
+			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
+			               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval))`,
+			append(t.arguments(), orNull(reason), orNull(until), orNull(last))...)
+		return t.what() + " is paused.", err
+	}
+	return newOrderCommand(getenv, stops, o)
+}
+
+func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var t target
+	o := &order{cobra: cobra.Command{
+		Use: "resume", Short: "End a pause", Long: resumeHelp, Example: resumeExamples, Args: noArguments,
+	}}
+	t.addFlags(o.cobra.Flags())
+	o.cobra.PreRunE = func(*cobra.Command, []string) error { return t.check() }
+	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
+		found, err := db.ask(ctx, `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
+		if err != nil {
+			return "", err
+		}
+		was, err := decode[struct {
+			WasPaused bool `json:"was_paused"`
+		}](found.rows)
+		if err == nil && !was[0].WasPaused {
+			err = fmt.Errorf("%s is not paused; gw-run pauses lists the pauses", t.what())
+		}
+		return t.what() + " is resumed.", err
+	}
+	return newOrderCommand(getenv, stops, o)
+}
+
+// pauseRow is a row of list_pauses().
+type pauseRow struct {
+	Task     string `json:"task"`
+	Queue    string `json:"queue"`
+	Limit    string `json:"limit_name"`
+	Lane     string `json:"lane"`
+	Reason   string `json:"reason"`
+	Author   string `json:"author"`
+	PausedAt moment `json:"paused_at"`
+	Until    moment `json:"until"`
+}
+
+// what returns what is paused.
+func (p pauseRow) what() string {
+	switch {
+	case p.Task != "":
+		return "task " + p.Task
+	case p.Queue != "":
+		return "queue " + p.Queue
+	case p.Lane != "":
+		return "lane " + p.Lane + " of limit " + p.Limit
+	case p.Limit != "":
+		return "limit " + p.Limit
+	}
+	return "everything"
+}
+
+var pauseColumns = []column[pauseRow]{
+	{title: "PAUSED", cell: func(p pauseRow, _ time.Time) string { return p.what() }},
+	{title: "SINCE", cell: func(p pauseRow, now time.Time) string { return ago(p.PausedAt, now) }},
+	{title: "BY", cell: func(p pauseRow, _ time.Time) string { return p.Author }},
+	{title: "UNTIL", cell: func(p pauseRow, now time.Time) string { return ago(p.Until, now) }},
+	{title: "REASON", cell: func(p pauseRow, _ time.Time) string { return terminal.Short(p.Reason, 60) }},
+}
+
+func newPausesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:     "pauses",
+		Short:   "List the pauses",
+		Long:    pausesHelp,
+		Example: "  gw-run pauses\n  gw-run pauses --json | jq -r .reason",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				found, err := db.ask(ctx, `select l.* from S.list_pauses() as l`)
+				if err != nil {
+					return fmt.Errorf("list pauses: %w", err)
+				}
+				return printList(out, found, l.json, pauseColumns)
+			})
+		},
+	}
+	l.addFlags(cmd, getenv)
+	return cmd
+}

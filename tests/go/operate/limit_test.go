@@ -1,0 +1,166 @@
+package operate
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+func TestLimitsAreSetListedChangedAndDropped(t *testing.T) {
+	b := newBench(t)
+	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "2", "--total-running", "3"),
+		result{stdout: "The limit exports is set.\n"})
+	b.want(b.run("limit", "set", "api", "--task", "call", "--rate", "100", "--per", "1m", "--burst", "10"), result{stdout: "The limit api is set.\n"})
+	b.want(b.run("limit", "set", "imports", "--queues", "import-*", "--by", "queue", "--max-running", "4"), result{stdout: "The limit imports is set.\n"})
+	b.exec(`select .add_job('export', json_build_object('tenant', n % 2)) from generate_series(1, 6) as n`,
+		`select .get_job('v', '{none}') from generate_series(1, 30)`, `select from .get_job_batch('w', batch_size => 9)`)
+	b.want(b.run("limit", "list"), result{stdout: `
+LIMIT    TASKS           QUEUES    BY              MAX RUNNING  TOTAL  RATE                        LANES  RUNNING  MOVING
+api      call            -         -                         -      -  100 per 00:01:00, burst 10      0        0  -
+exports  export, report  -         payload:tenant            2      3  -                               2        3  -
+imports  -               import-*  queue                     4      -  -                               0        0  -
+`[1:]})
+	b.want(b.run("limit", "lanes", "exports"), result{stdout: `
+LANE   MAX RUNNING  RATE  RUNNING  STATE  UNTIL  JOBS
+(all)            3  -           3  full   -      1, 2, 3
+0                2  -           1  open   -      2
+1                2  -           2  full   -      1, 3
+`[1:]})
+	b.want(b.run("limit", "lanes", "exports", "-n", "2"), result{stdout: `
+LANE   MAX RUNNING  RATE  RUNNING  STATE  UNTIL  JOBS
+(all)            3  -           3  full   -      1, 2, 3
+0                2  -           1  open   -      2
+There are more rows: --limit shows more of them, --after 0 the next ones.
+`[1:]})
+	b.wantPart(b.run("limit", "lanes", "exports", "--after", "0", "--json"), 0, `{"lane":"1","is_total":false,"max_running":2,`, "")
+	b.want(b.run("limit", "override", "exports", "1", "--max-running", "9", "--rate", "5", "--per", "1s"),
+		result{stdout: "The lane 1 of the limit exports has its own numbers.\n"})
+	if !b.is(`select max_running = 9 and rate = 5 and per = '1 s' from .list_lanes('exports') where lane = '1'`) {
+		t.Error("the lane has other numbers")
+	}
+	b.want(b.run("limit", "override", "exports", "1"), result{stdout: "The lane 1 of the limit exports has the numbers of the limit.\n"})
+	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "5"),
+		result{stdout: "The limit exports is set.\n"})
+	if !b.is(`select max_running = 5 and total_running is null from .list_limits() where name = 'exports'`) {
+		t.Error("what is not given is not unset")
+	}
+	b.want(b.run("limit", "drop", "exports"), result{stdout: "The limit exports is dropped.\n"})
+	b.wantPart(b.run("limit", "list", "--json"), 0, `{"name":"api","tasks":["call"],"queues":null,"by":null,"max_running":null,`, "")
+}
+
+func TestMistakesInLimitsAreExplained(t *testing.T) {
+	b := newBench(t)
+	for want, args := range map[string][]string{
+		"it needs max_running, total_running or rate":                     {"limit", "set", "api"},
+		"rate and per belong together":                                    {"limit", "set", "api", "--rate", "3"},
+		"by must be queue, flag:... or payload:...":                       {"limit", "set", "api", "--by", "tenant", "--max-running", "3"},
+		"its numbers must be at least 1":                                  {"limit", "set", "api", "--max-running", "0"},
+		"invalid input syntax for type interval":                          {"limit", "set", "api", "--rate", "3", "--per", "soon"},
+		"out of range":                                                    {"limit", "set", "api", "--max-running", "3000000000"},
+		"which limit? Give one name":                                      {"limit", "set"},
+		"There is no limit 'none'.":                                       {"limit", "drop", "none"},
+		"There is no limit 'none' with several lanes.":                    {"limit", "override", "none", "lane"},
+		"which lane?":                                                     {"limit", "override", "none"},
+		`unknown command "sett" for "gw-run limit"; did you mean set?`:    {"limit", "sett", "api"},
+		"which jobs? Give --task, --queue, --limit or --all":              {"pause"},
+		"--task, --queue, --limit and --all exclude each other":           {"pause", "--all", "--task", "t"},
+		"--lane needs --limit":                                            {"resume", "--all", "--lane", "t"},
+		"--until and --for exclude each other":                            {"pause", "--all", "--until", "tomorrow", "--for", "1h"},
+		"A pause must end in the future":                                  {"pause", "--all", "--until", "yesterday"},
+		"which job? Give ids, or a key with --key":                        {"why"},
+		`"x" is not the id of a job`:                                      {"why", "x"},
+		"the lanes of which limit? Give one name, as gw-run limit list s": {"limit", "lanes"},
+	} {
+		b.wantPart(b.run(args...), 2, "", want)
+	}
+	b.wantPart(b.run("limit", "lanes", "none"), 1, "", `there is no limit "none"`)
+	b.wantPart(b.run("why", "17"), 1, "", "there is no job 17 (any more)")
+	b.wantPart(b.run("why", "--key", "none"), 1, "", `there is no job with the key "none"`)
+	b.wantPart(b.run("resume", "--task", "t"), 1, "", "The task t is not paused; gw-run pauses lists the pauses")
+}
+
+// claim claims a job this often.
+func (b bench) claim(times int) {
+	b.t.Helper()
+	for range times {
+		b.exec(`select from .get_job('w')`)
+	}
+}
+
+// times stands for the times in an output.
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.0-9]*(\+00| UTC)( \([^)]*\))?|in \d+ \w+|\d+ \w+ ago`)
+
+func (b bench) wantTimeless(got result, stdout string) {
+	b.t.Helper()
+	got.stdout = times.ReplaceAllString(got.stdout, "TIME")
+	b.want(got, result{stdout: stdout})
+}
+
+func TestPausesStopJobsUntilTheyAreEnded(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .set_limit('exports', tasks => '{export}', by => 'payload:tenant', max_running => 1)`,
+		`select .add_job('mail')`, `select .add_job('import', queue_name => 'q')`, `select .add_job('export', '{"tenant": 7}')`)
+	for what, args := range map[string][]string{
+		"The task mail":                   {"--task", "mail", "--reason", "provider is down", "--for", "1h"},
+		"The queue q":                     {"--queue", "q"},
+		"The lane 7 of the limit exports": {"--limit", "exports", "--lane", "7", "--until", "2099-12-24 18:00+01"},
+		"The limit exports":               {"--limit", "exports"},
+		"Everything":                      {"--all", "--reason", "migration"},
+	} {
+		b.want(b.run(append([]string{"pause"}, args...)...), result{stdout: what + " is paused.\n"})
+	}
+	b.claim(30)
+	if !b.is(`select count(*) = 0 from .jobs where locked_at is not null`) {
+		t.Error("a paused job was claimed")
+	}
+	b.wantPart(b.run("pauses"), 0, "provider is down", "")
+	b.wantPart(b.run("pauses", "--json"), 0, `"limit_name":"exports","lane":"7"`, "")
+	for what, args := range map[string][]string{
+		"The task mail":                   {"--task", "mail"},
+		"The queue q":                     {"--queue", "q"},
+		"The lane 7 of the limit exports": {"--limit", "exports", "--lane", "7"},
+		"The limit exports":               {"--limit", "exports"},
+		"Everything":                      {"--all"},
+	} {
+		b.want(b.run(append([]string{"resume"}, args...)...), result{stdout: what + " is resumed.\n"})
+	}
+	b.want(b.run("pauses"), result{stdout: "PAUSED  SINCE  BY  UNTIL  REASON\n"})
+	b.claim(30)
+	if !b.is(`select count(*) = 3 from .jobs where locked_at is not null`) {
+		t.Error("a job is not claimed after its pauses")
+	}
+}
+
+func TestWhyAJobDoesNotRunIsTold(t *testing.T) {
+	b := newBench(t)
+	author := pgtest.Value[string](t, b.pool, `select session_user`)
+	b.exec(`select .set_limit('exports', tasks => '{export}', max_running => 1)`, `select .get_job('w') from generate_series(1, 2)`,
+		`select .add_job('export')`, `select .add_job('export', job_key => 'second')`, `select from .get_job('w')`,
+		`select .add_job('mail', run_at => now() + interval '2 hours')`,
+		`select .pause(limit_name => 'exports', reason => 'maintenance', until => now() + interval '2 hours')`)
+	b.wantTimeless(b.run("why", "1", "3"), `
+1: claimed
+  Worker w has run it since TIME.
+  -> cancel_jobs ends it.
+3: future, until TIME
+  It is due at TIME.
+  -> retry_jobs makes it due now.
+`[1:])
+	b.wantTimeless(b.run("why", "--key", "second"), `
+2: paused, until TIME
+  The limit exports is paused by `[1:]+author+` since TIME. maintenance
+  -> resume() ends the pause.
+`)
+	b.exec(`select .resume(limit_name => 'exports')`)
+	b.want(b.run("why", "2"), result{stdout: `
+2: full
+  The limit exports has no free slot.
+  held back by: 1
+  -> It starts when one of these jobs ends; set_limit or override_lane widens the limit.
+`[1:]})
+	b.wantPart(b.run("why", "2", "--json"), 0, `{"id":2,"reason":"full","detail":"The limit exports has no free slot.","until":null,"blocking_job_ids":[1],`, "")
+	b.exec(`select .complete_job('w', 1)`)
+	b.want(b.run("why", "2"), result{stdout: "2: next\n  The next claim takes it.\n  -> None is needed.\n"})
+	b.wantPart(b.run("why", "2", "17"), 1, "2: next", "there is no job 17 (any more)")
+}
