@@ -1,0 +1,170 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gwsql/gw/internal/seconds"
+)
+
+// Limit limits how many jobs run at once, or start per time, in all workers together. Zero values are no limit; at least
+// one of MaxRunning, TotalRunning and Rate is needed.
+type Limit struct {
+	Name string
+
+	// Tasks are the tasks to whose jobs it applies. Default: all.
+	Tasks []string
+
+	// Queues makes it apply to the jobs in named queues of this name, in which * stands for any characters. These queues
+	// then run as many jobs at once as the limit allows. Default: the jobs outside of named queues.
+	Queues string
+
+	// By is what gives each job its lane, for which the limit counts: "queue", "flag:NAME" or "payload:FIELD". A job
+	// without the flag or field is not limited. Default: one lane for all.
+	By string
+
+	MaxRunning   int           // how many jobs of a lane run at once
+	TotalRunning int           // how many jobs of all lanes run at once
+	Rate         int           // how many jobs of a lane start within Per
+	Per          time.Duration // set it together with Rate
+	Burst        int           // how many jobs of a lane start at once. Default: Rate
+}
+
+// SetLimit creates a limit, or changes the limit of this name. Claims that begin after that obey it. Workers of Graphile
+// Worker do not see jobs to which limits apply. An invalid limit has the code GWLVA.
+func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
+	var tasks any
+	if limit.Tasks != nil {
+		tasks = textArray(limit.Tasks)
+	}
+	err := c.order(ctx, `
+		select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::integer, $6::integer, $7::integer,
+		                   $8::bigint operator(pg_catalog.*) interval '1 microsecond', $9::integer)::text`,
+		limit.Name, tasks, orNull(limit.Queues), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
+		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst))
+	if err != nil {
+		return fmt.Errorf("set limit %q: %w", limit.Name, err)
+	}
+	return nil
+}
+
+// DropLimit drops a limit. If there is none of this name, the error has the code GWLNM.
+func (c *Client) DropLimit(ctx context.Context, name string) error {
+	if err := c.order(ctx, `select S.drop_limit($1::text)::text`, name); err != nil {
+		return fmt.Errorf("drop limit %q: %w", name, err)
+	}
+	return nil
+}
+
+// LaneNumbers are the numbers of one lane that differ from those of its limit; zero values are those of the limit.
+type LaneNumbers struct {
+	MaxRunning int
+	Rate       int
+	Per        time.Duration // set it together with Rate
+	Burst      int           // default: Rate
+}
+
+// OverrideLane gives one lane of a limit numbers of its own, such as more for a customer who pays for it. The zero value
+// of numbers undoes that. If there is no such limit with several lanes, the error has the code GWLNM.
+func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
+	err := c.order(ctx, `
+		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
+		                       $5::bigint operator(pg_catalog.*) interval '1 microsecond', $6::integer)::text`,
+		limit, lane, orNull(numbers.MaxRunning), orNull(numbers.Rate), orNull(numbers.Per.Microseconds()), orNull(numbers.Burst))
+	if err != nil {
+		return fmt.Errorf("override lane %q of limit %q: %w", lane, limit, err)
+	}
+	return nil
+}
+
+// LimitInfo is a limit with its present state.
+type LimitInfo struct {
+	Limit
+	Lanes    int64 // the lanes that exist
+	Running  int64 // the jobs that run
+	IsMoving bool  // jobs that were waiting when it was set are still being moved into their lanes
+}
+
+// Limits returns the limits, by name.
+func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
+	var limits []LimitInfo
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var (
+			limit                                  LimitInfo
+			tasks, queues, by                      *string
+			maxRunning, totalRunning, rate, bursts *int
+			per                                    *float64
+		)
+		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Lanes,
+			&limit.Running, &limit.IsMoving)
+		if err != nil {
+			return err
+		}
+		limit.Queues, limit.By, limit.MaxRunning, limit.TotalRunning = orZero(queues), orZero(by), orZero(maxRunning), orZero(totalRunning)
+		limit.Rate, limit.Per, limit.Burst = orZero(rate), seconds.Duration(orZero(per)), orZero(bursts)
+		limits = append(limits, limit)
+		if tasks == nil {
+			return nil
+		}
+		return json.Unmarshal([]byte(*tasks), &limits[len(limits)-1].Tasks)
+	}, `
+		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.queues, l.by, l.max_running, l.total_running, l.rate,
+		       extract(epoch from l.per)::double precision, l.burst, l.lanes, l.running, l.is_moving
+		  from S.list_limits() as l
+		 order by l.name`)
+	if err != nil {
+		return nil, fmt.Errorf("list limits: %w", err)
+	}
+	return limits, nil
+}
+
+// Reason is a reason why a job does not run, or its place if there is none.
+type Reason struct {
+	Reason         string    // such as "future", "paused" or "full"; see the SQL function why
+	Detail         string    // what it depends on
+	Until          time.Time // when it ends, zero if that is not known
+	BlockingJobIDs []int64   // the jobs that hold the job back, ten at most
+	Remedy         string
+}
+
+// Why returns why a job does not run: one element for each reason, or one with the reason "next" or "behind" if nothing
+// holds the job back. If there is no such job, the error matches [ErrJobNotFound].
+func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
+	var reasons []Reason
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var (
+			reason           Reason
+			blocking, detail *string
+			until            *time.Time
+		)
+		if err := scan(&reason.Reason, &detail, &until, &blocking, &reason.Remedy); err != nil {
+			return err
+		}
+		reason.Detail, reason.Until = orZero(detail), orZero(until)
+		reasons = append(reasons, reason)
+		if blocking == nil {
+			return nil
+		}
+		return json.Unmarshal([]byte(*blocking), &reasons[len(reasons)-1].BlockingJobIDs)
+	}, `
+		select w.reason, w.detail, case when pg_catalog.isfinite(w.until) then w.until end,
+		       pg_catalog.array_to_json(w.blocking_job_ids)::text, w.remedy
+		  from S.why($1::bigint) as w`, id)
+	if err == nil && reasons == nil {
+		err = ErrJobNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask why job %d does not run: %w", id, err)
+	}
+	return reasons, nil
+}
+
+// order calls a function that returns nothing of interest.
+func (c *Client) order(ctx context.Context, sql string, args ...any) error {
+	return c.each(ctx, func(scan func(...any) error) error {
+		var ignored *string
+		return scan(&ignored)
+	}, sql, args...)
+}

@@ -1,0 +1,92 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// PauseTarget is what is paused: the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything
+// if all fields are empty. Task, Queue and Limit exclude each other.
+type PauseTarget struct {
+	Task  string
+	Queue string
+	Limit string
+	Lane  string // of Limit
+}
+
+func (t PauseTarget) arguments() []any {
+	return []any{orNull(t.Task), orNull(t.Queue), orNull(t.Limit), orNull(t.Lane)}
+}
+
+// PauseOptions configure [Client.Pause].
+type PauseOptions struct {
+	Reason string         // shown by [Client.Why] and [Client.Pauses]
+	Until  time.Time      // the end of the pause; zero for none
+	For    *time.Duration // the same as a time from now, in place of Until
+}
+
+// Pause stops the start of jobs until [Client.Resume], or until the end in opts, which may be nil. Running jobs go on. The
+// pause survives restarts. To pause what is paused changes the reason and the end. An invalid target or end has the code
+// GWLVA, an unknown limit GWLNM.
+func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptions) error {
+	if opts == nil {
+		opts = &PauseOptions{}
+	}
+	timing, err := c.timing(opts.Until, opts.For, time.Now())
+	if err == nil {
+		err = c.order(ctx, `
+			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
+			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($7::bigint operator(pg_catalog.*) interval '1 microsecond')))::text`,
+			append(target.arguments(), orNull(opts.Reason), orNil(timing.at), orNil(timing.in))...)
+	}
+	if err != nil {
+		return fmt.Errorf("pause: %w", err)
+	}
+	return nil
+}
+
+// Resume ends a pause; due jobs start at once. It returns whether there was such a pause.
+func (c *Client) Resume(ctx context.Context, target PauseTarget) (wasPaused bool, err error) {
+	err = c.each(ctx, func(scan func(...any) error) error { return scan(&wasPaused) },
+		`select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
+	if err != nil {
+		return false, fmt.Errorf("resume: %w", err)
+	}
+	return wasPaused, nil
+}
+
+// PauseInfo is a pause in force.
+type PauseInfo struct {
+	PauseTarget
+	Reason   string
+	Author   string // the role that paused
+	PausedAt time.Time
+	Until    time.Time // zero without an end
+}
+
+// Pauses returns the pauses in force, the oldest first.
+func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
+	var pauses []PauseInfo
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var (
+			pause                                    PauseInfo
+			task, queue, limit, lane, reason, author *string
+			until                                    *time.Time
+		)
+		if err := scan(&task, &queue, &limit, &lane, &reason, &author, &pause.PausedAt, &until); err != nil {
+			return err
+		}
+		pause.Task, pause.Queue, pause.Limit, pause.Lane = orZero(task), orZero(queue), orZero(limit), orZero(lane)
+		pause.Reason, pause.Author, pause.Until = orZero(reason), orZero(author), orZero(until)
+		pauses = append(pauses, pause)
+		return nil
+	}, `
+		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, p.paused_at,
+		       case when pg_catalog.isfinite(p.until) then p.until end
+		  from S.list_pauses() as p`)
+	if err != nil {
+		return nil, fmt.Errorf("list pauses: %w", err)
+	}
+	return pauses, nil
+}
