@@ -20,6 +20,7 @@ func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
 		"top":       config.Top(),
 		"kinds":     config.Kinds(),
 		"common":    config.Common(),
+		"of limit":  config.OfLimit(),
 		"of folder": config.OfKind(config.Folder),
 	}
 	for _, kind := range config.Kinds() {

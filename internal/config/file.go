@@ -20,6 +20,9 @@ type File struct {
 
 	ForbiddenFlags ForbiddenFlags
 
+	// Limits are those to set in the database, in the order of the file.
+	Limits []Limit
+
 	// Tasks are how tasks are served, by their names.
 	Tasks map[string]Task
 }
@@ -65,6 +68,8 @@ func Parse(path, text string, getenv func(string) string) (*File, error) {
 			r.setting(file, e, settings[i], dir)
 		case e.name == "forbidden_flags":
 			file.ForbiddenFlags = r.forbiddenFlags(e)
+		case e.name == "limits":
+			r.limits(file, e)
 		case e.name == "tasks":
 			r.tasks(file, e, dir)
 		default:

@@ -23,6 +23,7 @@ const (
 	YesNo   Type = "true or false"
 	Path    Type = "path"
 	Texts   Type = "names with texts"
+	Names   Type = "name, or list of names"
 	Command Type = "program, or list of program and arguments"
 	Times   Type = "time, or list of times"
 	Flags   Type = "list of flags, or query"
@@ -62,6 +63,7 @@ func Top() []Key {
 	return []Key{
 		{"forbidden_flags", Flags, "none", "This worker does not claim jobs with one of these flags. " +
 			"`{query: select ...}` gets them from the database every second: the texts in the first column.", ""},
+		{"limits", Tasks, "none", "Limits that are set in the database when the worker starts, by their names.", ""},
 		{"tasks", Tasks, "none", "How tasks are served, by their names.", ""},
 	}
 }

@@ -24,6 +24,8 @@ type reloader struct {
 	flags    *forbiddenFlags // of all tasks
 	crontab  CrontabFile
 
+	setLimits func(context.Context, []config.Limit) error
+
 	file *config.File // in use
 	cron []crontab.Source
 }
@@ -140,8 +142,31 @@ func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 			r.log.Info("forbidden flags reloaded")
 		}
 	}
+	r.takeLimits(ctx, file)
 	if settings := changedSettings(r.file, file); settings != nil {
 		r.log.Warn("changed settings take effect after a restart", "settings", settings)
+	}
+}
+
+// takeLimits sets the limits, if they have changed. A limit that is no longer in the file stays in force, because other
+// workers may need it.
+func (r *reloader) takeLimits(ctx context.Context, file *config.File) {
+	sameLimit := func(a, b config.Limit) bool {
+		a.Position, b.Position = config.Position{}, config.Position{}
+		return reflect.DeepEqual(a, b)
+	}
+	if slices.EqualFunc(r.file.Limits, file.Limits, sameLimit) {
+		return
+	}
+	if err := r.setLimits(ctx, file.Limits); err != nil {
+		r.log.Error("limits could not be set, previous ones stay in force", "error", err)
+		return
+	}
+	r.log.Info("limits reloaded")
+	for _, limit := range r.file.Limits {
+		if !slices.ContainsFunc(file.Limits, func(l config.Limit) bool { return l.Name == limit.Name }) {
+			r.log.Warn("limit is no longer in the config, but stays in force; gw-run limit drop drops it", "limit", limit.Name)
+		}
 	}
 }
 

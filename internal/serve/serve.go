@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
@@ -36,6 +37,9 @@ func Run(ctx, hard context.Context, o Options) error {
 		return stop.Explain(ctx, err)
 	}
 
+	if err := setLimits(ctx, &o, pool, o.File.Limits); err != nil {
+		return stop.Explain(ctx, err)
+	}
 	flags := &forbiddenFlags{pool: pool, log: o.Logger}
 	worker, err := start(ctx, &o, services, found, flags)
 	if err != nil {
@@ -45,15 +49,16 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	r := &reloader{
-		worker:   worker,
-		log:      o.Logger,
-		config:   o.Config,
-		finder:   finder,
-		services: services,
-		flags:    flags,
-		crontab:  o.Crontab,
-		file:     o.File,
-		cron:     found.cron,
+		worker:    worker,
+		log:       o.Logger,
+		config:    o.Config,
+		finder:    finder,
+		services:  services,
+		flags:     flags,
+		crontab:   o.Crontab,
+		file:      o.File,
+		cron:      found.cron,
+		setLimits: func(ctx context.Context, limits []config.Limit) error { return setLimits(ctx, &o, pool, limits) },
 	}
 	unfollow, err := r.follow(ctx, &o)
 	if err != nil {

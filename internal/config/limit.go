@@ -1,0 +1,109 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Limit is a limit of the SQL function set_limit. Numbers that are not set are 0.
+type Limit struct {
+	Name     string
+	Position Position
+
+	Tasks        []string // nil for all
+	Queues, By   string
+	MaxRunning   int
+	TotalRunning int
+	Rate         int
+	Per          time.Duration
+	Burst        int
+}
+
+// OfLimit returns the keys of a limit.
+func OfLimit() []Key {
+	return []Key{
+		{"tasks", Names, "all", "The tasks to whose jobs it applies.", ""},
+		{"queues", Text, "none", "It applies to the jobs in named queues of this name, in which `*` stands for any characters, " +
+			"and not to those outside of named queues.", ""},
+		{"by", Text, "one lane for all", "What gives each job its lane: `queue`, `flag:NAME` or `payload:FIELD`.", ""},
+		{"max_running", Number, "no limit", "How many jobs of a lane run at once, in all workers together.", ""},
+		{"total_running", Number, "no limit", "How many jobs of all lanes run at once.", ""},
+		{"rate", Number, "no limit", "How many jobs of a lane start within `per`.", ""},
+		{"per", Time, "", "The time of `rate`.", ""},
+		{"burst", Number, "`rate`", "How many jobs of a lane start at once.", ""},
+	}
+}
+
+func (r *reader) limits(file *File, e entry) {
+	for _, limit := range r.entries(e.value, r.valueAt(e), e.name) {
+		if strings.TrimSpace(limit.name) == "" {
+			r.refuse(limit.at, "a limit has an empty name")
+			continue
+		}
+		file.Limits = append(file.Limits, r.limit(limit))
+	}
+}
+
+// limit reads one limit. What belongs together is checked by the database, too, but its errors have no line.
+func (r *reader) limit(e entry) Limit {
+	limit := Limit{Name: e.name, Position: e.at}
+	for _, inner := range r.entries(e.value, r.valueAt(e), "limit "+e.name) {
+		switch inner.name {
+		case "tasks":
+			for _, element := range r.list(inner) {
+				limit.Tasks = append(limit.Tasks, r.text(element).Value)
+			}
+		case "queues":
+			limit.Queues = r.text(inner).Value
+		case "by":
+			limit.By = r.laneKey(inner)
+		case "max_running":
+			limit.MaxRunning = r.number(inner, 1, maxLimit)
+		case "total_running":
+			limit.TotalRunning = r.number(inner, 1, maxLimit)
+		case "rate":
+			limit.Rate = r.number(inner, 1, maxLimit)
+		case "per":
+			limit.Per = r.time(inner)
+		case "burst":
+			limit.Burst = r.number(inner, 1, maxLimit)
+		default:
+			r.unknown(inner, " in a limit", names(OfLimit()))
+		}
+	}
+	if len(r.problems) == 0 {
+		r.checkLimit(limit)
+	}
+	return limit
+}
+
+// maxLimit is the largest integer of PostgreSQL.
+const maxLimit = 1<<31 - 1
+
+// laneKey returns what gives jobs their lanes.
+func (r *reader) laneKey(e entry) string {
+	text, ok := r.scalar(e)
+	name, found := strings.CutPrefix(text.Value, "flag:")
+	if !found {
+		name, found = strings.CutPrefix(text.Value, "payload:")
+	}
+	if ok && text.Value != "queue" && (!found || name == "") {
+		r.refuse(r.valueAt(e), "by takes queue, flag:NAME or payload:FIELD, not %q", text.Written)
+	}
+	return text.Value
+}
+
+func (r *reader) checkLimit(limit Limit) {
+	switch {
+	case limit.MaxRunning == 0 && limit.TotalRunning == 0 && limit.Rate == 0:
+		r.refuse(limit.Position, "the limit %s limits nothing; set max_running, total_running or rate", limit.Name)
+	case (limit.Rate == 0) != (limit.Per == 0):
+		r.refuse(limit.Position, "the limit %s has only one of rate and per, which belong together", limit.Name)
+	case limit.Burst != 0 && limit.Rate == 0:
+		r.refuse(limit.Position, "the limit %s has burst without rate", limit.Name)
+	case limit.By == "queue" && limit.Queues == "":
+		r.refuse(limit.Position, "the limit %s has by: queue without queues", limit.Name)
+	case limit.By == "" && limit.MaxRunning != 0 && limit.TotalRunning != 0:
+		r.refuse(limit.Position, "the limit %s has one lane, so max_running and total_running are the same; remove one of them", limit.Name)
+	}
+}

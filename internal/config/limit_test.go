@@ -1,0 +1,64 @@
+package config_test
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gwsql/gw/internal/config"
+)
+
+func TestLimitsAreReadInTheirOrder(t *testing.T) {
+	file, err := config.Parse("gw.yaml", `
+limits:
+  exports: {tasks: [export, report], by: "payload:tenant", max_running: 3, total_running: 20}
+  api:
+    tasks: call
+    rate: 100
+    per: 1m
+    burst: 10
+  imports: {queues: "import-*", by: queue, max_running: 2}
+`, os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []config.Limit{
+		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20},
+		{Name: "api", Tasks: []string{"call"}, Rate: 100, Per: time.Minute, Burst: 10},
+		{Name: "imports", Queues: "import-*", By: "queue", MaxRunning: 2},
+	}
+	for i := range file.Limits {
+		if file.Limits[i].Position.Line == 0 {
+			t.Errorf("limit %s has no position", file.Limits[i].Name)
+		}
+		file.Limits[i].Position = config.Position{}
+	}
+	if !reflect.DeepEqual(file.Limits, want) {
+		t.Errorf("limits are %+v, want %+v", file.Limits, want)
+	}
+}
+
+func TestMistakesInALimitHaveTheirLine(t *testing.T) {
+	for limit, want := range map[string]string{
+		`{}`:                                 "gw.yaml:2:3: the limit a limits nothing; set max_running, total_running or rate",
+		`{rate: 3}`:                          "gw.yaml:2:3: the limit a has only one of rate and per",
+		`{per: 3s, max_running: 1}`:          "gw.yaml:2:3: the limit a has only one of rate and per",
+		`{burst: 3, max_running: 1}`:         "gw.yaml:2:3: the limit a has burst without rate",
+		`{by: queue, max_running: 1}`:        "gw.yaml:2:3: the limit a has by: queue without queues",
+		`{by: tenant, max_running: 1}`:       `gw.yaml:2:11: by takes queue, flag:NAME or payload:FIELD, not "tenant"`,
+		`{by: "flag:", max_running: 1}`:      `gw.yaml:2:11: by takes queue, flag:NAME or payload:FIELD, not "flag:"`,
+		`{max_running: 0}`:                   "gw.yaml:2:20: max_running is 0, must be at least 1",
+		`{max_runing: 1}`:                    "gw.yaml:2:7: there is no key max_runing in a limit; is max_running meant?",
+		`{max_running: 1, total_running: 1}`: "gw.yaml:2:3: the limit a has one lane",
+		`{rate: 3, per: 3}`:                  `per takes a time with its unit`,
+		`3`:                                  "limit a takes keys with values",
+		`{tasks: [], max_running: 1}`:        "tasks is an empty list",
+	} {
+		_, err := config.Parse("gw.yaml", "limits:\n  a: "+limit, os.Getenv)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", limit, err, want)
+		}
+	}
+}
