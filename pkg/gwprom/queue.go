@@ -2,6 +2,7 @@ package gwprom
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -17,8 +18,14 @@ var (
 		[]string{"state"}, nil)
 	oldestDesc = prometheus.NewDesc("gw_oldest_ready_seconds",
 		"How long the oldest ready job has been due, 0 if none is ready.", nil, nil)
+	limitRunningDesc = prometheus.NewDesc("gw_limit_running",
+		"Jobs of a limit that run, in all of its lanes. Of the first 100 limits by name.", []string{"limit"}, nil)
+	limitLanesDesc = prometheus.NewDesc("gw_limit_lanes",
+		"Lanes of a limit. Of the first 100 limits by name.", []string{"limit"}, nil)
+	pausesDesc = prometheus.NewDesc("gw_pauses",
+		"Pauses in force, of tasks, queues, limits, lanes or everything.", nil, nil)
 	upDesc = prometheus.NewDesc("gw_queue_up",
-		"1 if the database could be queried, so that the other two metrics are present, otherwise 0.", nil, nil)
+		"1 if the database could be queried, so that the other metrics of the queue are present, otherwise 0.", nil, nil)
 )
 
 // QueueConfig configures a queue collector. Its zero value is valid.
@@ -41,9 +48,20 @@ type QueueCollector struct {
 	cfg    QueueConfig
 
 	mu    sync.Mutex // held during a query, so that concurrent scrapes share the result
-	last  shim.QueueDepth
+	last  state
 	asked time.Time // when last was read; zero before
 }
+
+// state is what a scrape reads from the database.
+type state struct {
+	depth     shim.QueueDepth
+	limits    []shim.LimitInfo
+	pauses    int
+	hasLimits bool // limits and pauses could be read
+}
+
+// maxLimits is the maximum number of limits with metrics of their own.
+const maxLimits = 100
 
 // NewQueueCollector returns a collector on a client, preferably one on a pool, because scrapes may overlap. The cost of
 // a scrape is bounded, see [shim.Client.QueueDepth].
@@ -64,6 +82,9 @@ func NewQueueCollector(client *shim.Client, cfg QueueConfig) *QueueCollector {
 func (c *QueueCollector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- depthDesc
 	descs <- oldestDesc
+	descs <- limitRunningDesc
+	descs <- limitLanesDesc
+	descs <- pausesDesc
 	descs <- upDesc
 }
 
@@ -73,22 +94,31 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	depth, err := c.depth()
+	now, err := c.state()
 	if err != nil {
 		c.cfg.Logger.Warn("queue depth could not be read", "error", err)
 		gauge(upDesc, 0)
 		return
 	}
 	gauge(upDesc, 1)
+	depth := now.depth
 	gauge(depthDesc, float64(depth.Ready), "ready")
 	gauge(depthDesc, float64(depth.Scheduled), "scheduled")
 	gauge(depthDesc, float64(depth.Running), "running")
 	gauge(depthDesc, float64(depth.Failed), "failed")
 	gauge(oldestDesc, depth.OldestReady.Seconds())
+	if !now.hasLimits {
+		return
+	}
+	gauge(pausesDesc, float64(now.pauses))
+	for _, limit := range now.limits {
+		gauge(limitRunningDesc, float64(limit.Running), limit.Name)
+		gauge(limitLanesDesc, float64(limit.Lanes), limit.Name)
+	}
 }
 
-// depth queries the database, unless the last result is recent.
-func (c *QueueCollector) depth() (shim.QueueDepth, error) {
+// state queries the database, unless the last result is recent.
+func (c *QueueCollector) state() (state, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.asked.IsZero() && time.Since(c.asked) < c.cfg.MaxAge {
@@ -97,10 +127,29 @@ func (c *QueueCollector) depth() (shim.QueueDepth, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
 	defer cancel()
 	asked := time.Now()
-	depth, err := c.client.QueueDepth(ctx)
+	now, err := c.read(ctx)
 	if err != nil {
-		return shim.QueueDepth{}, err
+		return state{}, err
 	}
-	c.last, c.asked = depth, asked
-	return depth, nil
+	c.last, c.asked = now, asked
+	return now, nil
+}
+
+func (c *QueueCollector) read(ctx context.Context) (now state, err error) {
+	if now.depth, err = c.client.QueueDepth(ctx); err != nil {
+		return state{}, err
+	}
+	limits, err := c.client.Limits(ctx)
+	var pauses []shim.PauseInfo
+	if err == nil {
+		pauses, err = c.client.Pauses(ctx)
+	}
+	if err != nil {
+		if !errors.Is(err, shim.ErrNotGranted) { // as with a schema of an older version
+			c.cfg.Logger.Warn("limits could not be read", "error", err)
+		}
+		return now, nil
+	}
+	now.limits, now.pauses, now.hasLimits = limits[:min(len(limits), maxLimits)], len(pauses), true
+	return now, nil
 }

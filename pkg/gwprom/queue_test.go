@@ -27,7 +27,7 @@ func TestAScrapeSaysHowManyJobsStandWhere(t *testing.T) {
 		gw_queue_depth{state="ready"} 1
 		gw_queue_depth{state="running"} 0
 		gw_queue_depth{state="scheduled"} 2
-		# HELP gw_queue_up 1 if the database could be queried, so that the other two metrics are present, otherwise 0.
+		# HELP gw_queue_up 1 if the database could be queried, so that the other metrics of the queue are present, otherwise 0.
 		# TYPE gw_queue_up gauge
 		gw_queue_up 1
 	`), "gw_queue_depth", "gw_queue_up")
@@ -70,5 +70,27 @@ func TestAScrapeGoesOnWithoutTheDatabase(t *testing.T) {
 	}
 	if up := find(t, registry, "gw_queue_up", nil); up == nil || up.GetGauge().GetValue() != 0 {
 		t.Errorf("gw_queue_up is %v", up)
+	}
+}
+
+func TestAScrapeSaysHowManyJobsOfALimitRunAndHowManyPausesThereAre(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, pool, `select graphile_worker.set_limit('limit ' || to_char(n, 'FM000'), tasks => array['t' || n], by => 'payload:k', max_running => 2)
+		from generate_series(1, 101) as n`)
+	pgtest.Exec(t, pool, `select graphile_worker.add_job('t1', json_build_object('k', n % 2)) from generate_series(1, 6) as n`)
+	pgtest.Exec(t, pool, `select graphile_worker.get_job_batch('w', batch_size => 3)`)
+	pgtest.Exec(t, pool, `select graphile_worker.pause(task => 'a'), graphile_worker.pause()`)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}), gwprom.QueueConfig{}))
+	for name, want := range map[string]float64{"gw_limit_running": 3, "gw_limit_lanes": 2} {
+		if got := find(t, registry, name, []string{"limit=limit 001"}); got == nil || got.GetGauge().GetValue() != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+		if n, err := testutil.GatherAndCount(registry, name); err != nil || n != 100 {
+			t.Errorf("%s has %d values, want those of 100 limits; %v", name, n, err)
+		}
+	}
+	if got := read(t, registry, "gw_pauses"); got != 2 {
+		t.Errorf("%v pauses", got)
 	}
 }

@@ -12,9 +12,9 @@ as $$
         'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
         'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'make_room', 'next_run_at', 'fall_asleep', 'wake_up',
         'still_in_flight', 'complete_job', 'complete_job_batch', 'fail_job', 'fail_job_batch', 'return_job',
-        'return_job_batch', 'return_unknown_jobs', 'rate_limited', 'backoff', 'run_cron', '_gw_complete_all', '_gw_complete_claim',
-        '_gw_complete_queued', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
-        'queue_depth']), -- the last for its metrics
+        'return_job_batch', 'return_unknown_jobs', 'rate_limited', 'rate_limited_batch', 'backoff', 'run_cron',
+        '_gw_complete_all', '_gw_complete_claim', '_gw_complete_queued', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
+        'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
       ('scheduler', array[
         'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_next', 'cron_between',
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
