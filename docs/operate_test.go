@@ -13,18 +13,27 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// The commands of operate.md are one session from top to bottom. What it says in a comment <!-- meanwhile: SQL --> has
-// happened in between.
+// The commands of each of these documents are one session from top to bottom. What it says in a comment
+// <!-- meanwhile: SQL --> has happened in between.
 func TestTheCommandsForOperatorsPrintWhatIsShown(t *testing.T) {
 	pgtest.OnOneVersion(t)
-	t.Parallel()
+	for _, document := range []string{"operate.md", "limits.md"} {
+		t.Run(document, func(t *testing.T) {
+			t.Parallel()
+			runCommands(t, document)
+		})
+	}
+}
+
+func runCommands(t *testing.T, document string) {
+	t.Helper()
 	programs := filepath.Dir(pgtest.Program(t, "gw-run"))
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
 	env := append(os.Environ(), "DATABASE_URL="+url, "PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	steps := transcript(t, "operate.md")
+	steps := transcript(t, document)
 	if len(steps) == 0 {
-		t.Fatal("operate.md shows no command")
+		t.Fatalf("%s shows no command", document)
 	}
 	for _, step := range steps {
 		if step.meanwhile != "" {
@@ -41,7 +50,7 @@ func TestTheCommandsForOperatorsPrintWhatIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, want := timeless(string(output)), timeless(step.output); got != want {
-			t.Errorf("operate.md:%d: %s prints\n%s, but shown is\n%s", step.line, step.command, output, step.output)
+			t.Errorf("%s:%d: %s prints\n%s, but shown is\n%s", document, step.line, step.command, output, step.output)
 		}
 	}
 }

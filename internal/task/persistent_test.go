@@ -112,7 +112,7 @@ func TestAnAnswerSaysWhatBecomesOfAJob(t *testing.T) {
 			`"error":"busy","retry_in":1.5,"rate_limited":true`,
 			fmt.Errorf("%w (%w)", errors.New("busy"), shim.RateLimited(1500*time.Millisecond)),
 		},
-		"further keys":   {`"ok":true,"took":3`, nil},
+		"further keys": {`"ok":true,"took":3`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, 0o600, c.answer, answer)
@@ -138,8 +138,8 @@ func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
 			`echo "{\"id\":$id,\"error\":\"x\",\"rate_limited\":true}"`,
 			`the task's program: its answer has rate_limited, which needs a positive retry_in and excludes ok and permanent: {"id":7,"error":"x","rate_limited":true}`,
 		},
-		"too long":    {`head -c 70000 /dev/zero | tr '\0' x; echo`, "the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
-		"complaint":   {`echo bad >&2; echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
+		"too long":  {`head -c 70000 /dev/zero | tr '\0' x; echo`, "the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
+		"complaint": {`echo bad >&2; echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The first child misbehaves, the next one does not.

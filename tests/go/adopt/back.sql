@@ -16,6 +16,9 @@ begin
                 and (i.object is not null or o.made_here)) then
     raise exception 'Run functions.sql first, in a transaction of its own.';
   end if;
+  if exists (select from graphile_worker._private_jobs as j where j.job_queue_id < 0) then
+    raise exception 'Limits or pauses apply to jobs. End them while a gw worker runs, and wait until it has moved the jobs.';
+  end if;
 
   open_before := array(
     select l.virtualtransaction
