@@ -222,3 +222,26 @@ func details(t *testing.T, pool *pgxpool.Pool) []string {
 		 where n.nspname like 'graphile%'
 		 order by 1`)
 }
+
+// Graphile Worker does not see the jobs of limits, so they would wait for ever.
+func TestTheWayBackWantsTheEndOfLimitsFirst(t *testing.T) {
+	database := pgtest.EmptyDatabase(t)
+	nodegw.Migrate(t, nodegw.V18, database, "")
+	saved := saveFunctions(t, database)
+	up(t, database, migrate.Config{Adopt: true})
+	pool := pgtest.Pool(t, database)
+	pgtest.Exec(t, pool, "select graphile_worker.set_limit('api', tasks => '{note}', max_running => 1)")
+	pgtest.Exec(t, pool, "select graphile_worker.add_job('note')")
+	psql(t, database, saved)
+	if output, err := tryPsql(t, database, "back.sql"); err == nil || !strings.Contains(output, "Limits or pauses apply to jobs") {
+		t.Errorf("%v\n%s", err, output)
+	}
+	pgtest.Exec(t, pool, "select graphile_worker.drop_limit('api')")
+	pgtest.Await(t, pool, `
+		with moved as materialized (select from graphile_worker.get_job('gw', '{none}'))
+		select count(*) = 0 from graphile_worker._private_jobs as j, (select count(*) from moved) as m where j.job_queue_id < 0`)
+	psql(t, database, "back.sql")
+	if got := texts(t, pool, "select j.task_identifier from graphile_worker.jobs as j where j.queue_name is null"); len(got) != 1 {
+		t.Errorf("jobs that are left: %q", got)
+	}
+}
