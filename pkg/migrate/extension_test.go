@@ -110,7 +110,7 @@ func leavesOthersAlone(t *testing.T, server *extensionServer) {
 // Every table and sequence is either saved by pg_dump or known to need no saving.
 func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
-		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", // the extension brings them
+		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", "_gw_limit_changes", // the extension brings them
 		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
 		"_gw_cancels", "_gw_recovery", "_gw_suspects", // are about workers of the server that was
 	}
