@@ -8,15 +8,13 @@ import (
 )
 
 // explorer runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other have changed places. It takes a step early only if that reverses the order of two
-// steps that depend on each other and were done in the other order before (source sets and sleep sets; Abdulla et al.,
-// Optimal dynamic partial order reduction).
+// steps that do not depend on each other have changed places (sleep sets; Godefroid, Partial-Order Methods for the
+// Verification of Concurrent Systems).
 type explorer struct {
 	driver *driver
 	world  world
 	path   []*node
-	all    bool // every step is due from where it can be done
-	every  bool // no order is left out
+	whole  bool // no order is left out
 }
 
 // errNotTheSame is that a world did not do the same again, as when the server has ended another session in a deadlock.
@@ -25,10 +23,9 @@ var errNotTheSame = errors.New("the world is not the same each time")
 // replays bounds how often a path is tried until the world does the same again.
 const replays = 20
 
-// explore runs a world in its orders. Every step is due from where it can be done: the races alone miss orders in which a commit
-// lets a session go on that has waited. It calls visit after each, and ends after most orders, if that is not 0.
+// explore runs a world in its orders. It calls visit after each, and ends after most orders, if that is not 0.
 func (d *driver) explore(ctx context.Context, w world, most int, visit func(order []int) error) error {
-	return (&explorer{driver: d, world: w, all: true}).run(ctx, most, visit)
+	return (&explorer{driver: d, world: w}).run(ctx, most, visit)
 }
 
 func (e *explorer) run(ctx context.Context, most int, visit func(order []int) error) error {
@@ -82,7 +79,7 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 		return err
 	}
 	for k, n := range e.path {
-		can, err := e.able(ctx)
+		can, err := e.driver.able(ctx)
 		if err != nil {
 			return err
 		}
@@ -100,7 +97,7 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 // the run is not complete.
 func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 	for {
-		can, err := e.able(ctx)
+		can, err := e.driver.able(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -108,10 +105,7 @@ func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 			return true, nil
 		}
 		n := newNode(e.path, can)
-		if e.all || e.every {
-			n.due = can
-		}
-		if e.every {
+		if e.whole {
 			clear(n.sleep)
 		}
 		if !n.choose() {
@@ -124,20 +118,7 @@ func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 	}
 }
 
-// able returns the sessions that can do a step; none if all are done. What a deadlock moves is no step, and races with it are not
-// found: from then on every step is due.
-func (e *explorer) able(ctx context.Context) ([]int, error) {
-	if !e.all && len(e.driver.enabled()) == 0 && !e.driver.over() {
-		e.all = true
-		for _, n := range e.path {
-			n.due = n.can
-		}
-	}
-	return e.driver.able(ctx)
-}
-
-// take does the step that a node of the path has chosen. If it is done the first time, the steps that could have come before
-// others become due.
+// take does the step that a node of the path has chosen.
 func (e *explorer) take(ctx context.Context, k int) error {
 	n := e.path[k]
 	did, moved, err := e.driver.step(ctx, n.chosen())
@@ -146,7 +127,6 @@ func (e *explorer) take(ctx context.Context, k int) error {
 	}
 	if len(n.did) < len(n.tried) {
 		n.did = append(n.did, deed{did, moved})
-		findRaces(e.path[:k+1])
 	}
 	return nil
 }

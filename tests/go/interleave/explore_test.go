@@ -19,10 +19,10 @@ var wholeWorlds = []world{
 }
 
 // outcomes returns what comes of a world, and in how many orders.
-func outcomes(t *testing.T, d *driver, w world, every bool) (found set, orders, runs int) {
+func outcomes(t *testing.T, d *driver, w world, whole bool) (found set, orders, runs int) {
 	t.Helper()
-	d.passNone, found, runs = every, set{}, d.runs
-	e := &explorer{driver: d, world: w, every: every}
+	d.passNone, found, runs = whole, set{}, d.runs
+	e := &explorer{driver: d, world: w, whole: whole}
 	if err := e.run(t.Context(), 0, func([]int) error {
 		o, err := d.outcome(t.Context())
 		found[o.String()+d.listener.missed(d.failed())] = true

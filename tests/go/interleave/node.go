@@ -7,12 +7,10 @@ import (
 
 // node is a state of a world from which one session or another can do the next step.
 type node struct {
-	can    []int
-	sleep  map[int]deed // steps from here that lead to orders that are equivalent to ones already seen, by session
-	due    []int        // the sessions whose step is to be taken from here
-	tried  []int        // the sessions whose step was taken from here; the last is that of the run
-	did    []deed       // what these steps have done
-	before []bool       // on which steps of the path the last step depends, by way of others, too
+	can   []int
+	sleep map[int]deed // steps from here that lead to orders that are equivalent to ones already seen, by session
+	tried []int        // the sessions whose step was taken from here; the last is that of the run
+	did   []deed       // what these steps have done
 }
 
 // A deed is what a step has done, and which sessions it has moved: its own, and those that had waited for a lock.
@@ -23,12 +21,8 @@ type deed struct {
 
 // dependent tells whether the order of two steps can matter.
 func (a deed) dependent(b deed) bool {
-	return a.movedWith(b) || dependent(a.footprint, b.footprint)
-}
-
-// movedWith tells whether both have moved one session.
-func (a deed) movedWith(b deed) bool {
-	return slices.ContainsFunc(a.moved, func(i int) bool { return slices.Contains(b.moved, i) })
+	moved := func(i int) bool { return slices.Contains(b.moved, i) }
+	return slices.ContainsFunc(a.moved, moved) || dependent(a.footprint, b.footprint)
 }
 
 // newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and does
@@ -48,24 +42,13 @@ func newNode(path []*node, can []int) *node {
 			}
 		}
 	}
-	for _, i := range can {
-		if !n.sleeps(i) {
-			n.due = []int{i}
-			break
-		}
-	}
 	return n
-}
-
-func (n *node) sleeps(i int) bool {
-	_, sleeps := n.sleep[i]
-	return sleeps
 }
 
 // choose takes the next session to try.
 func (n *node) choose() bool {
 	for _, i := range n.can {
-		if slices.Contains(n.due, i) && !n.sleeps(i) && !slices.Contains(n.tried, i) {
+		if _, sleeps := n.sleep[i]; !sleeps && !slices.Contains(n.tried, i) {
 			n.tried = append(n.tried, i)
 			return true
 		}
@@ -74,50 +57,3 @@ func (n *node) choose() bool {
 }
 
 func (n *node) chosen() int { return n.tried[len(n.tried)-1] }
-
-func (n *node) last() deed { return n.did[len(n.did)-1] }
-
-// findRaces looks for the steps of a path that the last one could have come before: those on which it depends, but by way of
-// no other step. It makes due what reverses the order of both.
-func findRaces(path []*node) {
-	last := path[len(path)-1]
-	last.before = make([]bool, len(path)-1)
-	for k := len(path) - 2; k >= 0; k-- {
-		if last.before[k] || !path[k].last().dependent(last.last()) {
-			continue
-		}
-		last.before[k] = true
-		for i, before := range path[k].before {
-			last.before[i] = last.before[i] || before
-		}
-		if !path[k].last().movedWith(last.last()) {
-			reverse(path, k)
-		}
-	}
-}
-
-// reverse makes due at step k of a path what leads to its last step before step k: one of the sessions that can begin the
-// steps which came after step k and do not depend on it.
-func reverse(path []*node, k int) {
-	n := path[k]
-	var others, initial []int // steps
-	for i := k + 1; i < len(path); i++ {
-		if i < len(path)-1 && path[i].before[k] {
-			continue
-		}
-		if !slices.ContainsFunc(others, func(o int) bool { return path[i].before[o] }) {
-			initial = append(initial, path[i].chosen())
-		}
-		others = append(others, i)
-	}
-	if slices.ContainsFunc(initial, func(i int) bool { return slices.Contains(n.due, i) || n.sleeps(i) }) {
-		return
-	}
-	for _, i := range initial {
-		if slices.Contains(n.can, i) {
-			n.due = append(n.due, i)
-			return
-		}
-	}
-	n.due = n.can
-}
