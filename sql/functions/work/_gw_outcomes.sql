@@ -72,7 +72,9 @@ as $$
 begin
   if exists (select
                from {{.schema}}._private_jobs as j
-              where j.id = any (job_ids) and j.is_available and j.run_at <= clock_timestamp()) then
+              where j.id = any (job_ids)
+                and coalesce(j.is_available, false) -- no condition of an index of available jobs
+                and j.run_at <= clock_timestamp()) then
     perform {{.schema}}._gw_wake(1);
   end if;
 end;

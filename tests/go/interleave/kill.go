@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -120,10 +121,14 @@ func (d *driver) follow(ctx context.Context, w world, order []int) error {
 		return err
 	}
 	for _, i := range order {
-		_, err := d.able(ctx)
-		if err == nil && i < 0 {
+		can, err := d.able(ctx)
+		switch {
+		case err != nil:
+		case i < 0:
 			err = d.kill(ctx, ^i)
-		} else if err == nil {
+		case !slices.Contains(can, i):
+			err = fmt.Errorf("session %d has no step", i+1)
+		default:
 			_, _, err = d.step(ctx, i)
 		}
 		if err != nil {
