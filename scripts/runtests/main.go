@@ -78,9 +78,9 @@ func run(ctx context.Context, short bool, out io.Writer) (passed bool, err error
 // estimate returns how long the tests take, in words.
 func estimate(short bool) string {
 	if short {
-		return "The tests that depend on the server's version: about two minutes on two idle cores."
+		return "The tests that depend on the server's version: about four minutes on two idle cores."
 	}
-	return "All tests: three to five minutes on two idle cores, the longer time if nothing is compiled yet."
+	return "All tests: about eight minutes on two idle cores, ten if nothing is compiled yet."
 }
 
 // buildPrograms builds gw-run and gw-migrate in a new folder, as internal/pgtest does for the tests of one package.
