@@ -45,6 +45,9 @@ begin
            order by j.id
            limit step) as w;
   if walked.ids is not null then
+    -- New groups wait for other transactions that create the same ones. These may want rows of jobs by their keys, so no job is
+    -- locked yet.
+    perform from {{.schema}}._gw_wanted_groups(walked.ids);
     select count(*) as jobs, array_agg(l.id) as ids
       into moved
       from (select j.id from {{.schema}}._private_jobs as j where j.id = any (walked.ids) order by j.id for update skip locked) as l;
@@ -73,6 +76,41 @@ $$;
 comment on function {{.schema}}._gw_move_jobs(integer) is
   'Internal: moves up to step jobs into the groups that the limits want, and returns whether to call it again at once.';
 
+-- Returns the groups that the limits want for these jobs; where no limit applies, the ids of their queues. Creates groups
+-- that there are not yet.
+create or replace function {{.schema}}._gw_wanted_groups(
+  job_ids bigint[]
+)
+  returns table (
+    id        bigint,
+    wanted_id integer
+  )
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+begin
+  return query
+  select j.id,
+         coalesce({{.schema}}._gw_group(t.identifier, n.queue_name,
+                                        case when j.flags is not null then array(select jsonb_object_keys(j.flags)) end, j.payload),
+                  {{.schema}}._gw_queue(n.queue_name))
+    from {{.schema}}._private_jobs as j
+    join {{.schema}}._private_tasks as t on t.id = j.task_id
+   cross join lateral (
+          select case when j.job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id)
+                      when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
+                 end as queue_name) as n
+   where j.id = any (job_ids);
+end;
+$$;
+
+comment on function {{.schema}}._gw_wanted_groups(bigint[]) is
+  'Internal: returns the groups, or else the queues, that the limits want for these jobs, and creates missing groups.';
+
 -- Moves these jobs into the groups that the limits want. The caller holds the locks of their rows.
 create or replace function {{.schema}}._gw_regroup(
   job_ids bigint[]
@@ -92,17 +130,7 @@ declare
 begin
   select array_agg(w.id order by w.id), array_agg(w.wanted_id order by w.id)
     into ids, wanted
-    from (select j.id,
-                 coalesce({{.schema}}._gw_group(t.identifier, n.queue_name,
-                                                case when j.flags is not null then array(select jsonb_object_keys(j.flags)) end, j.payload),
-                          {{.schema}}._gw_queue(n.queue_name)) as wanted_id
-            from {{.schema}}._private_jobs as j
-            join {{.schema}}._private_tasks as t on t.id = j.task_id
-           cross join lateral (
-                  select case when j.job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id)
-                              when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
-                         end as queue_name) as n
-           where j.id = any (job_ids)) as w;
+    from {{.schema}}._gw_wanted_groups(job_ids) as w;
   -- A separate statement, which sees new groups.
   with moved as (
     update {{.schema}}._private_jobs as j

@@ -78,7 +78,7 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, raw bool, patience time.
 	t.Logf("seed %d", seed)
 	counts := newRunning(most)
 	var added atomic.Int64
-	jobs := int64(pgtest.Scale(8000, 1500))
+	jobs := int64(pgtest.Scale(2000, 1500))
 	produced := func() bool { return added.Load() >= jobs }
 	counts.failed = cancel
 
@@ -145,6 +145,10 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 				select graphile_worker.add_job($1, $2::json, $3, now() + $5 * interval '1 ms', job_key => $4, priority => $6)`,
 				task, payload, queue, key, max(0, r.IntN(60)-30), r.IntN(3))
 			added.Add(1)
+		}
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == "40P01" {
+			continue // docs/limits.md: a move of jobs that creates groups may meet a producer that creates others
 		}
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("produce: %w", err)
