@@ -1,6 +1,7 @@
 -- why() says next for exactly the job that the next claim takes, over random jobs, queues, limits, pauses and claims.
 begin;
 select plan(2);
+select setseed(0.25) is null as the_same_each_time \gset
 set local search_path = graphile_worker, public;
 
 select set_limit('narrow', tasks => '{narrow}', max_running => 1);
