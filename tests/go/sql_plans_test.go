@@ -208,7 +208,9 @@ func (b backlog) inspect(d *database, paths []hotPath) (faults []string) {
 				small[i] = blocks
 			}
 			most := min(p.most(b), small[i]*3/2+50)
-			for again := 0; blocks > most && again < 3; again++ { // what a busy machine makes due, such as a sweep
+			// What a busy server adds passes: a sweep that is due, or plans made anew while other databases change their
+			// tables, which invalidates the caches of all sessions.
+			for again := 0; blocks > most && again < 20; again++ {
 				fewer, _ := p.look(e, b)
 				blocks = min(blocks, fewer)
 			}
