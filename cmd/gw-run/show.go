@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,78 +25,36 @@ const showExamples = `  gw-run show 17
   gw-run show --json 17 | jq .payload`
 
 func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	var (
-		l   listing
-		key string
-	)
-	cmd := &cobra.Command{
-		Use:     "show ID...",
-		Short:   "Show all values of jobs, with payload and last error",
-		Long:    showHelp,
-		Example: showExamples,
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := jobIDs(args)
-			if err != nil {
-				return err
-			}
-			if (len(ids) == 0) == (key == "") {
-				return usageError{errors.New("which job? Give ids, or a key with --key")}
-			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
-				return show(ctx, db, ids, key, l.json, out)
-			})
-		},
-	}
-	cmd.Flags().StringVarP(&key, "key", "k", "", "the job with this `key`")
-	l.addFlags(cmd, getenv)
-	return cmd
+	return newChoiceCommand(getenv, stops, &cobra.Command{
+		Use: "show ID...", Short: "Show all values of jobs, with payload and last error", Long: showHelp, Example: showExamples,
+	}, show)
 }
 
-// show prints the jobs with these ids, or the job with this key.
-func show(ctx context.Context, db *session, ids []int64, key string, asJSON bool, out io.Writer) error {
-	found, err := db.ask(ctx, `
-		select s.*
-		  from S.show_jobs(case when $2::text is null then $1::bigint[]
-		                        else array(select S.matching_job_ids(job_key => $2::text)) end) as s
-		 order by s.id`, ids, orNull(key))
+// show prints the jobs.
+func show(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer) (shown []int64, err error) {
+	found, err := db.ask(ctx, `select s.* from S.show_jobs(`+chosenIDs+`) as s order by s.id`, c.arguments()...)
 	if err != nil {
-		return fmt.Errorf("show jobs: %w", err)
+		return nil, fmt.Errorf("show jobs: %w", err)
 	}
 	jobs, err := decode[job](found.rows)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	for _, j := range jobs {
+		shown = append(shown, j.ID)
 	}
 	if asJSON {
-		err = printJSON(out, found)
+		return shown, printJSON(out, found)
 	}
-	for i := 0; i < len(jobs) && err == nil && !asJSON; i++ {
+	for i, j := range jobs {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		err = describeJob(out, jobs[i], found.now)
-	}
-	if err != nil {
-		return err
-	}
-	if key != "" && len(jobs) == 0 {
-		return fmt.Errorf("there is no job with the key %q", key)
-	}
-	return missing(ids, jobs)
-}
-
-// missing returns an error if there is no job for one of the ids.
-func missing(ids []int64, jobs []job) error {
-	var lost []string
-	for _, id := range ids {
-		if !slices.ContainsFunc(jobs, func(j job) bool { return j.ID == id }) {
-			lost = append(lost, fmt.Sprint(id))
+		if err := describeJob(out, j, found.now); err != nil {
+			return nil, err
 		}
 	}
-	if len(lost) > 0 {
-		return fmt.Errorf("there is no job %s (any more)", strings.Join(lost, ", "))
-	}
-	return nil
+	return shown, nil
 }
 
 // describeJob prints a job as text, one value per line.

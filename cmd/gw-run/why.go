@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -37,65 +36,33 @@ type whyRow struct {
 }
 
 func newWhyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	var (
-		l   listing
-		key string
-	)
-	cmd := &cobra.Command{
-		Use:     "why ID...",
-		Short:   "Show why jobs do not run, and what to do",
-		Long:    whyHelp,
-		Example: whyExamples,
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := jobIDs(args)
-			if err != nil {
-				return err
-			}
-			if (len(ids) == 0) == (key == "") {
-				return usageError{errors.New("which job? Give ids, or a key with --key")}
-			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
-				return why(ctx, db, ids, key, l.json, out)
-			})
-		},
-	}
-	cmd.Flags().StringVarP(&key, "key", "k", "", "the job with this `key`")
-	l.addFlags(cmd, getenv)
-	return cmd
+	return newChoiceCommand(getenv, stops, &cobra.Command{
+		Use: "why ID...", Short: "Show why jobs do not run, and what to do", Long: whyHelp, Example: whyExamples,
+	}, why)
 }
 
-// why prints why the jobs with these ids, or the job with this key, do not run.
-func why(ctx context.Context, db *session, ids []int64, key string, asJSON bool, out io.Writer) error {
+// why prints why the jobs do not run.
+func why(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer) (explained []int64, err error) {
 	found, err := db.ask(ctx, `
 		select i.id, w.reason, w.detail, w.until, w.blocking_job_ids, w.remedy
-		  from pg_catalog.unnest(case when $2::text is null then $1::bigint[]
-		                              else array(select S.matching_job_ids(job_key => $2::text)) end) with ordinality as i (id, at)
+		  from pg_catalog.unnest(`+chosenIDs+`) with ordinality as i (id, at)
 		 cross join lateral S.why(i.id) with ordinality as w (reason, detail, until, blocking_job_ids, remedy, at)
-		 order by i.at, w.at`, ids, orNull(key))
+		 order by i.at, w.at`, c.arguments()...)
 	if err != nil {
-		return fmt.Errorf("ask why: %w", err)
+		return nil, fmt.Errorf("ask why: %w", err)
 	}
 	reasons, err := decode[whyRow](found.rows)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	for _, r := range reasons {
+		explained = append(explained, r.ID)
 	}
 	if asJSON {
-		err = printJSON(out, found)
-	} else {
-		_, err = io.WriteString(out, describeReasons(reasons, found.now))
+		return explained, printJSON(out, found)
 	}
-	if err != nil {
-		return err
-	}
-	if key != "" && len(reasons) == 0 {
-		return fmt.Errorf("there is no job with the key %q", key)
-	}
-	var explained []job
-	for _, r := range reasons {
-		explained = append(explained, job{ID: r.ID})
-	}
-	return missing(ids, explained)
+	_, err = io.WriteString(out, describeReasons(reasons, found.now))
+	return explained, err
 }
 
 // describeReasons returns the reasons as text.
