@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -87,31 +86,16 @@ func noteCrontabs(found answer, notes io.Writer) error {
 }
 
 func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	var l listing
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the recurring jobs in the database",
-		Long:    cronListHelp,
-		Example: cronListExamples,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, notes io.Writer) error {
-				found, err := db.ask(ctx, `
-					select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
-					       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
-					  from S.recurring_jobs as r
-					  left join S.cron_schedules as s on s.identifier operator(pg_catalog.=) r.identifier
-					 order by r.identifier`)
-				if err != nil {
-					return fmt.Errorf("list recurring jobs: %w", err)
-				}
-				if err := printList(out, found, l.json, cronColumns); err != nil || l.json {
-					return err
-				}
-				return noteCrontabs(found, notes)
-			})
-		},
-	}
-	l.addFlags(cmd, getenv)
-	return cmd
+	return newWholeCommand(getenv, stops, whole[recurringJob]{
+		cobra: cobra.Command{Use: "list", Short: "List the recurring jobs in the database", Long: cronListHelp, Example: cronListExamples},
+		rows:  "recurring jobs",
+		query: `
+			select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
+			       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
+			  from S.recurring_jobs as r
+			  left join S.cron_schedules as s on s.identifier operator(pg_catalog.=) r.identifier
+			 order by r.identifier`,
+		columns: cronColumns,
+		note:    noteCrontabs,
+	})
 }

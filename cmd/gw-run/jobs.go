@@ -51,15 +51,7 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 				if err != nil {
 					return fmt.Errorf("list jobs: %w", err)
 				}
-				isCut := p.cut(&found)
-				if err := printList(out, found, l.json, jobColumns); err != nil || !isCut {
-					return err
-				}
-				jobs, err := decode[job](found.rows[len(found.rows)-1:])
-				if err != nil {
-					return err
-				}
-				return tellMore(l, out, errOut, fmt.Sprintf("--after %d", jobs[0].ID))
+				return printPage(l, p, found, jobColumns, func(last job) string { return fmt.Sprint(last.ID) }, out, errOut)
 			})
 		},
 	}
@@ -68,13 +60,4 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	cmd.Flags().Int64Var(&after, "after", 0, "only jobs with a higher `id`")
 	l.addFlags(cmd, getenv)
 	return cmd
-}
-
-// tellMore prints how to see the rows that a list has left out, to stderr if the list is JSON.
-func tellMore(l listing, out, errOut io.Writer, flag string) error {
-	if l.json {
-		out = errOut
-	}
-	_, err := fmt.Fprintf(out, "There are more rows: --limit shows more of them, %s the next ones.\n", flag)
-	return err
 }

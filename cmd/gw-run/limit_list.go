@@ -144,25 +144,14 @@ func idsOf(ids []int64) string {
 }
 
 func newLimitListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	var l listing
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the limits",
-		Long:    limitListHelp,
-		Example: "  gw-run limit list\n  gw-run limit list --json | jq -r .name",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
-				found, err := db.ask(ctx, `select l.* from S.list_limits() as l order by l.name`)
-				if err != nil {
-					return fmt.Errorf("list limits: %w", err)
-				}
-				return printList(out, found, l.json, limitColumns)
-			})
+	return newWholeCommand(getenv, stops, whole[limitRow]{
+		cobra: cobra.Command{
+			Use: "list", Short: "List the limits", Long: limitListHelp, Example: "  gw-run limit list\n  gw-run limit list --json | jq -r .name",
 		},
-	}
-	l.addFlags(cmd, getenv)
-	return cmd
+		rows:    "limits",
+		query:   `select l.* from S.list_limits() as l order by l.name`,
+		columns: limitColumns,
+	})
 }
 
 func newLimitLanesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -206,13 +195,5 @@ func listLanes(ctx context.Context, db *session, l listing, p page, limit, after
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
-	isCut := p.cut(&found)
-	if err := printList(out, found, l.json, laneColumns); err != nil || !isCut {
-		return err
-	}
-	last, err := decode[laneRow](found.rows[len(found.rows)-1:])
-	if err != nil {
-		return err
-	}
-	return tellMore(l, out, errOut, "--after "+quoteForShell(textOf(last[0].Lane)))
+	return printPage(l, p, found, laneColumns, func(last laneRow) string { return quoteForShell(textOf(last.Lane)) }, out, errOut)
 }

@@ -131,12 +131,54 @@ func (p page) check() error {
 	return nil
 }
 
-// cut removes the extra row that the query asked for to find out whether there are more rows, and reports whether there was
-// one.
-func (p page) cut(found *answer) (isCut bool) {
-	if len(found.rows) <= p.limit {
-		return false
+// printPage prints the rows of a query that asked for one row more than the page has. If that row is there, it prints how to
+// see the next ones, after the last of this page: to stderr if the list is JSON.
+func printPage[T any](l listing, p page, found answer, columns []column[T], position func(last T) string, out, errOut io.Writer) error {
+	isCut := len(found.rows) > p.limit
+	if isCut {
+		found.rows = found.rows[:p.limit]
 	}
-	found.rows = found.rows[:p.limit]
-	return true
+	if err := printList(out, found, l.json, columns); err != nil || !isCut {
+		return err
+	}
+	last, err := decode[T](found.rows[len(found.rows)-1:])
+	if err != nil {
+		return err
+	}
+	if l.json {
+		out = errOut
+	}
+	_, err = fmt.Fprintf(out, "There are more rows: --limit shows more of them, --after %s the next ones.\n", position(last[0]))
+	return err
+}
+
+// whole is a command without arguments that lists all rows of a query.
+type whole[T any] struct {
+	cobra   cobra.Command
+	rows    string // what the rows are, such as "pauses"
+	query   string
+	columns []column[T]
+	note    func(found answer, notes io.Writer) error // what is said below the table; nil for nothing
+}
+
+func newWholeCommand[T any](getenv func(string) string, stops *stop.Reasons, w whole[T]) *cobra.Command {
+	var (
+		l   listing
+		cmd = &w.cobra
+	)
+	cmd.Args = noArguments
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, notes io.Writer) error {
+			found, err := db.ask(ctx, w.query)
+			if err != nil {
+				return fmt.Errorf("list %s: %w", w.rows, err)
+			}
+			if err := printList(out, found, l.json, w.columns); err != nil || l.json || w.note == nil {
+				return err
+			}
+			return w.note(found, notes)
+		})
+	}
+	l.addFlags(cmd, getenv)
+	return cmd
 }

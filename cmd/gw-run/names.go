@@ -37,15 +37,7 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 			if err != nil {
 				return fmt.Errorf("list %s: %w", cmd.Name(), err)
 			}
-			isCut := p.cut(&found)
-			if err := printList(out, found, l.json, n.columns); err != nil || !isCut {
-				return err
-			}
-			rows, err := decode[T](found.rows[len(found.rows)-1:])
-			if err != nil {
-				return err
-			}
-			return tellMore(l, out, errOut, fmt.Sprintf("--after %s", quoteForShell(n.name(rows[0]))))
+			return printPage(l, p, found, n.columns, func(last T) string { return quoteForShell(n.name(last)) }, out, errOut)
 		})
 	}
 	p.addFlags(cmd)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -172,23 +171,12 @@ var pauseColumns = []column[pauseRow]{
 }
 
 func newPausesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	var l listing
-	cmd := &cobra.Command{
-		Use:     "pauses",
-		Short:   "List the pauses",
-		Long:    pausesHelp,
-		Example: "  gw-run pauses\n  gw-run pauses --json | jq -r .reason",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
-				found, err := db.ask(ctx, `select l.* from S.list_pauses() as l`)
-				if err != nil {
-					return fmt.Errorf("list pauses: %w", err)
-				}
-				return printList(out, found, l.json, pauseColumns)
-			})
+	return newWholeCommand(getenv, stops, whole[pauseRow]{
+		cobra: cobra.Command{
+			Use: "pauses", Short: "List the pauses", Long: pausesHelp, Example: "  gw-run pauses\n  gw-run pauses --json | jq -r .reason",
 		},
-	}
-	l.addFlags(cmd, getenv)
-	return cmd
+		rows:    "pauses",
+		query:   `select l.* from S.list_pauses() as l`,
+		columns: pauseColumns,
+	})
 }
