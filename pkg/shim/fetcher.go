@@ -21,6 +21,14 @@ type settlement struct {
 	queue bool // a named queue may have become free
 }
 
+// A claim never waits: what another transaction has locked for a moment, such as the lane of a limit, is left out, and so are
+// jobs that are being moved because a limit has changed. An empty claim then says that jobs are due within soonDue. A run
+// that ends when nothing is runnable claims again, for mostLinger after its last job.
+const (
+	soonDue    = 60 * time.Millisecond
+	mostLinger = 5 * time.Second
+)
+
 // fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
 	queries      *queries
@@ -54,6 +62,8 @@ type fetcher struct {
 	look        bool             // there may be jobs to claim
 	leftOut     bool             // but not in this claim, because a task was full
 	skips       bool             // the next claim may leave out tasks with a limit
+	lingers     bool             // with once, jobs are due at any moment that this claim could not take
+	claimedAt   time.Time        // of the last claim that was not empty, or the start
 	unsure      unsure
 	poll        *time.Timer
 	stale       *time.Timer      // fires when jobs may have waited too long
@@ -69,7 +79,7 @@ func (f *fetcher) run(stop context.Context) {
 		f.giveBack(f.aside.jobs)
 	}()
 
-	f.look = true
+	f.look, f.claimedAt = true, time.Now()
 	f.poll = time.NewTimer(f.pollInterval)
 	defer f.poll.Stop()
 	f.stale = time.NewTimer(maxWait)
@@ -91,7 +101,7 @@ func (f *fetcher) run(stop context.Context) {
 			err = f.returnUnknown(stop)
 		case f.aside.now:
 			err = f.readAside(stop)
-		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut)):
+		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut && !f.lingers)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {
@@ -157,6 +167,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	f.aside.worked(len(answer.jobs))
 	f.learn(ask, answer.jobs, set)
 	f.runsAlone, f.tryBeside = f.runsAlone && len(answer.jobs) == 0, false
+	f.lingers = false
 	if len(answer.jobs) == 0 {
 		emit(f.events, ClaimEmpty{Duration: time.Since(started)})
 		if !ask.whole {
@@ -167,6 +178,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 			delay = min(delay, *answer.dueIn)
 		}
 		f.poll.Reset(delay)
+		f.lingers = f.once && delay <= soonDue && time.Since(f.claimedAt) < mostLinger
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
 		return false, err
@@ -220,6 +232,7 @@ func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration 
 		return
 	}
 	f.held.add(jobs)
+	f.claimedAt = time.Now()
 	f.backlog.arrived(duration)
 	f.backlog.add(jobs, filled)
 	if !f.watched {

@@ -154,3 +154,35 @@ func TestSlotsOfALimitAreAllUsedAndNoMore(t *testing.T) {
 		t.Errorf("%d jobs are left, and at most %d ran at once", n, most.Load())
 	}
 }
+
+// A claim leaves out a lane that another transaction has locked, and finds nothing. A run does not end for that reason.
+func TestARunOutlastsAMomentaryLockOfALane(t *testing.T) {
+	q := newQueue(t)
+	q.call(`set_limit('api', tasks => '{call}', max_running => 2)`)
+	q.add("call", 20)
+	tx, err := q.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), `select from graphile_worker._gw_lanes for update`); err != nil {
+		t.Fatal(err)
+	}
+	w := q.worker(shim.Config{Concurrency: 4})
+	w.Handle("call", func(context.Context, *shim.Job) error { return nil })
+	sub := w.Subscribe(1000)
+	ended := make(chan error, 1)
+	go func() { ended <- w.RunOnce(t.Context()) }()
+	for event := range sub.Events() {
+		if _, empty := event.(shim.ClaimEmpty); empty {
+			break
+		}
+	}
+	sub.Close()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, ended); err != nil || q.jobs() != 0 {
+		t.Errorf("the run ended with %v, %d jobs are left", err, q.jobs())
+	}
+}
