@@ -58,7 +58,7 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 				return d.arrive(ctx, s, e)
 			case <-time.After(wait):
 			case <-ctx.Done():
-				return fmt.Errorf("step session %d: %w", s.number, context.Cause(ctx))
+				return fmt.Errorf("step session %d: %w; %s", s.number, context.Cause(ctx), d.activity(context.WithoutCancel(ctx)))
 			}
 		}
 		var waits bool
@@ -77,6 +77,21 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 		}
 		wait = min(wait*2+time.Millisecond/2, 10*time.Millisecond)
 	}
+}
+
+// activity tells what every session of the database does, and for whom it waits.
+func (d *driver) activity(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	text, err := run(ctx, d.control, `
+		select a.pid, a.backend_type, a.state, a.wait_event_type, a.wait_event, pg_blocking_pids(a.pid), left(a.query, 100)
+		  from pg_stat_activity as a
+		 where a.datname = current_database()
+		 order by a.pid`)
+	if err != nil {
+		return err.Error()
+	}
+	return text
 }
 
 // arrive notes an event. A session whose statement failed rolls back, and one that has committed is done.
