@@ -20,16 +20,21 @@ type explorer struct {
 // errNotTheSame is that a world did not do the same again, as when the server has ended another session in a deadlock.
 var errNotTheSame = errors.New("the world is not the same each time")
 
+// mostRuns bounds the runs of a world for each order that is wanted: a run ends without an order where all that could follow
+// was seen before.
+const mostRuns = 4
+
 // replays bounds how often a path is tried until the world does the same again.
 const replays = 20
 
-// explore runs a world in its orders. It calls visit after each, and ends after most orders, if that is not 0.
+// explore runs a world in its orders. It calls visit after each. If most is not 0, it ends after so many orders, or mostRuns
+// times as many runs.
 func (d *driver) explore(ctx context.Context, w world, most int, visit func(order []int) error) error {
 	return (&explorer{driver: d, world: w}).run(ctx, most, visit)
 }
 
 func (e *explorer) run(ctx context.Context, most int, visit func(order []int) error) error {
-	for visited := 0; most == 0 || visited < most; {
+	for visited, runs := 0, 0; most == 0 || visited < most && runs < mostRuns*most; runs++ {
 		if err := e.replay(ctx); err != nil {
 			return err
 		}

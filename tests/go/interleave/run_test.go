@@ -118,7 +118,8 @@ func (p *pass) work(d *driver) {
 		if budget() != 0 && ran >= budget() {
 			return
 		}
-		ran += p.one(d, w, judges).orders
+		did := p.one(d, w, judges)
+		ran += max(did.orders, did.runs/mostRuns)
 	}
 }
 
