@@ -52,7 +52,7 @@ func phases(short bool, packages []string) []phase {
 	})
 	if short {
 		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) })
-		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=4"}, packages...)))
+		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=2"}, packages...)))
 	}
 	var raced, plain []string
 	for _, p := range packages {

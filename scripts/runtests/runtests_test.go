@@ -166,7 +166,7 @@ func TestEveryPackageIsInOnePhase(t *testing.T) {
 	if fmt.Sprint(run) != fmt.Sprint(packages) {
 		t.Errorf("run are %v, want %v", run, packages)
 	}
-	if run := phases(true, []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health"}); strings.Join(run[1].command[len(run[1].command)-2:], " ") != "-p=4 gw/tests/go" {
+	if run := phases(true, []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health"}); strings.Join(run[1].command[len(run[1].command)-2:], " ") != "-p=2 gw/tests/go" {
 		t.Errorf("with -short: %v", run[1].command)
 	}
 }
