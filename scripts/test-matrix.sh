@@ -13,5 +13,5 @@ for major in "${majors[@]}"; do
     GW_TEST_BIN_DIR=$(scripts/postgres-bin.sh "$major")
     export GW_TEST_BIN_DIR
   fi
-  GW_TEST_POSTGRES=$major go run ./tests/go/testserver -- go run ./scripts/runtests ${SHORT:+-short}
+  GW_TEST_POSTGRES=$major go run ./tests/go/testserver -- go run ./scripts/runtests ${SHORT:+-short=$major}
 done

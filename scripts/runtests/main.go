@@ -5,8 +5,8 @@
 // It builds gw-run and gw-migrate once for all tests, and runs the phases of phases.go concurrently. It prints failures as soon
 // as they are known, a line for each phase, and a line with all counts at the end. A failed phase does not stop the others.
 //
-// With -short it runs only the tests that depend on the server's version: pgTAP, and of the packages in phases.go those tests that
-// do not call pgtest.OnOneVersion. make test-matrix runs all tests on each version.
+// With -short=MAJOR it runs only the tests that depend on the server's version: pgTAP, and of the packages that phases.go has for this
+// version those tests that do not call pgtest.OnOneVersion. make test-matrix runs all tests on each version.
 package main
 
 import (
@@ -30,10 +30,10 @@ const (
 )
 
 func main() {
-	short := flag.Bool("short", false, "leave out tests that do not depend on the server's version")
+	short := flag.Int("short", 0, "run only tests that depend on the server's version, which is this `major`")
 	flag.Parse()
 	if flag.NArg() > 0 || os.Getenv(serverVariable) == "" {
-		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-short]")
+		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-short=MAJOR]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, short bool, out io.Writer) (passed bool, err error) {
+func run(ctx context.Context, short int, out io.Writer) (passed bool, err error) {
 	fmt.Fprintln(out, estimate(short))
 	began := time.Now()
 	programs, err := buildPrograms(ctx)
@@ -76,9 +76,9 @@ func run(ctx context.Context, short bool, out io.Writer) (passed bool, err error
 }
 
 // estimate returns how long the tests take, in words.
-func estimate(short bool) string {
-	if short {
-		return "The tests that depend on the server's version: about four minutes on two idle cores."
+func estimate(short int) string {
+	if short != 0 {
+		return "The tests that depend on the version of the server: about three minutes on two idle cores."
 	}
 	return "All tests: about eight minutes on two idle cores, ten if nothing is compiled yet."
 }

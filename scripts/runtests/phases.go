@@ -17,9 +17,18 @@ import (
 // packages that start workers in their own process run with it in make soak.
 var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest))$`)
 
-// versioned matches the packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and
-// what each SQL function returns. Workers see a server through these functions alone.
-var versioned = regexp.MustCompile(`/(cmd/gw-migrate|pkg/migrate|tests/go(/(adopt|doctor|fuzz|grants|interleave))?)$`)
+// Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
+// returns. Workers see a server through these functions alone. With -short some run on each version, and the others where they are
+// most likely to fail: on old servers those of commands and migrations, which have to do without what such a server lacks; on new
+// servers those of what PostgreSQL has changed since, such as roles and the recheck of locked rows.
+var (
+	versioned      = regexp.MustCompile(`/(pkg/migrate|tests/go)$`)
+	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|tests/go/(adopt|doctor))$`)
+	versionedOfNew = regexp.MustCompile(`/tests/go/(fuzz|grants|interleave)$`)
+)
+
+// firstNew is the first version that counts as new.
+const firstNew = 15
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
 var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history|interleave))?)$`)
@@ -38,8 +47,9 @@ type phase struct {
 	read    func(output io.Reader, print func(text string)) tally
 }
 
-// phases returns the phases, which run concurrently.
-func phases(short bool, packages []string) []phase {
+// phases returns the phases, which run concurrently. short is the version of PostgreSQL of which only the tests that depend on it
+// run, 0 for all tests.
+func phases(short int, packages []string) []phase {
 	all := []phase{{name: "pgTAP", command: []string{"scripts/with-database.sh", "scripts/pgtap.sh"}, read: readTAP}}
 	slices.SortStableFunc(packages, func(a, b string) int {
 		switch {
@@ -50,8 +60,12 @@ func phases(short bool, packages []string) []phase {
 		}
 		return 1
 	})
-	if short {
-		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) })
+	if short != 0 {
+		others := versionedOfOld
+		if short >= firstNew {
+			others = versionedOfNew
+		}
+		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) && !others.MatchString(p) })
 		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=2"}, packages...)))
 	}
 	var raced, plain []string

@@ -155,7 +155,7 @@ FAILED a/bad TestBad
 func TestEveryPackageIsInOnePhase(t *testing.T) {
 	packages := []string{"gw/cmd/gw-run", "gw/docs", "gw/pkg/shim", "gw/tests/go"}
 	var run []string
-	for _, p := range phases(false, slices.Clone(packages)) {
+	for _, p := range phases(0, slices.Clone(packages)) {
 		for _, arg := range p.command {
 			if strings.HasPrefix(arg, "gw/") {
 				run = append(run, arg)
@@ -166,7 +166,11 @@ func TestEveryPackageIsInOnePhase(t *testing.T) {
 	if fmt.Sprint(run) != fmt.Sprint(packages) {
 		t.Errorf("run are %v, want %v", run, packages)
 	}
-	if run := phases(true, []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health"}); strings.Join(run[1].command[len(run[1].command)-2:], " ") != "-p=2 gw/tests/go" {
-		t.Errorf("with -short: %v", run[1].command)
+	packages = []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health", "gw/tests/go/adopt", "gw/tests/go/grants"}
+	for short, want := range map[int]string{12: "-p=2 gw/tests/go gw/tests/go/adopt", 18: "-p=2 gw/tests/go gw/tests/go/grants"} {
+		_, run, _ := strings.Cut(strings.Join(phases(short, slices.Clone(packages))[1].command, " "), "-short ")
+		if run != want {
+			t.Errorf("-short=%d runs %s, want %s", short, run, want)
+		}
 	}
 }
