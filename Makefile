@@ -30,7 +30,7 @@ interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCa
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
 soak: deps ## Run for long what the tests run for seconds, and all of what they draw from
-	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history
+	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history ./tests/go/limits
 	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
 	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
@@ -38,6 +38,7 @@ soak: deps ## Run for long what the tests run for seconds, and all of what they 
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.orders=20000 -interleave.most=1000 -interleave.triples=20000 -interleave.seed=0 \
 	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v
+	$(testserver) go test -count=1 -timeout 0 -run NoLane ./tests/go/limits -limits.jobs=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
