@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
@@ -125,6 +126,7 @@ func announcements(t *testing.T, conn *pgx.Conn) []string {
 }
 
 func TestWhatCannotBeAdoptedIsRefusedAndStaysAsItIs(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for _, c := range []struct {
 		name     string
 		revision int // 0 means 20
@@ -251,6 +253,7 @@ func TestOnlyTheOwnerOfItAllAdopts(t *testing.T) {
 // Whatever cuts an adoption short, each migration is there with its version or not at all; so to fail in one is to be
 // killed before it.
 func TestAnAdoptionCutShortIsFinishedByTheNext(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	for failing := int32(2); failing <= available(t); failing++ {
 		t.Run(fmt.Sprintf("before version %d", failing), func(t *testing.T) {
 			database := graphile(t, 18)
@@ -302,6 +305,7 @@ func TestAnAdoptionCutShortBeforeItsFirstMigrationIsFinishedByTheNext(t *testing
 }
 
 func TestTenAdoptionsAtOnceAllSucceed(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := graphile(t, 18)
 	const programs = 10
 	var (

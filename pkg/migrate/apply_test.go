@@ -11,6 +11,7 @@ import (
 )
 
 func TestAFailedMigrationIsShownWithItsPlaceAndKeepsWhatCameBefore(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	const (
 		good = "create table {{.schema}}._gw_good (id integer);"
 		bad  = "create table {{.schema}}._gw_half ();\n-- äöü\nselect 'ä', ö from {{.schema}}._gw_good;\n"

@@ -124,6 +124,7 @@ func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 
 // What a migration drops is forgotten, and nothing else.
 func TestAFunctionThatSomebodyDroppedIsMissedAfterAnUpgradeToo(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
 	database := pgtest.Database(t)
 	conn := connect(t, database)
@@ -162,6 +163,7 @@ func TestOnlyWhatIsOursIsDroppedByAMigration(t *testing.T) {
 
 // While a program waits to migrate, one of a later release can do it.
 func TestAProgramThatALaterReleaseOvertakesLeavesItsSchemaAsItIs(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
 	database := pgtest.EmptyDatabase(t)
 	if _, err := newMigratorFrom(t, database, migrate.Config{}, upTo(t, available(t)-1)).Up(t.Context()); err != nil {

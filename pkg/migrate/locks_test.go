@@ -64,6 +64,7 @@ func TestAMigrationThatMeetsALockIsTriedAgainUntilTheLockIsFree(t *testing.T) {
 }
 
 func TestAMigrationThatNeverGetsItsLockGivesUpAndSaysWhatIsDone(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	m, holder := blocked(t, migrate.Config{})
 	m.TryLocks(2)
 	latest := available(t)
@@ -88,6 +89,7 @@ func TestAMigrationThatNeverGetsItsLockGivesUpAndSaysWhatIsDone(t *testing.T) {
 }
 
 func TestAnotherProgramThatMigratesIsWaitedForHoweverOften(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	other := connect(t, database)
 	execute(t, other, "select pg_advisory_lock("+ternLock+")")
@@ -115,6 +117,7 @@ func TestAnotherProgramThatMigratesIsWaitedForHoweverOften(t *testing.T) {
 
 // Any role may take the lock by which migrations wait for each other.
 func TestAStrangerWhoHoldsTheLockOfMigrationsIsNamedAndNotWaitedForForEver(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	role := newRole(t)
 	database := pgtest.EmptyDatabase(t)
 	stranger := connect(t, as(t, database, role, ""))
@@ -177,6 +180,7 @@ func TestARoleWithFewRightsLearnsWhoHoldsTheLockOfMigrations(t *testing.T) {
 }
 
 func TestWaitingForALockEndsWithTheContext(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m, _ := blocked(t, migrate.Config{OnStep: func(s migrate.Step) {

@@ -45,6 +45,7 @@ func TestUpWithNothingToDoWritesNothingAndNeedsNoRightToWrite(t *testing.T) {
 }
 
 func TestTenAtOnceOnAnEmptyDatabaseAllSucceed(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	const programs = 10
 	var (
@@ -102,6 +103,7 @@ func TestDroppingTheSchemaRemovesEverythingAndUpInstallsAgain(t *testing.T) {
 }
 
 func TestAnyNameThatPostgreSQLCanQuoteIsAGoodSchemaName(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	conn := connect(t, database)
 	for _, name := range []string{
@@ -131,6 +133,7 @@ func TestAnyNameThatPostgreSQLCanQuoteIsAGoodSchemaName(t *testing.T) {
 }
 
 func TestStatusTellsHowFarTheSchemaIs(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	conn := connect(t, database)
 	latest := available(t)

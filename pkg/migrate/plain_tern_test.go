@@ -25,6 +25,7 @@ func TestPlainTernInstallsIntoAnEmptySchema(t *testing.T) {
 }
 
 func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := graphile(t, 20)
 	conn := connect(t, database)
 	before := contents(t, conn)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAPoolerIsRefusedUnlessItKeepsSessions(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
 	conn := connect(t, database)
 	before := identity(t, conn)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatIsNotOursIsRefusedAndStaysAsItIs(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	const schema = "create schema graphile_worker; "
 	const graphile = schema + `
 		create table graphile_worker.migrations (id integer primary key, ts timestamptz not null default now(),

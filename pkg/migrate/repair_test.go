@@ -144,6 +144,7 @@ func TestAnOverloadOfASharedFunctionIsReportedAndLeft(t *testing.T) {
 }
 
 func TestRepairIsAllOrNothing(t *testing.T) {
+	pgtest.OnOneVersion(t)
 	database := pgtest.Database(t)
 	conn := connect(t, database)
 	execute(t, conn, `
