@@ -16,6 +16,8 @@ begin
              '_private_known_crontabs',
              '_gw_settings',
              '_gw_workers',
+             '_gw_audit', '_gw_audit_id_seq',
+             '_gw_samples',
              '_gw_job_context',
              '_gw_schedules',
              '_gw_limits', '_gw_limits_id_seq',

@@ -16,6 +16,7 @@
 -- For operators: fleet-wide settings and registered workers.
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
+{{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_cancels.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
@@ -89,6 +90,7 @@
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/_gw_free_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
+{{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
 {{ template "work/_gw_breaking_version.sql" . }}
@@ -127,6 +129,10 @@
 {{ template "inspect/skip_reasons.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
+{{ template "inspect/search_jobs.sql" . }}
+{{ template "inspect/browse_jobs.sql" . }}
+{{ template "inspect/error_groups.sql" . }}
+{{ template "inspect/list_settings.sql" . }}
 
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
@@ -162,6 +168,7 @@
 {{ template "doctor/_gw_find_spare_indexes.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}
 {{ template "admin/doctor.sql" . }}
+{{ template "admin/list_audit.sql" . }}
 
 -- For roles that are not the owner; see gw-migrate grants.
 {{ template "grants/_gw_api_calls.sql" . }}

@@ -192,6 +192,76 @@ comment on table {{.schema}}._gw_limit_changes is 'One row. A producer with an o
 comment on column {{.schema}}._gw_limit_changes.only_row is 'True.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When the limits last changed.';
 
+-- The failed jobs, for operators. It has no entry unless a job fails for good. An update of a job checks its condition, which
+-- is what it costs others.
+create index _gw_failed_jobs on {{.schema}}._private_jobs (id) where locked_at is null and attempts >= max_attempts;
+
+create table {{.schema}}._gw_audit (
+  id        bigint      not null generated always as identity constraint _gw_audit_pkey primary key,
+  at        timestamptz not null default clock_timestamp(),
+  ended_at  timestamptz,
+  act       text        not null,
+  jobs      bigint      not null,
+  subject   text,
+  job_ids   bigint[],
+  role      text        not null,
+  actor     text,
+  selection text,
+  operation text
+);
+create unique index _gw_audit_operations on {{.schema}}._gw_audit (operation, act, role) where operation is not null;
+create index _gw_audit_at on {{.schema}}._gw_audit (at);
+
+create table {{.schema}}._gw_samples (
+  at                   timestamptz not null constraint _gw_samples_pkey primary key,
+  ready                bigint      not null,
+  scheduled            bigint      not null,
+  running              bigint      not null,
+  failed               bigint      not null,
+  is_estimate          boolean     not null,
+  oldest_ready_seconds double precision,
+  workers              bigint      not null,
+  added                bigint      not null,
+  gone                 bigint      not null
+);
+insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity');
+
+alter table {{.schema}}._gw_audit   enable row level security;
+alter table {{.schema}}._gw_samples enable row level security;
+
+-- Functions that Graphile Worker has, too, record what they did with the rights of their caller.
+create policy _gw_own on {{.schema}}._gw_audit using (role = session_user::text) with check (role = session_user::text);
+comment on policy _gw_own on {{.schema}}._gw_audit is 'A role that was granted rights sees and records its own acts.';
+
+comment on index {{.schema}}._gw_failed_jobs is 'The permanently failed jobs, by id.';
+comment on index {{.schema}}._gw_audit_operations is 'Finds the row of an operation.';
+comment on index {{.schema}}._gw_audit_at is 'Finds the acts that were kept long enough.';
+
+comment on table {{.schema}}._gw_audit is 'What operators did, for the setting audit_for; see list_audit().';
+comment on column {{.schema}}._gw_audit.id is 'The number of the act.';
+comment on column {{.schema}}._gw_audit.at is 'When it was done.';
+comment on column {{.schema}}._gw_audit.ended_at is 'When its last step was done, if it had several.';
+comment on column {{.schema}}._gw_audit.act is 'What was done.';
+comment on column {{.schema}}._gw_audit.jobs is 'How many jobs it changed, in all steps.';
+comment on column {{.schema}}._gw_audit.subject is 'What it was about beside jobs, such as workers or a setting, or its reason.';
+comment on column {{.schema}}._gw_audit.job_ids is 'The first hundred jobs that its first step was about.';
+comment on column {{.schema}}._gw_audit.role is 'The role of the session.';
+comment on column {{.schema}}._gw_audit.actor is 'Who did it, as the program says in the setting gw.actor.';
+comment on column {{.schema}}._gw_audit.selection is 'By which conditions the jobs were selected, as the program says in the setting gw.selection.';
+comment on column {{.schema}}._gw_audit.operation is 'The operation that it is a step of, as the program says in the setting gw.operation.';
+
+comment on table {{.schema}}._gw_samples is 'How the queue was, once a minute, for the setting samples_for; see list_samples().';
+comment on column {{.schema}}._gw_samples.at is 'When the sample was taken.';
+comment on column {{.schema}}._gw_samples.ready is 'The number of ready jobs.';
+comment on column {{.schema}}._gw_samples.scheduled is 'The number of scheduled jobs.';
+comment on column {{.schema}}._gw_samples.running is 'The number of running jobs.';
+comment on column {{.schema}}._gw_samples.failed is 'The number of permanently failed jobs.';
+comment on column {{.schema}}._gw_samples.is_estimate is 'Whether these numbers are estimates.';
+comment on column {{.schema}}._gw_samples.oldest_ready_seconds is 'How long the oldest ready job had been due; null if none was ready.';
+comment on column {{.schema}}._gw_samples.workers is 'The number of registered workers seen in the five minutes before.';
+comment on column {{.schema}}._gw_samples.added is 'The jobs that were ever added, as the server counts.';
+comment on column {{.schema}}._gw_samples.gone is 'The jobs that were ever deleted, as the server counts.';
+
 {{ install_snapshot "000005" }}
 
 select {{.schema}}._gw_finish_migration();

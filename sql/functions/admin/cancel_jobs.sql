@@ -15,6 +15,8 @@ create or replace function {{.schema}}.cancel_jobs(
   set enable_seqscan = off
   set jit = off
 as $$
+declare
+  done bigint;
 begin
   perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
   delete from {{.schema}}._gw_cancels as c where c.job_id = any (job_ids);
@@ -31,6 +33,10 @@ begin
          updated_at   = now()
    where j.id = any (job_ids) and (j.locked_at is not null or j.attempts < j.max_attempts)
   returning j.*;
+  get diagnostics done = row_count;
+  if done > 0 then
+    perform {{.schema}}._gw_record_act('cancel', done, cancel_jobs.reason, cancel_jobs.job_ids);
+  end if;
 end;
 $$;
 

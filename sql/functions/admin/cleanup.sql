@@ -44,6 +44,7 @@ begin
                for update skip locked) as dead
      where j.id = dead.id;
     get diagnostics rows = row_count;
+    perform {{.schema}}._gw_record_act('cleanup', rows, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 
@@ -60,12 +61,14 @@ begin
                hint = 'Stop the Node workers first, or pass force => true if every task name that they have cached is kept.';
     end if;
     rows := {{.schema}}._gw_collect_names('task', keep_task_identifiers);
+    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 
   if 'GC_JOB_QUEUES' = any (tasks) then
     task := 'GC_JOB_QUEUES';
     rows := {{.schema}}._gw_collect_names('queue', '{}');
+    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 end;

@@ -11,6 +11,7 @@ as $$
 declare
   freed   bigint;
   limited bigint[];
+  queues  bigint;
 begin
   with held as (
     select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids) order by j.id for update
@@ -30,9 +31,13 @@ begin
      set locked_at = null, locked_by = null
     from held
    where q.id = held.id;
+  get diagnostics queues = row_count;
 
   if limited is not null then
     perform {{.schema}}._gw_leave_lanes(limited);
+  end if;
+  if freed > 0 or queues > 0 then
+    perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
   end if;
   if freed > 0 then
     perform {{.schema}}._gw_wake(freed);

@@ -30,6 +30,8 @@ declare
      job_key_mode, flags, false, now(), null, null);
   owner      text;
   was_paused boolean;
+  before     text;
+  after      text;
 begin
   perform {{.schema}}._gw_check_crons(array[entry], 'cron_schedule call');
   select w.id into owner from {{.schema}}._gw_workers as w where identifier = any (w.crontab) limit 1;
@@ -39,6 +41,7 @@ begin
   end if;
 
   perform {{.schema}}._gw_lock_crons(array[identifier], array[identifier], now());
+  select to_json(s)::text into before from {{.schema}}._gw_schedules as s where s.identifier = identifier;
   insert into {{.schema}}._gw_schedules as s
     (identifier, task, pattern, time_zone, payload, fill, queue_name, max_attempts, priority, job_key, job_key_mode, flags)
   values (identifier, task, pattern, time_zone, payload, entry.fill, queue_name, max_attempts, priority, job_key,
@@ -57,7 +60,8 @@ begin
          flags        = excluded.flags,
          active_since = case when (s.pattern, s.time_zone) = (excluded.pattern, excluded.time_zone)
                              then s.active_since else excluded.active_since end
-  returning s.paused into was_paused;
+  returning s.paused, to_json(s)::text into was_paused, after;
+  perform {{.schema}}._gw_record_act('schedule', 0, identifier) where after is distinct from before;
   return case when not was_paused then {{.schema}}.cron_next(pattern, now(), time_zone) end;
 end;
 $$;
@@ -83,6 +87,7 @@ begin
     return false;
   end if;
   delete from {{.schema}}._private_known_crontabs as k where k.identifier = identifier;
+  perform {{.schema}}._gw_record_act('unschedule', 0, identifier);
   return true;
 end;
 $$;
@@ -103,7 +108,11 @@ as $$
 begin
   perform from {{.schema}}._private_known_crontabs as k where k.identifier = identifier for update;
   update {{.schema}}._gw_schedules as s set paused = true where s.identifier = identifier;
-  return found;
+  if not found then
+    return false;
+  end if;
+  perform {{.schema}}._gw_record_act('pause', 0, identifier);
+  return true;
 end;
 $$;
 
@@ -126,7 +135,11 @@ begin
      set paused = false,
          active_since = case when s.paused then now() else s.active_since end
    where s.identifier = identifier;
-  return found;
+  if not found then
+    return false;
+  end if;
+  perform {{.schema}}._gw_record_act('resume', 0, identifier);
+  return true;
 end;
 $$;
 

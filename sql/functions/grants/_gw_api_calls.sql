@@ -20,10 +20,12 @@ as $$
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
       ('monitor', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
-        'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'doctor']),
+        'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'list_samples', 'browse_jobs', 'jobs_without_data',
+        'doctor']),
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
-        'list_queues', 'list_workers', 'doctor', 'cron_schedules', 'matching_job_ids', 'list_jobs', 'show_jobs',
+        'list_queues', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor', 'cron_schedules',
+        'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'error_groups', 'list_settings', 'list_audit',
         'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
         'reschedule_jobs', 'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',
         'set_limit', 'drop_limit', 'override_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses', 'why'])

@@ -5,7 +5,10 @@ select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
 select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],json,timestamp with time zone,timestamp with time zone,integer)');
 
+{{ template "fleet/settings.sql" . }}
+{{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
+{{ template "shared/_gw_drop_spent.sql" . }}
 {{ template "limits/_gw_lane_rooms.sql" . }}
 {{ template "limits/_gw_group.sql" . }}
 {{ template "limits/_gw_move_jobs.sql" . }}
@@ -25,6 +28,7 @@ select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],j
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
+{{ template "produce/remove_job.sql" . }}
 {{ template "work/next_run_at.sql" . }}
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
@@ -44,16 +48,28 @@ select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],j
 {{ template "limits/rate_limited.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "fleet/_gw_recover_jobs.sql" . }}
+{{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "cron/run_cron.sql" . }}
+{{ template "cron/cron_schedule.sql" . }}
+{{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/why.sql" . }}
+{{ template "inspect/search_jobs.sql" . }}
+{{ template "inspect/browse_jobs.sql" . }}
+{{ template "inspect/error_groups.sql" . }}
+{{ template "inspect/list_settings.sql" . }}
+{{ template "admin/complete_jobs.sql" . }}
+{{ template "admin/permanently_fail_jobs.sql" . }}
+{{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
+{{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
 {{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "grants/_gw_direct_roles.sql" . }}
 {{ template "doctor/_gw_find_two_phase_commit.sql" . }}
 {{ template "admin/doctor.sql" . }}
+{{ template "admin/list_audit.sql" . }}
 {{ template "grants/_gw_api_calls.sql" . }}

@@ -32,6 +32,7 @@ begin
   get diagnostics ready = row_count;
   if ready > 0 then
     perform {{.schema}}._gw_leave_lanes(job_ids);
+    perform {{.schema}}._gw_record_act('retry', ready, null, retry_jobs.job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

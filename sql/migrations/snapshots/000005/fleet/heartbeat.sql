@@ -65,6 +65,7 @@ begin
        or me.recovered_at is not null then
       me.beating_since := beat_at;
     end if;
+    perform {{.schema}}._gw_take_sample();
     update {{.schema}}._gw_workers as w
        set last_seen_at = beat_at, beating_since = me.beating_since, recovered_at = null
      where w.id = worker_id;

@@ -33,6 +33,14 @@ as $$
      where d.privileges && array['insert', 'update', 'delete']
        and not has_table_privilege(d.name, c.oid, 'select')
     union all
+    select d.name, 1, format('select, insert, update on table %s', c.oid::regclass)
+      from direct as d
+     cross join queue
+      join pg_catalog.pg_class as c on c.relnamespace = queue.relnamespace and c.relname = '_gw_audit'
+     where d.privileges && array['insert', 'update', 'delete']
+       and not (has_table_privilege(d.name, c.oid, 'select') and has_table_privilege(d.name, c.oid, 'insert')
+                and has_table_privilege(d.name, c.oid, 'update'))
+    union all
     select d.name, 2, format('usage on sequence %s', c.oid::regclass)
       from direct as d
      cross join queue
@@ -49,7 +57,7 @@ as $$
        and p.proname in ('setting', '_gw_add_front', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload', '_gw_flags',
                          '_gw_group', '_gw_hold_names', '_gw_job_is_refused', '_gw_joined_payload', '_gw_known_settings',
                          '_gw_leave_lanes', '_gw_make_names', '_gw_merged_payload', '_gw_name_lock', '_gw_namespace',
-                         '_gw_put_fronts', '_gw_refuse_job', '_gw_retire', '_gw_wake')
+                         '_gw_put_fronts', '_gw_record_act', '_gw_refuse_job', '_gw_retire', '_gw_wake')
      where d.privileges && array['insert', 'update', 'delete']
        and not has_function_privilege(d.name, p.oid, 'execute')
   )

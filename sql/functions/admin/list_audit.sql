@@ -1,0 +1,42 @@
+-- Returns what operators did, latest first: the acts with an id below below_id, or all. An act is a call of a function that
+-- changes jobs for an operator (retry_jobs, reschedule_jobs, complete_jobs, permanently_fail_jobs, cancel_jobs,
+-- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, or remove_job by a program that has set gw.actor.
+-- Each is recorded in its own transaction, and kept for the setting audit_for.
+-- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are what the program
+-- has set as gw.actor, gw.selection and gw.operation: who uses it, by which conditions jobs were selected, and which acts
+-- are steps of one. jobs counts those of all steps, job_ids are the first hundred that the first step was about.
+-- Raises GWILM (max_rows is negative).
+create or replace function {{.schema}}.list_audit(
+  below_id bigint  default null,
+  max_rows integer default 100
+)
+  returns table (
+    id        bigint,
+    at        timestamptz,
+    ended_at  timestamptz,
+    act       text,
+    jobs      bigint,
+    subject   text,
+    job_ids   bigint[],
+    role      text,
+    actor     text,
+    selection text,
+    operation text
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  return query
+  select a.id, a.at, a.ended_at, a.act, a.jobs, a.subject, a.job_ids, a.role, a.actor, a.selection, a.operation
+    from {{.schema}}._gw_audit as a
+   where below_id is null or a.id < below_id
+   order by a.id desc
+   limit max_rows;
+end;
+$$;
+
+comment on function {{.schema}}.list_audit(bigint, integer) is
+  'Returns what operators did with jobs, workers, settings and recurring jobs, latest first: when, which act, on how many jobs, by which role, and, as far as the program has said it, by whom (gw.actor), by which conditions (gw.selection) and as steps of which operation (gw.operation). below_id: only lower ids.';

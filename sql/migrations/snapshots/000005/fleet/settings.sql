@@ -1,0 +1,132 @@
+-- Fleet-wide settings, for all workers and functions of this schema.
+
+-- Returns all settings with their defaults and bounds: an interval, a number, or one of a few words. Only a value that
+-- differs from the default has a row in _gw_settings.
+create or replace function {{.schema}}._gw_known_settings()
+  returns table (name text, default_value text, least_value text, greatest_value text, words text[], meaning text)
+  language sql
+  immutable
+as $$
+  values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::pg_catalog.text[],
+          'the interval between the heartbeats of a worker; a quarter of dead_after if that is less'),
+         ('dead_after', '30 seconds', '1 second', '4 hours', null,
+          'how long a registered worker may be silent until it counts as dead and its jobs are recovered'),
+         ('recovered_jobs', 'wait', null, null, '{wait,run}',
+          'whether a job of a dead worker waits for its back-off, as a failed job does, or runs again at once'),
+         ('crashes_allowed', '3', '1', '1000', null,
+          'how many workers may die while they run a job alone; after the last of them the job fails permanently'),
+         ('stale_sweep_every', '1 minute', '1 second', '1 hour', null,
+          'the interval between searches for stale locks in the whole fleet'),
+         ('forget_worker_after', '1 day', '5 hours', '1 year', null,
+          'how long a registered worker that no longer sends heartbeats stays listed'),
+         ('old_snapshot_after', '5 minutes', '1 second', '1 day', null,
+          'how long a transaction may prevent vacuum from removing dead rows until doctor() reports it'),
+         ('max_payload', '67108864', '1048576', '999999999', null,
+          'the maximum size of a new job''s payload in bytes'),
+         ('audit_for', '90 days', '1 day', '100 years', null,
+          'how long acts of operators are kept; see list_audit()'),
+         ('samples_for', '7 days', '1 hour', '1 year', null,
+          'how long samples of the queue are kept; see list_samples()'),
+         ('notify', 'always', null, null, '{always,idle,never}',
+          'when workers are notified of a new job: always, only while one of them is sleeping (idle), or never')
+$$;
+
+comment on function {{.schema}}._gw_known_settings() is
+  'Internal: returns all settings with their defaults, bounds and meanings.';
+
+create or replace function {{.schema}}.setting(
+  name text
+)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
+                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name))
+$$;
+
+comment on function {{.schema}}.setting(text) is
+  'Returns the value of a fleet-wide setting, or its default if it is not set; null if there is no such setting.';
+
+-- Returns the interval between heartbeats.
+create or replace function {{.schema}}._gw_beat_every()
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4)
+$$;
+
+comment on function {{.schema}}._gw_beat_every() is
+  'Internal: returns the interval between heartbeats: the setting beat_every, or a quarter of dead_after if that is less.';
+
+-- Sets a fleet-wide setting for all workers and functions of this schema; null restores the default. Returns the value
+-- in force.
+-- Workers are notified when the setting notify changes, so that they search for jobs: jobs added before may not have
+-- been announced, and sleeping workers have to set their marks if only sleepers are notified.
+-- Raises GWSNM (unknown name), GWSVA (value out of bounds or of the wrong type).
+create or replace function {{.schema}}.set_setting(
+  name  text,
+  value text
+)
+  returns text
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  known record;
+  valid boolean;
+begin
+  select k.* into known from {{.schema}}._gw_known_settings() as k where k.name = set_setting.name;
+  if not found then
+    raise exception 'There is no setting ''%''.', coalesce(set_setting.name, 'null')
+      using errcode = 'GWSNM',
+            hint = 'The settings are ' || (select string_agg(k.name, ', ' order by k.name) from {{.schema}}._gw_known_settings() as k) || '.';
+  end if;
+
+  if known.name = 'notify' then
+    perform pg_notify('jobs:insert', '{"count":0}');
+  end if;
+  if set_setting.value is null then
+    delete from {{.schema}}._gw_settings as s where s.name = set_setting.name;
+    perform {{.schema}}._gw_record_act('set', 0, known.name || ' = default ' || known.default_value);
+    return known.default_value;
+  end if;
+  if known.words is not null then
+    if set_setting.value <> all (known.words) then
+      raise exception 'Setting ''%'' must be one of %, not ''%''.',
+        known.name, array_to_string(known.words, ', '), set_setting.value
+        using errcode = 'GWSVA';
+    end if;
+  elsif known.least_value ~ '^[0-9]+$' then
+    valid := case when set_setting.value ~ '^[0-9]{1,9}$'
+                  then set_setting.value::integer between known.least_value::integer and known.greatest_value::integer end;
+    if valid is not true then
+      raise exception 'Setting ''%'' must be a number from % to %, not ''%''.',
+        known.name, known.least_value, known.greatest_value, set_setting.value
+        using errcode = 'GWSVA';
+    end if;
+  else
+    begin
+      valid := set_setting.value::interval between known.least_value::interval and known.greatest_value::interval;
+    exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+      valid := false;
+    end;
+    if not valid then
+      raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
+        known.name, known.least_value::interval, known.greatest_value::interval, set_setting.value
+        using errcode = 'GWSVA';
+    end if;
+  end if;
+  insert into {{.schema}}._gw_settings as s (name, value)
+  values (set_setting.name, set_setting.value)
+      on conflict on constraint _gw_settings_pkey do update set value = excluded.value, updated_at = now();
+  perform {{.schema}}._gw_record_act('set', 0, known.name || ' = ' || set_setting.value);
+  return set_setting.value;
+end;
+$$;
+
+comment on function {{.schema}}.set_setting(text, text) is
+  'Sets a fleet-wide setting and returns the value in force; null restores the default.';

@@ -1,0 +1,107 @@
+-- Returns the ids of jobs that match all given conditions, highest first, for lists that a person pages through. A null is no
+-- condition; error_prefix is how the last error begins.
+-- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
+-- it has found max_rows or not. next_id is the below_id with which the search goes on, null if there is nothing left.
+-- Failed jobs, a job by its key, and the ready or scheduled jobs of a queue with fewer than 10 000 of them are found by
+-- indexes.
+-- Raises GWIST (no such state), GWILM (max_rows or max_read is negative).
+create or replace function {{.schema}}.search_jobs(
+  job_state    text     default null,
+  task         text     default null,
+  queue        text     default null,
+  job_key      text     default null,
+  error_prefix text     default null,
+  older_than   interval default null,
+  newer_than   interval default null,
+  below_id     bigint   default null,
+  max_rows     integer  default 50,
+  max_read     integer  default 100000
+)
+  returns table (job_ids bigint[], next_id bigint)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_custom_plan
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  wanted_task  integer;
+  wanted_queue integer;
+  candidates   bigint[];
+  seen         bigint;
+  lowest       bigint;
+begin
+  if job_state not in ('ready', 'scheduled', 'running', 'failed') then
+    raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
+  end if;
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  perform {{.schema}}._gw_check_limit('max_read', max_read);
+  job_ids := '{}';
+  if task is not null then
+    select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
+    if not found then
+      return next;
+      return;
+    end if;
+  end if;
+  if queue is not null then
+    select q.id into wanted_queue from {{.schema}}._private_job_queues as q where q.queue_name = queue;
+    if not found then
+      return next;
+      return;
+    end if;
+    if job_state in ('ready', 'scheduled') then
+      candidates := array(select j.id
+                            from {{.schema}}._private_jobs as j
+                           where j.job_queue_id = wanted_queue and j.is_available
+                           limit 10000);
+      if cardinality(candidates) = 10000 then
+        candidates := null;
+      end if;
+    end if;
+  end if;
+
+  -- Each call is planned for its conditions; conditions that are null are removed by the planner. The inner query reads at
+  -- most max_read jobs, by an index on id.
+  select coalesce(array_agg(f.id order by f.id desc), '{}') into job_ids
+    from (select r.id
+            from (select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at, j.created_at,
+                         j.last_error
+                    from {{.schema}}._private_jobs as j
+                   where (below_id is null or j.id < below_id)
+                     and (candidates is null or j.id = any (candidates))
+                     and (search_jobs.job_key is null or j.key = search_jobs.job_key)
+                     and (job_state is distinct from 'failed' or (j.locked_at is null and j.attempts >= j.max_attempts))
+                   order by j.id desc
+                   limit max_read) as r
+           where (wanted_task is null or r.task_id = wanted_task)
+             and (wanted_queue is null or r.job_queue_id = wanted_queue)
+             and (error_prefix is null or starts_with(r.last_error, error_prefix))
+             and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
+             and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))
+             and (job_state is null
+                  or {{.schema}}.job_state(r.run_at, r.attempts, r.max_attempts, r.locked_at) = job_state)
+           order by r.id desc
+           limit max_rows) as f;
+
+  if cardinality(job_ids) >= max_rows then
+    next_id := job_ids[cardinality(job_ids)];
+  elsif candidates is null and search_jobs.job_key is null then
+    select count(*), min(r.id) into seen, lowest
+      from (select j.id
+              from {{.schema}}._private_jobs as j
+             where (below_id is null or j.id < below_id)
+               and (job_state is distinct from 'failed' or (j.locked_at is null and j.attempts >= j.max_attempts))
+             order by j.id desc
+             limit max_read) as r;
+    if seen >= max_read then
+      next_id := lowest;
+    end if;
+  end if;
+  return next;
+end;
+$$;
+
+comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer) is
+  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search goes on, null if there is nothing left. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: how the last error begins; the other conditions are those of matching_job_ids.';

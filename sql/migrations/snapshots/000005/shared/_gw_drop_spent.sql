@@ -1,0 +1,36 @@
+-- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
+-- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts of deleted jobs, samples, and acts of
+-- operators that were kept long enough.
+-- Locks: the rows that it deletes; skips rows that other transactions have locked.
+create or replace function {{.schema}}._gw_drop_spent()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from {{.schema}}._gw_workers as w
+   where w.id in (select l.id
+                    from {{.schema}}._gw_workers as l
+                   where l.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval
+                     for update skip locked);
+  delete from {{.schema}}._gw_sleepers as s
+   where s.worker_id in (select l.worker_id
+                           from {{.schema}}._gw_sleepers as l
+                          where l.until < now()
+                            for update skip locked);
+  delete from {{.schema}}._gw_samples as s where s.at < now() - {{.schema}}.setting('samples_for')::interval;
+  delete from {{.schema}}._gw_audit as a
+   where a.id in (select l.id
+                    from {{.schema}}._gw_audit as l
+                   where l.at < now() - {{.schema}}.setting('audit_for')::interval
+                   order by l.id
+                   limit 10000
+                     for update skip locked);
+  perform {{.schema}}._gw_drop_spent_suspects();
+  perform {{.schema}}._gw_drop_spent_cancels();
+  perform {{.schema}}._gw_drop_spent_contexts(10000);
+end;
+$$;
+
+comment on function {{.schema}}._gw_drop_spent() is
+  'Internal: deletes expired rows of the side tables.';

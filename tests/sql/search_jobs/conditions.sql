@@ -1,0 +1,42 @@
+-- search_jobs() finds the jobs that match all conditions, highest id first, and says where the search goes on.
+begin;
+select plan(17);
+set local search_path = graphile_worker, public;
+alter sequence jobs_id_seq1 restart;
+
+select add_job('mail', run_at => now() - interval '1 minute') from generate_series(1, 3);
+select add_job('sync', run_at => now() + interval '1 hour', queue_name => 'q', job_key => 'k');
+select add_job('mail', run_at => now() - interval '1 minute', queue_name => 'q');
+select permanently_fail_jobs(array[1, 3], 'HTTP 500 at 10:00');
+update _private_jobs set locked_at = now(), locked_by = 'w', attempts = 1 where id = 2;
+
+create function pg_temp.ids(variadic conditions text[]) returns bigint[] language plpgsql as $$
+declare found bigint[];
+begin
+  execute 'select s.job_ids from graphile_worker.search_jobs(' || array_to_string(conditions, ', ') || ') as s' into found;
+  return found;
+end $$;
+
+select is(pg_temp.ids(''), '{5,4,3,2,1}', 'all jobs, highest first');
+select is(pg_temp.ids($$job_state => 'failed'$$), '{3,1}', 'failed jobs');
+select is(pg_temp.ids($$job_state => 'running'$$), '{2}', 'running jobs');
+select is(pg_temp.ids($$job_state => 'ready'$$), '{5}', 'ready jobs');
+select is(pg_temp.ids($$job_state => 'scheduled'$$, $$queue => 'q'$$), '{4}', 'the scheduled jobs of a queue');
+select is(pg_temp.ids($$job_state => 'ready'$$, $$queue => 'q'$$), '{5}', 'the ready jobs of a queue');
+select is(pg_temp.ids($$queue => 'q'$$), '{5,4}', 'all jobs of a queue');
+select is(pg_temp.ids($$task => 'sync'$$), '{4}', 'the jobs of a task');
+select is(pg_temp.ids($$job_key => 'k'$$), '{4}', 'the job with a key');
+select is(pg_temp.ids($$job_key => 'k'$$, $$task => 'mail'$$), '{}', 'no job where one condition does not match');
+select is(pg_temp.ids($$error_prefix => 'HTTP 500'$$), '{3,1}', 'the jobs whose error begins so');
+select is(pg_temp.ids($$task => 'none'$$), '{}', 'no job of a task that there is not');
+select is(pg_temp.ids($$newer_than => '1 day'$$, $$older_than => '1 hour'$$), '{}', 'no job of another age');
+select results_eq($$ select s.job_ids, s.next_id from search_jobs(max_rows => 2) as s $$,
+                  $$ values ('{5,4}'::bigint[], 4::bigint) $$, 'max_rows jobs, and where it goes on');
+select results_eq($$ select s.job_ids, s.next_id from search_jobs(below_id => 4, max_rows => 9) as s $$,
+                  $$ values ('{3,2,1}'::bigint[], null::bigint) $$, 'the rest, and that it is the rest');
+select results_eq($$ select s.job_ids, s.next_id from search_jobs(task => 'none_so_far') as s $$,
+                  $$ values ('{}'::bigint[], null::bigint) $$, 'nothing, and no more');
+select throws_ok($$ select from search_jobs('waiting') $$, 'GWIST', null, 'a state that is none');
+
+select * from finish();
+rollback;
