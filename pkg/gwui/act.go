@@ -1,0 +1,406 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// jobAct is something that an operator does to jobs.
+type jobAct struct {
+	Name, Title string
+	Effect      string // what it does, in one sentence
+	Did         string // what it has done, such as "Retried"
+	States      []string
+	Fields      []field
+	function    string
+	// call is the call of the function, with IDS for an array of ids, and $2 and so on for the values of the fields.
+	call string
+	skip string // why it leaves jobs alone that have failed, if it does
+}
+
+// field is a value that an act takes.
+type field struct{ Name, Label, Hint string }
+
+var reason = field{"reason", "Reason", "The last error of the jobs."}
+
+var jobActList = []jobAct{
+	{Name: "retry", Title: "Retry", Effect: "They are due now; failed ones get all their attempts again.", Did: "Retried",
+		States: []string{"scheduled", "failed"}, function: "retry_jobs", call: `S.retry_jobs(IDS)`},
+	{Name: "reschedule", Title: "Reschedule", Effect: "They run at another time, or with another priority.", Did: "Rescheduled",
+		States:   []string{"ready", "scheduled", "failed"},
+		Fields:   []field{{"in", "Run in", "A time from now, such as 90s or 2h."}, {"priority", "Priority", "A number; lower runs first."}},
+		function: "reschedule_jobs",
+		call: `S.reschedule_jobs(IDS, pg_catalog.now() operator(pg_catalog.+) $2::text::interval, ` +
+			`$3::text::integer)`},
+	{Name: "cancel", Title: "Cancel", Effect: "They fail permanently; the handlers of running ones are ended.", Did: "Canceled",
+		States: []string{"ready", "scheduled", "running"}, Fields: []field{reason}, function: "cancel_jobs",
+		call: `S.cancel_jobs(IDS, $2::text)`, skip: "has failed already"},
+	{Name: "fail", Title: "Fail", Effect: "They fail permanently, and stay until they are retried or removed.", Did: "Failed",
+		States: []string{"ready", "scheduled"}, Fields: []field{reason}, function: "permanently_fail_jobs",
+		call: `S.permanently_fail_jobs(IDS, $2::text)`},
+	{Name: "remove", Title: "Remove", Effect: "They are deleted, as if they were completed.", Did: "Removed",
+		States: []string{"ready", "scheduled", "failed"}, function: "complete_jobs", call: `S.complete_jobs(IDS)`},
+}
+
+// jobActs returns what the viewer may do to jobs in a state; in any if it is empty.
+func (q *request) jobActs(state string) []jobAct {
+	var acts []jobAct
+	for _, a := range jobActList {
+		if q.Can(a.function) && (state == "" || slices.Contains(a.States, state)) {
+			acts = append(acts, a)
+		}
+	}
+	return acts
+}
+
+// findJobAct returns an act that the viewer may do.
+func (q *request) findJobAct(name string) (jobAct, error) {
+	for _, a := range jobActList {
+		if a.Name != name {
+			continue
+		}
+		if !q.Can(a.function) {
+			return a, statusError{http.StatusForbidden, "You may not do this here."}
+		}
+		return a, nil
+	}
+	return jobAct{}, errNoPage
+}
+
+// formPages are the pages that ask before something is done.
+var formPages = map[string]pageFunc{
+	"/jobs/{id}/act":  confirmJobs,
+	"/jobs/act":       confirmJobs,
+	"/operations":     operationPage,
+	"/workers/unlock": confirmUnlock,
+	"/settings/set":   confirmSetting,
+	"/recurring/act":  confirmRecurring,
+}
+
+// actionFunc does what a form asks for, and returns the path of the page to go on with.
+type actionFunc func(ctx context.Context, c *Console, q *request, form url.Values) (to string, err error)
+
+// actions are what POST requests do.
+var actions = map[string]actionFunc{
+	"/jobs/{id}/act":   actOnJobs,
+	"/jobs/act":        actOnJobs,
+	"/operations/stop": stopOperation,
+	"/workers/unlock":  unlockWorker,
+	"/settings/set":    setSetting,
+	"/recurring/act":   actOnRecurring,
+}
+
+// mostForm limits the body of a form in bytes.
+const mostForm = 1 << 20
+
+// action returns the handler of an action.
+func (c *Console) action(act actionFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
+		if err == nil && !q.acts {
+			err = statusError{http.StatusForbidden, "You may look at this console and not act."}
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+		if err == nil && r.ParseForm() != nil {
+			err = statusError{http.StatusBadRequest, "The form cannot be read."}
+		}
+		var to string
+		if err == nil {
+			to, err = act(r.Context(), c, q, r.PostForm)
+		}
+		c.cache.forget()
+		if err != nil {
+			c.fail(w, r, q, err)
+			return
+		}
+		seeOther(w, r, to)
+	}
+}
+
+// place is a page of the console that a form may go back to.
+var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|workers|settings|recurring)(\?[^#\s]*)?$`)
+
+// backTo returns the page that a form came from, or another one if that is none.
+func backTo(values url.Values, other string) string {
+	if back := values.Get("back"); place.MatchString(back) {
+		return back
+	}
+	return other
+}
+
+// confirmation is the page that asks before jobs are changed.
+type confirmation struct {
+	Act       jobAct
+	IDs       []int64 // selected one by one; nil for all that match
+	Filter    filter
+	Count     int
+	IsAtLeast bool // there may be more
+	Upto      int64
+	Back      template.URL
+	Typed     bool // the count has to be typed
+	Action    string
+}
+
+const (
+	stepJobs    = 1000    // jobs that are changed at once, and more than which are confirmed by their number
+	mostCounted = 10_000  // jobs that a confirmation counts
+	countRead   = 200_000 // jobs that it reads for that
+)
+
+// selected returns the ids that a form or URL names, and whether it names all that match instead.
+func selected(q *request, values url.Values) (ids []int64, all bool, err error) {
+	if q.id > 0 {
+		return []int64{q.id}, false, nil
+	}
+	for _, text := range values["id"] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, false, statusError{http.StatusBadRequest, fmt.Sprintf("%q is not the id of a job.", text)}
+		}
+		ids = append(ids, id)
+	}
+	all = values.Get("all") != ""
+	if len(ids) == 0 && !all {
+		return nil, false, statusError{http.StatusBadRequest, "No job is selected."}
+	}
+	return ids, all, nil
+}
+
+func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
+	act, err := q.findJobAct(q.query.Get("act"))
+	if err != nil {
+		return nil, err
+	}
+	ids, all, err := selected(q, q.query)
+	if err != nil {
+		return nil, err
+	}
+	d := confirmation{Act: act, IDs: ids, Count: len(ids), Filter: newFilter(q.query), Back: template.URL(backTo(q.query, "jobs")), Action: "act"}
+	if all {
+		d.IDs = nil
+		if err := c.count(ctx, q, &d); err != nil {
+			return nil, err
+		}
+	}
+	return &view{Title: act.Title, Nav: "jobs", panels: []panel{
+		{id: "confirm", body: "confirm", still: true, load: func(context.Context) (any, error) { return d, nil }},
+	}}, nil
+}
+
+// count counts the jobs that match, up to a limit.
+func (c *Console) count(ctx context.Context, q *request, d *confirmation) error {
+	search, args := d.Filter.search(q.may, 0, mostCounted, countRead)
+	hits, err := read[found](ctx, c.store, search, args...)
+	if err != nil {
+		return err
+	}
+	if len(hits.Rows) == 1 && len(hits.Rows[0].IDs) > 0 {
+		hit := hits.Rows[0]
+		d.Count, d.IsAtLeast, d.Upto = len(hit.IDs), hit.Next != nil, hit.IDs[0]
+	} else if len(hits.Rows) == 1 && hits.Rows[0].Next != nil {
+		d.IsAtLeast, d.Upto = true, *hits.Rows[0].Next
+	}
+	d.Typed = d.Count > stepJobs || d.IsAtLeast
+	return nil
+}
+
+func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	act, err := q.findJobAct(form.Get("act"))
+	if err != nil {
+		return "", err
+	}
+	ids, all, err := selected(q, form)
+	if err != nil {
+		return "", err
+	}
+	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(form, "jobs")}
+	given := 0
+	for _, f := range act.Fields {
+		value := strings.TrimSpace(form.Get(f.Name))
+		if value != "" {
+			given++
+		}
+		o.args = append(o.args, orNull(value))
+	}
+	if act.Name == "reschedule" && given == 0 {
+		return "", statusError{http.StatusBadRequest, "Give a time or a priority."}
+	}
+	if all {
+		count := form.Get("count")
+		if o.Total, err = strconv.Atoi(count); err != nil {
+			return "", statusError{http.StatusBadRequest, "The form does not say how many jobs it is about."}
+		}
+		if form.Get("typed") != count && (o.Total > stepJobs || form.Get("more") != "") {
+			return "", statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: type %s to confirm.", count)}
+		}
+		o.ids, o.isAll, o.filter, o.upto, o.IsAtLeast = nil, true, newFilter(form), number(form, "upto"), form.Get("more") != ""
+	}
+	c.operations.start(c, o, q.may)
+	if !o.endsSoon(ctx) {
+		return "operations?op=" + o.ID, nil
+	}
+	return withOperation(o.back, o.ID), nil
+}
+
+// withOperation adds to a page what it is to tell about.
+func withOperation(back, id string) string {
+	to, err := url.Parse(back)
+	if err != nil {
+		return "jobs"
+	}
+	values := to.Query()
+	values.Set("op", id)
+	to.RawQuery = values.Encode()
+	return to.String()
+}
+
+// once does one thing that is no operation on jobs, in a transaction with its audit.
+func (c *Console) once(ctx context.Context, q *request, sql string, args ...any) error {
+	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4, settings: c.audit(q.viewer.Name, "", "")}
+	return c.store.in(ctx, t, func(conn *conn) error {
+		_, err := ask[struct{}](ctx, c.store, conn, sql, args...)
+		return err
+	})
+}
+
+// audit returns the settings by which the database knows who acts.
+func (c *Console) audit(viewer, selection, operation string) map[string]string {
+	if viewer == "" {
+		viewer = "console"
+	}
+	return map[string]string{"gw.actor": viewer, "gw.selection": selection, "gw.operation": operation}
+}
+
+// question is a page that asks before something is done that is not about jobs.
+type question struct {
+	Title, Text string
+	Warning     string
+	Action      string
+	Button      string
+	Back        string
+	Hidden      map[string]string
+	Setting     *setting
+}
+
+func ask1(nav string, d question) *view {
+	return &view{Title: d.Title, Nav: nav, panels: []panel{
+		{id: "confirm", body: "question", still: true, load: func(context.Context) (any, error) { return d, nil }},
+	}}
+}
+
+// needs returns an error unless the viewer may act by a function.
+func (q *request) needs(function string) error {
+	if !q.Can(function) {
+		return statusError{http.StatusForbidden, "You may not do this here."}
+	}
+	return nil
+}
+
+func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("force_unlock_workers"); err != nil {
+		return nil, err
+	}
+	id := q.query.Get("worker")
+	held, err := read[struct {
+		Jobs       int64  `json:"jobs"`
+		Queues     int64  `json:"queues"`
+		LastSeenAt moment `json:"last_seen_at"`
+	}](ctx, c.store, `select h.* from S.held_by_workers(array[$1::text]) as h`, id)
+	if err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Unlock", Action: "unlock", Button: "Unlock", Back: "workers", Hidden: map[string]string{"worker": id},
+		Warning: "Only if this worker is dead: the jobs of one that is alive would run a second time.",
+	}
+	if len(held.Rows) == 1 {
+		h := held.Rows[0]
+		seen := "It is not registered."
+		if !h.LastSeenAt.IsNull() {
+			seen = "It was last seen " + relative(h.LastSeenAt, held.Now) + "."
+		}
+		d.Text = fmt.Sprintf("The worker %s holds %s and %s. %s", printable(id), plural(h.Jobs, "job"), plural(h.Queues, "queue"), seen)
+	}
+	return ask1("workers", d), nil
+}
+
+func unlockWorker(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("force_unlock_workers"); err != nil {
+		return "", err
+	}
+	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, form.Get("worker"))
+	return "workers", err
+}
+
+func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("set_setting"); err != nil {
+		return nil, err
+	}
+	known, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range known.Rows {
+		if s.Name == q.query.Get("name") {
+			return ask1("settings", question{
+				Title: "Set " + s.Name, Text: s.Meaning, Action: "set", Button: "Set", Back: "settings",
+				Hidden: map[string]string{"name": s.Name}, Setting: &s,
+			}), nil
+		}
+	}
+	return nil, errNoPage
+}
+
+func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("set_setting"); err != nil {
+		return "", err
+	}
+	err := c.once(ctx, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
+		form.Get("name"), orNull(strings.TrimSpace(form.Get("value"))))
+	return "settings", err
+}
+
+// recurringActs are what can be done to schedules, with the functions for it.
+var recurringActs = map[string]string{"pause": "cron_pause", "resume": "cron_resume"}
+
+func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) {
+	act, name := q.query.Get("act"), q.query.Get("name")
+	function, ok := recurringActs[act]
+	if !ok {
+		return nil, errNoPage
+	}
+	if err := q.needs(function); err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Pause a schedule", Text: fmt.Sprintf("The recurring job %s adds no jobs until it is resumed.", printable(name)),
+		Action: "act", Button: "Pause", Back: "recurring", Hidden: map[string]string{"act": act, "name": name},
+	}
+	if act == "resume" {
+		d.Title, d.Button = "Resume a schedule", "Resume"
+		d.Text = fmt.Sprintf("The recurring job %s adds jobs again. Runs that it has missed are not made up for.", printable(name))
+	}
+	return ask1("recurring", d), nil
+}
+
+func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	function, ok := recurringActs[form.Get("act")]
+	if !ok {
+		return "", errNoPage
+	}
+	if err := q.needs(function); err != nil {
+		return "", err
+	}
+	call := map[string]string{
+		"cron_pause":  `select p.did from S.cron_pause($1::text) as p (did)`,
+		"cron_resume": `select p.did from S.cron_resume($1::text) as p (did)`,
+	}[function]
+	return "recurring", c.once(ctx, q, call, form.Get("name"))
+}

@@ -1,0 +1,83 @@
+package gwui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A Console serves the pages of a queue. Make it with [New].
+type Console struct {
+	cfg        Config
+	store      *store
+	cache      *cache
+	templates  *template.Template
+	operations *operations
+	live       *live
+	handler    http.Handler
+	ctx        context.Context // ends with Close
+	close      context.CancelFunc
+}
+
+// New returns the console of a queue. The pool needs no more than four connections for it; the caller closes the pool, after
+// [Console.Close]. New does not connect.
+func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
+	if pool == nil {
+		return nil, errors.New("make console: the pool is nil")
+	}
+	cfg.Schema = cmp.Or(cfg.Schema, "graphile_worker")
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	templates, err := parseTemplates()
+	if err != nil {
+		return nil, fmt.Errorf("make console: %w", err)
+	}
+	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates}
+	c.ctx, c.close = context.WithCancel(context.Background())
+	c.operations = newOperations()
+	c.live = newLive(c)
+	c.handler = c.guard(c.routes())
+	return c, nil
+}
+
+// Close ends the streams of open pages, and operations between two of their steps.
+func (c *Console) Close() {
+	c.close()
+	c.operations.wait()
+}
+
+// ServeHTTP serves a page of the console.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+
+// routes returns what the console serves. What acts is not among it in a console that is read-only.
+func (c *Console) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for path, p := range pages {
+		mux.HandleFunc("GET "+path, c.page(p))
+	}
+	mux.HandleFunc("GET /live/{path...}", c.serveLive)
+	mux.HandleFunc("GET /jobs/{id}/payload", c.servePayload)
+	mux.HandleFunc("GET /static/{file}", serveStatic)
+	if c.cfg.ReadOnly {
+		return mux
+	}
+	for path, p := range formPages {
+		mux.HandleFunc("GET "+path, c.page(p))
+	}
+	for path, act := range actions {
+		mux.HandleFunc("POST "+path, c.action(act))
+	}
+	return mux
+}
+
+// root returns the relative URL of the console's own root from a path in it: "./" for /jobs, "../" for /jobs/17.
+func root(path string) string {
+	depth := strings.Count(strings.TrimPrefix(path, "/"), "/")
+	return cmp.Or(strings.Repeat("../", depth), "./")
+}

@@ -1,0 +1,128 @@
+package gwui
+
+import (
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// filter says which jobs a list or an action is about. All conditions that are given must be true.
+type filter struct {
+	State, Task, Queue, Key, Error, Older, Newer string
+}
+
+// condition is one of them.
+type condition struct {
+	Name, Label, Value string
+}
+
+// newFilter returns the filter of a URL or a form.
+func newFilter(values url.Values) filter {
+	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	return filter{
+		State: get("state"), Task: get("task"), Queue: get("queue"), Key: get("key"), Error: get("error"),
+		Older: get("older"), Newer: get("newer"),
+	}
+}
+
+// Conditions returns those that are given.
+func (f filter) Conditions() []condition {
+	var given []condition
+	for _, c := range []condition{
+		{"state", "state", f.State}, {"task", "task", f.Task}, {"queue", "queue", f.Queue}, {"key", "key", f.Key},
+		{"error", "error begins", f.Error}, {"older", "added before", f.Older}, {"newer", "added within", f.Newer},
+	} {
+		if c.Value != "" {
+			given = append(given, c)
+		}
+	}
+	return given
+}
+
+// Query returns the filter as the query of a URL.
+func (f filter) Query() template.URL { return template.URL(f.values().Encode()) }
+
+func (f filter) values() url.Values {
+	values := make(url.Values)
+	for _, c := range f.Conditions() {
+		values.Set(c.Name, c.Value)
+	}
+	return values
+}
+
+// With returns the query with another value of a condition; empty for none.
+func (f filter) With(name, value string) template.URL {
+	values := f.values()
+	values.Del(name)
+	if value != "" {
+		values.Set(name, value)
+	}
+	return template.URL(values.Encode())
+}
+
+// String tells the filter in words, for people and for the audit.
+func (f filter) String() string {
+	var words []string
+	for _, c := range f.Conditions() {
+		words = append(words, c.Label+" "+c.Value)
+	}
+	if words == nil {
+		return "all jobs"
+	}
+	return strings.Join(words, ", ")
+}
+
+// arguments are those of search_jobs, from the first to newer_than.
+func (f filter) arguments() []any {
+	return []any{orNull(f.State), orNull(f.Task), orNull(f.Queue), orNull(f.Key), orNull(f.Error), orNull(f.Older), orNull(f.Newer)}
+}
+
+// found is what search_jobs or browse_jobs returns: ids, highest first, and where the search goes on.
+type found struct {
+	IDs  []int64 `json:"job_ids"`
+	Next *int64  `json:"next_id"`
+}
+
+// search returns the statement that finds jobs, for roles that see their data and for others, and its arguments.
+func (f filter) search(may rights, below int64, rows, most int) (string, []any) {
+	var from any
+	if below > 0 {
+		from = below
+	}
+	if may["search_jobs"] {
+		return `select f.job_ids, f.next_id
+		          from S.search_jobs($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::interval, $7::text::interval,
+		                             $8::bigint, $9::integer, $10::integer) as f`,
+			append(f.arguments(), from, rows, most)
+	}
+	return `select f.job_ids, f.next_id
+	          from S.browse_jobs($1::text, $2::text, $3::text, $4::text::interval, $5::text::interval, $6::bigint,
+	                             $7::integer, $8::integer) as f`,
+		[]any{orNull(f.State), orNull(f.Task), orNull(f.Queue), orNull(f.Older), orNull(f.Newer), from, rows, most}
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// number returns a positive number of a query, 0 if there is none.
+func number(values url.Values, name string) int64 {
+	n, err := strconv.ParseInt(values.Get(name), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// idArray writes ids as an array that PostgreSQL reads.
+func idArray(ids []int64) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.FormatInt(id, 10)
+	}
+	return "{" + strings.Join(text, ",") + "}"
+}

@@ -1,0 +1,313 @@
+package gwui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const (
+	rowsShown = 50      // of a list of jobs
+	mostRead  = 100_000 // jobs that a list may read to find them
+	errorsCut = 300     // characters of an error in a list
+)
+
+// jobStates are the states of jobs, in the order in which a job has them.
+var jobStates = []string{"ready", "scheduled", "running", "failed"}
+
+// job is a row of list_jobs, show_jobs or jobs_without_data.
+type job struct {
+	ID          int64           `json:"id"`
+	State       string          `json:"state"`
+	Task        string          `json:"task_identifier"`
+	Queue       string          `json:"queue_name"`
+	Key         string          `json:"key"`
+	Priority    int             `json:"priority"`
+	RunAt       moment          `json:"run_at"`
+	Attempts    int             `json:"attempts"`
+	MaxAttempts int             `json:"max_attempts"`
+	LastError   string          `json:"last_error"`
+	CreatedAt   moment          `json:"created_at"`
+	UpdatedAt   moment          `json:"updated_at"`
+	LockedAt    moment          `json:"locked_at"`
+	LockedBy    string          `json:"locked_by"`
+	Revision    int             `json:"revision"`
+	Flags       map[string]bool `json:"flags"`
+	Payload     string          `json:"payload"`
+	Bytes       int             `json:"payload_bytes"` // of the whole payload
+}
+
+// Tried returns the attempts of a job as a person counts them.
+func (j job) Tried() string {
+	return fmt.Sprintf("%d/%d", min(j.Attempts, j.MaxAttempts), j.MaxAttempts)
+}
+
+// FlagNames returns the flags by name.
+func (j job) FlagNames() string { return strings.Join(slices.Sorted(maps.Keys(j.Flags)), ", ") }
+
+// When tells what there is to know about the time of a job in its state.
+func (j job) When(now time.Time) string {
+	switch j.State {
+	case "ready":
+		return "due " + relative(j.RunAt, now)
+	case "scheduled":
+		return relative(j.RunAt, now)
+	case "running":
+		return "for " + terminal.Duration(j.LockedAt.since(now))
+	default:
+		return relative(j.UpdatedAt, now)
+	}
+}
+
+// WhenAt is the time that When tells.
+func (j job) WhenAt() moment {
+	switch j.State {
+	case "running":
+		return j.LockedAt
+	case "failed":
+		return j.UpdatedAt
+	default:
+		return j.RunAt
+	}
+}
+
+// jobList is a page of jobs.
+type jobList struct {
+	Filter    filter
+	Jobs      []job
+	Now       time.Time
+	Next      int64 // the below_id of the next page, 0 if there is none
+	IsSearch  bool  // the page ended before it was full: the search goes on
+	Below     int64
+	ShowsData bool
+	Acts      []jobAct
+}
+
+// Back returns the query of this page of the list.
+func (l jobList) Back() template.URL {
+	values := l.Filter.values()
+	if l.Below > 0 {
+		values.Set("below", strconv.FormatInt(l.Below, 10))
+	}
+	return template.URL(values.Encode())
+}
+
+// Older returns the query of the next page.
+func (l jobList) Older() template.URL {
+	values := l.Filter.values()
+	values.Set("below", strconv.FormatInt(l.Next, 10))
+	return template.URL(values.Encode())
+}
+
+func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
+	if id := number(q.query, "id"); id > 0 {
+		q.query.Del("id")
+		return nil, redirectError{fmt.Sprintf("jobs/%d", id)}
+	}
+	f := newFilter(q.query)
+	return &view{Title: "Jobs", Nav: "jobs", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "filter", body: "filter", still: true, load: c.loadFilter(q, f)},
+		{id: "jobs", body: "jobs", load: func(ctx context.Context) (any, error) { return c.listJobs(ctx, q, f) },
+			note: "Give a state, a queue or a key, or a shorter time."},
+	}}, nil
+}
+
+// filterData is the form of the filter.
+type filterData struct {
+	Filter    filter
+	States    []string
+	Tasks     []string
+	ShowsData bool
+	IsOpen    bool // fields beyond the first are in use
+}
+
+// loadFilter returns what the form of the filter needs: the names of tasks to choose from, if they can be had.
+func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) {
+		d := filterData{
+			Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
+			IsOpen: f.Queue+f.Key+f.Error+f.Older+f.Newer != "",
+		}
+		if tasks, err := c.tasks(ctx, ""); q.may["list_tasks"] && err == nil {
+			for _, t := range tasks.Rows {
+				d.Tasks = append(d.Tasks, t.Task)
+			}
+		}
+		return d, nil
+	}
+}
+
+// listJobs returns a page of the jobs that match.
+func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, error) {
+	below := number(q.query, "below")
+	list := jobList{Filter: f, Below: below, ShowsData: q.may["list_jobs"], Acts: q.jobActs(f.State)}
+	key := fmt.Sprintf("jobs %d %s", below, f.Query())
+	loaded, err := cached(ctx, c.cache, key, func(ctx context.Context) (jobList, error) {
+		search, args := f.search(q.may, below, rowsShown+1, mostRead)
+		hits, err := read[found](ctx, c.store, search, args...)
+		if err != nil || len(hits.Rows) == 0 {
+			return jobList{}, err
+		}
+		return c.pageOf(ctx, q.may, hits.Rows[0])
+	})
+	list.Jobs, list.Now, list.Next, list.IsSearch = loaded.Jobs, loaded.Now, loaded.Next, loaded.IsSearch
+	return list, err
+}
+
+// pageOf returns the jobs that a search has found, but for the one that only shows that there are more.
+func (c *Console) pageOf(ctx context.Context, may rights, hit found) (list jobList, err error) {
+	if len(hit.IDs) > rowsShown {
+		hit.IDs = hit.IDs[:rowsShown]
+		hit.Next = &hit.IDs[rowsShown-1]
+	} else {
+		list.IsSearch = hit.Next != nil
+	}
+	if hit.Next != nil {
+		list.Next = *hit.Next
+	}
+	query := `
+		select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
+		       pg_catalog.left(j.last_error, $2::integer) as last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by,
+		       j.revision, j.flags
+		  from S.list_jobs(job_ids => $1::bigint[]) as j
+		 order by j.id desc`
+	args := []any{idArray(hit.IDs), errorsCut}
+	if !may["list_jobs"] {
+		query, args = `select j.* from S.jobs_without_data($1::bigint[]) as j order by j.id desc`, args[:1]
+	}
+	jobs, err := read[job](ctx, c.store, query, args...)
+	list.Jobs, list.Now = jobs.Rows, jobs.Now
+	return list, err
+}
+
+// jobData is one job.
+type jobData struct {
+	Job       job
+	Now       time.Time
+	ShowsData bool
+	Payload   string // indented
+	IsCut     bool   // Payload is only its beginning
+	Acts      []jobAct
+}
+
+// event is a time in the life of a job.
+type event struct {
+	At   moment
+	What string
+}
+
+// Times returns what is known about the life of a job, in order.
+func (d jobData) Times() []event {
+	j, due := d.Job, "was due"
+	if j.State == "scheduled" {
+		due = "is due"
+	}
+	events := []event{{j.CreatedAt, "added"}, {j.RunAt, due}, {j.UpdatedAt, "last changed"}}
+	if !j.LockedAt.IsNull() {
+		events = append(events, event{j.LockedAt, "claimed by " + printable(j.LockedBy)})
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return a.At.Compare(b.At.Time) })
+	return events
+}
+
+// mostPayload is how many characters of a payload a page shows; all of it can be downloaded.
+const mostPayload = 256 << 10
+
+func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
+	return &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "job", body: "job", load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
+	}}, nil
+}
+
+// readJob returns one job, with the beginning of its payload if the role may see it.
+func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job], error) {
+	return cached(ctx, c.cache, fmt.Sprintf("job %d", id), func(ctx context.Context) (answer[job], error) {
+		if may["show_jobs"] {
+			return read[job](ctx, c.store, `
+				select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
+				       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
+				       pg_catalog.left(j.payload::text, $2::integer) as payload,
+				       pg_catalog.octet_length(j.payload::text) as payload_bytes
+				  from S.show_jobs($1::bigint[]) as j`, idArray([]int64{id}), mostPayload)
+		}
+		return read[job](ctx, c.store, `select j.* from S.jobs_without_data($1::bigint[]) as j`, idArray([]int64{id}))
+	})
+}
+
+func (c *Console) showJob(ctx context.Context, q *request) (any, error) {
+	jobs, err := c.readJob(ctx, q.may, q.id)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs.Rows) == 0 {
+		return nil, statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", q.id)}
+	}
+	d := jobData{Job: jobs.Rows[0], Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(jobs.Rows[0].State)}
+	if !d.ShowsData {
+		return d, nil
+	}
+	d.IsCut = len(d.Job.Payload) < d.Job.Bytes
+	if d.IsCut && c.cfg.Redact != nil {
+		d.Payload = "" // what has been cut cannot be redacted
+		return d, nil
+	}
+	d.Payload = indent(c.redact(d.Job))
+	return d, nil
+}
+
+// redact returns the payload of a job as it may be shown.
+func (c *Console) redact(j job) string {
+	if c.cfg.Redact == nil {
+		return j.Payload
+	}
+	return string(c.cfg.Redact(j.Task, json.RawMessage(j.Payload)))
+}
+
+// indent lays out a payload, which stays what it is otherwise: numbers and names are not read.
+func indent(payload string) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(payload), "", "  "); err != nil {
+		return payload
+	}
+	return b.String()
+}
+
+// servePayload serves the payload of a job, byte for byte, as a file.
+func (c *Console) servePayload(w http.ResponseWriter, r *http.Request) {
+	q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
+	if err == nil && !q.may["show_jobs"] {
+		err = statusError{http.StatusForbidden, "The role that this console connects by may not see payloads."}
+	}
+	var jobs answer[job]
+	if err == nil {
+		jobs, err = read[job](r.Context(), c.store, `
+			select j.task_identifier, j.payload::text as payload from S.show_jobs($1::bigint[]) as j`, idArray([]int64{q.id}))
+	}
+	if err == nil && len(jobs.Rows) == 0 {
+		err = statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d.", q.id)}
+	}
+	if err != nil {
+		c.fail(w, r, q, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="job-%d.json"`, q.id))
+	_, _ = w.Write([]byte(c.redact(jobs.Rows[0])))
+}
+
+// redirectError answers a request with another page of the console.
+type redirectError struct{ path string }
+
+func (e redirectError) Error() string { return "see " + e.path }

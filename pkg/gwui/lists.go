@@ -1,0 +1,294 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// namesShown is how many tasks, queues or workers a page lists.
+const namesShown = 100
+
+// named is a page of things that have a name.
+type named[T any] struct {
+	Rows  []T
+	Now   time.Time
+	After string // the name that the next page comes after, empty if there is none
+	Since string // the name that this page comes after
+}
+
+// listNames reads a page of rows that a query returns by name, one more than it shows.
+func listNames[T any](ctx context.Context, c *Console, what, query, after string, name func(T) string) (named[T], error) {
+	return cached(ctx, c.cache, what+" "+after, func(ctx context.Context) (named[T], error) {
+		found, err := read[T](ctx, c.store, query, orNull(after), namesShown+1)
+		list := named[T]{Rows: found.Rows, Now: found.Now, Since: after}
+		if len(list.Rows) > namesShown {
+			list.Rows = list.Rows[:namesShown]
+			list.After = name(list.Rows[namesShown-1])
+		}
+		return list, err
+	})
+}
+
+// counts are the jobs of a task or a queue in each state.
+type counts struct {
+	Ready      int64 `json:"ready"`
+	Scheduled  int64 `json:"scheduled"`
+	Running    int64 `json:"running"`
+	Failed     int64 `json:"failed"`
+	IsEstimate bool  `json:"is_estimate"`
+}
+
+// Of returns the jobs in a state.
+func (c counts) Of(state string) int64 {
+	return map[string]int64{"ready": c.Ready, "scheduled": c.Scheduled, "running": c.Running, "failed": c.Failed}[state]
+}
+
+// task is a row of list_tasks.
+type task struct {
+	counts
+	Task    string `json:"task_identifier"`
+	Workers int64  `json:"workers"`
+}
+
+func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
+	v := &view{Title: "Tasks", Nav: "tasks", panels: []panel{
+		{id: "tasks", body: "tasks", load: func(ctx context.Context) (any, error) { return c.tasks(ctx, q.query.Get("after")) }},
+	}}
+	if q.may["error_groups"] {
+		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors",
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, q.query.Get("task"), 25) }})
+	}
+	return v, nil
+}
+
+func (c *Console) tasks(ctx context.Context, after string) (named[task], error) {
+	return listNames(ctx, c, "tasks", `select t.* from S.list_tasks($1::text, $2::integer) as t order by t.task_identifier`,
+		after, func(t task) string { return t.Task })
+}
+
+// queue is a row of list_queues.
+type queue struct {
+	counts
+	Queue    string `json:"queue_name"`
+	LockedAt moment `json:"locked_at"`
+	LockedBy string `json:"locked_by"`
+}
+
+func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
+	return &view{Title: "Queues", Nav: "queues", panels: []panel{
+		{id: "queues", body: "queues", load: func(ctx context.Context) (any, error) {
+			return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
+				q.query.Get("after"), func(q queue) string { return q.Queue })
+		}},
+	}}, nil
+}
+
+// worker is a row of list_workers.
+type worker struct {
+	ID           string   `json:"worker_id"`
+	IsRegistered bool     `json:"is_registered"`
+	Host         string   `json:"host"`
+	PID          int      `json:"pid"`
+	Version      string   `json:"version"`
+	Concurrency  int      `json:"concurrency"`
+	Running      int64    `json:"running"`
+	LongestSince moment   `json:"longest_since"`
+	StartedAt    moment   `json:"started_at"`
+	LastSeenAt   moment   `json:"last_seen_at"`
+	Tasks        []string `json:"tasks"`
+	IsEstimate   bool     `json:"is_estimate"`
+}
+
+// silentAfter is how long after its last heartbeat a worker is called silent: the default of the setting dead_after.
+const silentAfter = 30 * time.Second
+
+// State tells whether a worker is alive, as far as the database knows.
+func (w worker) State(now time.Time) string {
+	switch {
+	case !w.IsRegistered:
+		return "unregistered"
+	case w.LastSeenAt.since(now) > silentAfter:
+		return "silent"
+	default:
+		return "alive"
+	}
+}
+
+// TaskNames returns the names of the tasks, the first few of many.
+func (w worker) TaskNames() string {
+	const most = 5
+	switch {
+	case !w.IsRegistered:
+		return ""
+	case len(w.Tasks) == 0:
+		return "any"
+	case len(w.Tasks) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(w.Tasks[:most], ", "), len(w.Tasks)-most)
+	}
+	return strings.Join(w.Tasks, ", ")
+}
+
+// workersData are workers with the versions of their programs.
+type workersData struct {
+	named[worker]
+	Versions []string // if they differ
+}
+
+func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
+	return &view{Title: "Workers", Nav: "workers", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "workers", body: "workers", load: func(ctx context.Context) (any, error) {
+			list, err := listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
+				q.query.Get("after"), func(w worker) string { return w.ID })
+			d := workersData{named: list}
+			for _, w := range list.Rows {
+				if w.IsRegistered && w.Version != "" && w.State(list.Now) == "alive" && !slices.Contains(d.Versions, w.Version) {
+					d.Versions = append(d.Versions, w.Version)
+				}
+			}
+			return d, err
+		}},
+	}}, nil
+}
+
+// schedule is a row of cron_schedules, with its next runs.
+type schedule struct {
+	Name        string   `json:"identifier"`
+	Task        string   `json:"task_identifier"`
+	Pattern     string   `json:"pattern"`
+	Zone        string   `json:"time_zone"`
+	Paused      bool     `json:"paused"`
+	NextRun     moment   `json:"next_run"`
+	Next        []string `json:"next_runs"` // by the clock of its zone
+	LastRun     moment   `json:"last_run"`
+	LastJob     int64    `json:"last_job_id"`
+	LastOutcome string   `json:"last_outcome"`
+}
+
+// recurring is a row of recurring_jobs.
+type recurring struct {
+	Name       string   `json:"identifier"`
+	IsSchedule bool     `json:"is_schedule"`
+	Workers    []string `json:"workers"`
+	KnownSince moment   `json:"known_since"`
+	LastRun    moment   `json:"last_run"`
+}
+
+func recurringPage(_ context.Context, c *Console, q *request) (*view, error) {
+	v := &view{Title: "Recurring", Nav: "recurring", panels: []panel{{id: "notice", body: "notice", load: c.loadNotice(q)}}}
+	if q.may["cron_schedules"] {
+		v.panels = append(v.panels, panel{id: "schedules", title: "Schedules in the database", body: "schedules",
+			load: func(ctx context.Context) (any, error) { return c.schedules(ctx, q.may["cron_next"]) }})
+	}
+	if q.may["recurring_jobs"] {
+		v.panels = append(v.panels, panel{id: "crontabs", title: "Items of crontabs", body: "crontabs",
+			load: func(ctx context.Context) (any, error) {
+				return cached(ctx, c.cache, "crontabs", func(ctx context.Context) (answer[recurring], error) {
+					return read[recurring](ctx, c.store, `
+						select r.* from S.recurring_jobs as r where not r.is_schedule order by r.identifier limit 500`)
+				})
+			}})
+	}
+	return v, nil
+}
+
+func (c *Console) schedules(ctx context.Context, withRuns bool) (answer[schedule], error) {
+	return cached(ctx, c.cache, "schedules", func(ctx context.Context) (answer[schedule], error) {
+		runs := `null`
+		if withRuns {
+			runs = `array(
+				with recursive run as (
+				  select s.next_run as at, 1 as number where s.next_run is not null
+				  union all
+				  select S.cron_next(s.pattern, r.at, s.time_zone), r.number operator(pg_catalog.+) 1
+				    from run as r
+				   where r.number operator(pg_catalog.<) 5 and r.at is not null)
+				select pg_catalog.to_char(pg_catalog.timezone(s.time_zone, r.at), 'Dy YYYY-MM-DD HH24:MI') from run as r
+				 where r.at is not null order by r.number)`
+		}
+		return read[schedule](ctx, c.store, `
+			select s.identifier, s.task_identifier, s.pattern, s.time_zone, s.paused, s.next_run, s.last_run, s.last_job_id,
+			       s.last_outcome, `+runs+` as next_runs
+			  from S.cron_schedules as s
+			 order by s.identifier
+			 limit 500`)
+	})
+}
+
+// act is a row of list_audit.
+type pastAct struct {
+	ID        int64   `json:"id"`
+	At        moment  `json:"at"`
+	EndedAt   moment  `json:"ended_at"`
+	Act       string  `json:"act"`
+	Jobs      int64   `json:"jobs"`
+	Subject   string  `json:"subject"`
+	IDs       []int64 `json:"job_ids"`
+	Role      string  `json:"role"`
+	Actor     string  `json:"actor"`
+	Selection string  `json:"selection"`
+}
+
+// FirstIDs returns some of the jobs.
+func (a pastAct) FirstIDs() []int64 { return a.IDs[:min(len(a.IDs), 5)] }
+
+// auditData is a page of acts.
+type auditData struct {
+	answer[pastAct]
+	Below int64 // the next page, 0 if there is none
+}
+
+func auditPage(_ context.Context, c *Console, q *request) (*view, error) {
+	below := number(q.query, "below")
+	return &view{Title: "Audit", Nav: "audit", panels: []panel{
+		{id: "audit", body: "audit", load: func(ctx context.Context) (any, error) {
+			return cached(ctx, c.cache, fmt.Sprintf("audit %d", below), func(ctx context.Context) (d auditData, err error) {
+				from := any(below)
+				if below == 0 {
+					from = nil
+				}
+				d.answer, err = read[pastAct](ctx, c.store, `
+					select a.* from S.list_audit($1::bigint, $2::integer) as a order by a.id desc`, from, rowsShown+1)
+				if len(d.Rows) > rowsShown {
+					d.Rows = d.Rows[:rowsShown]
+					d.Below = d.Rows[rowsShown-1].ID
+				}
+				return d, err
+			})
+		}},
+	}}, nil
+}
+
+// setting is a row of list_settings.
+type setting struct {
+	Name      string   `json:"name"`
+	Value     string   `json:"value"`
+	Default   string   `json:"default_value"`
+	Least     string   `json:"least_value"`
+	Greatest  string   `json:"greatest_value"`
+	Words     []string `json:"words"`
+	Meaning   string   `json:"meaning"`
+	UpdatedAt moment   `json:"updated_at"`
+}
+
+func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {
+	return &view{Title: "Settings", Nav: "settings", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "settings", body: "settings", load: func(ctx context.Context) (any, error) { return c.settings(ctx) }},
+	}}, nil
+}
+
+func (c *Console) settings(ctx context.Context) (answer[setting], error) {
+	return cached(ctx, c.cache, "settings", func(ctx context.Context) (answer[setting], error) {
+		return read[setting](ctx, c.store, `select s.* from S.list_settings() as s order by s.name`)
+	})
+}
+
+func helpPage(_ context.Context, c *Console, q *request) (*view, error) {
+	return &view{Title: "Help", Nav: "help", panels: []panel{
+		{id: "help", body: "help", still: true, load: func(context.Context) (any, error) { return navigation, nil }},
+	}}, nil
+}

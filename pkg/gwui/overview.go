@@ -1,0 +1,110 @@
+package gwui
+
+import (
+	"context"
+	"html/template"
+	"time"
+
+	"github.com/gwsql/gw/internal/seconds"
+)
+
+// stats is the row of queue_stats.
+type stats struct {
+	Ready          int64    `json:"ready"`
+	Scheduled      int64    `json:"scheduled"`
+	Running        int64    `json:"running"`
+	Failed         int64    `json:"failed"`
+	IsEstimate     bool     `json:"is_estimate"`
+	OldestReady    *float64 `json:"oldest_ready_seconds"`
+	LongestRunning *float64 `json:"longest_running_seconds"`
+	Workers        int64    `json:"workers"`
+}
+
+// Oldest returns for how long the oldest ready job has been due.
+func (s stats) Oldest() time.Duration { return orZero(s.OldestReady) }
+
+// Longest returns for how long the longest running job has run.
+func (s stats) Longest() time.Duration { return orZero(s.LongestRunning) }
+
+func orZero(s *float64) time.Duration {
+	if s == nil {
+		return 0
+	}
+	return seconds.Duration(*s)
+}
+
+// finding is a row of doctor.
+type finding struct {
+	Severity string `json:"severity"`
+	Finding  string `json:"finding"`
+	Subject  string `json:"subject"`
+	Detail   string `json:"detail"`
+	Remedy   string `json:"remedy"`
+}
+
+// errorGroup is a row of error_groups.
+type errorGroup struct {
+	Task    string `json:"task_identifier"`
+	Prefix  string `json:"prefix"`
+	Example string `json:"example"`
+	Jobs    int64  `json:"jobs"`
+	Newest  int64  `json:"newest_id"`
+	Failed  moment `json:"failed_at"`
+	IsCut   bool   `json:"is_cut"`
+}
+
+// Query returns the filter that finds the jobs of the group.
+func (g errorGroup) Query() template.URL {
+	return filter{State: "failed", Task: g.Task, Error: g.Prefix}.Query()
+}
+
+// spans are the spans of time of charts.
+var spans = map[string]struct {
+	interval string
+	length   time.Duration
+}{"hour": {"1 hour", time.Hour}, "day": {"1 day", 24 * time.Hour}, "week": {"7 days", 7 * 24 * time.Hour}}
+
+func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
+	v := &view{Title: "Overview", Nav: ""}
+	if len(q.may) == 0 || !q.may["queue_stats"] {
+		v.panels = []panel{{id: "absent", body: "absent", load: func(context.Context) (any, error) { return c.cfg.Schema, nil }}}
+		return v, nil
+	}
+	v.panels = []panel{
+		{id: "states", body: "states", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
+		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
+			note: "gw-run doctor has no such limit."},
+	}
+	if q.may["error_groups"] {
+		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors",
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }})
+	}
+	if q.may["list_samples"] {
+		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts",
+			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }})
+	}
+	return v, nil
+}
+
+func (c *Console) stats(ctx context.Context) (stats, error) {
+	return cached(ctx, c.cache, "stats", func(ctx context.Context) (stats, error) {
+		found, err := read[stats](ctx, c.store, `select s.* from S.queue_stats() as s`)
+		if err != nil || len(found.Rows) == 0 {
+			return stats{}, err
+		}
+		return found.Rows[0], nil
+	})
+}
+
+func (c *Console) findings(ctx context.Context) ([]finding, error) {
+	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]finding, error) {
+		found, err := read[finding](ctx, c.store, `select d.* from S.doctor() as d`)
+		return found.Rows, err
+	})
+}
+
+func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {
+	return cached(ctx, c.cache, "errors "+task, func(ctx context.Context) (answer[errorGroup], error) {
+		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, orNull(task), rows)
+	})
+}

@@ -1,0 +1,291 @@
+package gwui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/sqlstate"
+)
+
+// request is what a page is about.
+type request struct {
+	path   string // in the console, with its leading slash
+	query  url.Values
+	id     int64 // of the job of a page for one
+	viewer Viewer
+	may    rights
+	acts   bool // the viewer may act, if the role may
+}
+
+// Can reports whether the viewer may act by a function of the queue.
+func (q *request) Can(function string) bool { return q.acts && q.may[function] }
+
+// view is a page.
+type view struct {
+	Title  string
+	Nav    string // the path of its entry in the navigation
+	Status int    // 0 for 200
+	Reload bool   // again and again without JavaScript, too
+	panels []panel
+}
+
+// panel is a part of a page that is read, fails and is updated by itself.
+type panel struct {
+	id    string
+	title string // empty without a heading
+	body  string // the name of its template
+	note  string // of a panel that has run out of time: how to narrow it
+	still bool   // not updated while the page is open
+	load  func(context.Context) (any, error)
+}
+
+// fragment is a panel as it is shown.
+type fragment struct {
+	ID    string
+	Title string
+	HTML  template.HTML
+	Still bool
+}
+
+// pageFunc returns a page. An error is that of a request that asks for nothing there is.
+type pageFunc func(ctx context.Context, c *Console, q *request) (*view, error)
+
+// statusError is an error with the status that tells it.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e statusError) Error() string { return e.text }
+
+var errNoPage = statusError{http.StatusNotFound, "There is no such page."}
+
+// pages are the pages that only look.
+var pages = map[string]pageFunc{
+	"/{$}":       overviewPage,
+	"/jobs":      jobsPage,
+	"/jobs/{id}": jobPage,
+	"/tasks":     tasksPage,
+	"/queues":    queuesPage,
+	"/workers":   workersPage,
+	"/recurring": recurringPage,
+	"/audit":     auditPage,
+	"/settings":  settingsPage,
+	"/help":      helpPage,
+}
+
+// entry of the navigation, with the functions or views of which the role needs one.
+type navEntry struct {
+	Path, Title, Key string
+	needs            []string
+}
+
+var navigation = []navEntry{
+	{"", "Overview", "o", nil},
+	{"jobs", "Jobs", "j", []string{"search_jobs", "browse_jobs"}},
+	{"tasks", "Tasks", "t", []string{"list_tasks"}},
+	{"queues", "Queues", "q", []string{"list_queues"}},
+	{"workers", "Workers", "w", []string{"list_workers"}},
+	{"recurring", "Recurring", "r", []string{"recurring_jobs", "cron_schedules"}},
+	{"audit", "Audit", "a", []string{"list_audit"}},
+	{"settings", "Settings", "s", []string{"list_settings"}},
+	{"help", "Help", "h", nil},
+}
+
+// isOpen reports whether the role has what an entry needs.
+func (e navEntry) isOpen(may rights) bool {
+	for _, name := range e.needs {
+		if may[name] {
+			return true
+		}
+	}
+	return e.needs == nil
+}
+
+// newRequest returns what a request is about, or an error that tells why it is refused.
+func (c *Console) newRequest(r *http.Request, path, id string) (*request, error) {
+	viewer, err := c.authorize(r)
+	if err != nil {
+		return nil, statusError{http.StatusForbidden, err.Error()}
+	}
+	q := &request{path: path, query: r.URL.Query(), viewer: viewer, acts: !c.cfg.ReadOnly && !viewer.ReadOnly}
+	if id != "" {
+		if q.id, err = strconv.ParseInt(id, 10, 64); err != nil {
+			return nil, errNoPage
+		}
+	}
+	q.may, err = c.readRights(r.Context())
+	return q, err
+}
+
+// page returns the handler of a page.
+func (c *Console) page(find pageFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
+		if err != nil {
+			c.fail(w, r, q, err)
+			return
+		}
+		v, err := find(r.Context(), c, q)
+		if to, ok := errors.AsType[redirectError](err); ok {
+			seeOther(w, r, to.path)
+			return
+		}
+		if err != nil {
+			c.fail(w, r, q, err)
+			return
+		}
+		c.show(w, r, q, v)
+	}
+}
+
+// show writes a page.
+func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *view) {
+	var b bytes.Buffer
+	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.render(r.Context(), q, v.panels)))
+	if err != nil {
+		c.cfg.Logger.Error("console page cannot be written", "path", r.URL.Path, "error", err)
+		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if v.Status != 0 {
+		w.WriteHeader(v.Status)
+	}
+	_, _ = b.WriteTo(w) // whoever asked is gone if this fails
+}
+
+// layoutData is what is around the panels of a page.
+type layoutData struct {
+	Title, Nav, Root, Live string
+	Schema, Viewer         string
+	Entries                []navEntry
+	Fragments              []fragment
+	Reload                 bool
+	ReadOnly               bool
+}
+
+func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
+	d := layoutData{
+		Title: v.Title, Nav: v.Nav, Root: root(q.path), Schema: c.cfg.Schema, Viewer: q.viewer.Name, Fragments: fragments,
+		Reload: v.Reload, ReadOnly: !q.acts,
+	}
+	for _, f := range fragments {
+		if !f.Still {
+			d.Live = d.Root + "live" + q.path + "?" + q.query.Encode()
+		}
+	}
+	for _, e := range navigation {
+		if e.isOpen(q.may) {
+			d.Entries = append(d.Entries, e)
+		}
+	}
+	return d
+}
+
+// render reads all panels at once, and returns them as they are shown. One that fails says so, and the others stand.
+func (c *Console) render(ctx context.Context, q *request, panels []panel) []fragment {
+	fragments := make([]fragment, len(panels))
+	var all sync.WaitGroup
+	for i, p := range panels {
+		all.Go(func() {
+			fragments[i] = fragment{ID: p.id, Title: p.title, Still: p.still, HTML: c.renderPanel(ctx, q, p)}
+		})
+	}
+	all.Wait()
+	return fragments
+}
+
+// panelData is what the template of a panel gets.
+type panelData struct {
+	Root string
+	Q    *request
+	D    any
+}
+
+func (c *Console) renderPanel(ctx context.Context, q *request, p panel) template.HTML {
+	data, name := panelData{Root: root(q.path), Q: q}, p.body
+	loaded, err := p.load(ctx)
+	if data.D = loaded; err != nil {
+		data.D, name = c.explain(err, p.note), "failed"
+		if ctx.Err() == nil {
+			c.cfg.Logger.Debug("console panel failed", "path", q.path, "panel", p.id, "error", err)
+		}
+	}
+	var b bytes.Buffer
+	if err := c.templates.ExecuteTemplate(&b, name, data); err != nil {
+		c.cfg.Logger.Error("console panel cannot be written", "path", q.path, "panel", p.id, "error", err)
+		return "This part of the page cannot be shown."
+	}
+	return template.HTML(b.String())
+}
+
+// problem is why a panel or a page shows nothing.
+type problem struct{ Text, Hint string }
+
+// The SQLSTATEs of statements that ran out of time.
+const (
+	queryCanceled    = "57014"
+	lockNotAvailable = "55P03"
+)
+
+// explain says why something could not be read or done, and what to do.
+func (c *Console) explain(err error, note string) problem {
+	if status, ok := errors.AsType[statusError](err); ok {
+		return problem{Text: status.text}
+	}
+	var refusal *pgconn.PgError
+	if !errors.As(err, &refusal) {
+		if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) {
+			return problem{"The database did not answer in time.", "It is asked again later."}
+		}
+		return problem{"The database cannot be reached.", err.Error()}
+	}
+	switch class := sqlstate.ClassOf(refusal.Code); {
+	case refusal.Code == queryCanceled:
+		return problem{fmt.Sprintf("This took longer than %s and was stopped.", readTimeout), note}
+	case refusal.Code == lockNotAvailable:
+		return problem{"Another transaction holds what is needed.", "Try it again."}
+	case class == sqlstate.NotGranted:
+		return problem{"The role that this console connects by may not do this.", refusal.Message}
+	case class == sqlstate.NotFound:
+		return problem{"The queue does not have what this page needs.", "gw-migrate installs and upgrades it. " + refusal.Message}
+	default:
+		return problem{refusal.Message, refusal.Hint}
+	}
+}
+
+// seeOther sends the browser to another page of the console, by a relative URL.
+func seeOther(w http.ResponseWriter, r *http.Request, path string) {
+	w.Header().Set("Location", root(r.URL.Path)+path)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// fail answers a request that cannot be served as it was meant.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, q *request, err error) {
+	v := &view{Title: "Not shown", Status: http.StatusServiceUnavailable}
+	if status, ok := errors.AsType[statusError](err); ok {
+		v.Status = status.status
+	} else {
+		c.cfg.Logger.Warn("console request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		if class := sqlstate.ClassOf(sqlstate.Of(err)); class == sqlstate.Usage {
+			v.Status = http.StatusBadRequest
+		}
+	}
+	if q == nil {
+		q = &request{path: r.URL.Path}
+	}
+	v.panels = []panel{{id: "problem", body: "failed", still: true, load: func(context.Context) (any, error) {
+		return c.explain(err, ""), nil
+	}}}
+	c.show(w, r, q, v)
+}

@@ -1,0 +1,188 @@
+package gwui_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/gwui"
+)
+
+func TestEveryPageIsThereWithItsHeaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.fill()
+	for _, path := range everyPage {
+		p := s.get(path)
+		p.want(t, http.StatusOK, "<h1>")
+		for name, want := range map[string]string{
+			"Content-Type":            "text/html; charset=utf-8",
+			"Cache-Control":           "no-store",
+			"X-Content-Type-Options":  "nosniff",
+			"Referrer-Policy":         "no-referrer",
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; trusted-types gw; require-trusted-types-for 'script'",
+		} {
+			if got := p.header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
+		for _, bad := range []string{"ZgotmplZ", "cannot be shown", `class="problem"`, " style=", "<script>", " onclick"} {
+			if strings.Contains(p.body, bad) {
+				t.Errorf("%s has %q: %s", path, bad, p.body)
+			}
+		}
+	}
+	s.get("nothing").want(t, http.StatusNotFound)
+	s.get("jobs/99").want(t, http.StatusOK, "There is no job 99")
+	s.get("jobs/none").want(t, http.StatusNotFound, "no such page")
+	if p := s.get("jobs?id=1"); p.status != http.StatusSeeOther || p.header.Get("Location") != "./jobs/1" {
+		t.Errorf("a search for an id answers %d %q", p.status, p.header.Get("Location"))
+	}
+}
+
+func TestEveryLinkIsRelativeSoThatAConsoleIsMountedAnywhere(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	console, err := gwui.New(pool, gwui.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(console.Close)
+	mux := http.NewServeMux()
+	mux.Handle("/a/b/", http.StripPrefix("/a/b", console))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	s := &site{t: t, pool: pool, url: server.URL + "/a/b/", http: server.Client()}
+	s.fill()
+	link := regexp.MustCompile(`(?:href|src|action|data-stream)="([^"]*)"`)
+	checked := make(map[string]bool)
+	for _, path := range everyPage {
+		for _, found := range link.FindAllStringSubmatch(s.get(path).body, -1) {
+			if strings.HasPrefix(found[1], "/") || strings.Contains(found[1], ":") && !strings.HasPrefix(found[1], "?") {
+				t.Errorf("%s links to %s", path, found[1])
+			}
+		}
+	}
+	// Each is followed from a page at each depth.
+	for _, path := range []string{"jobs", "jobs/1", "jobs/1/act?act=cancel"} {
+		base, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+		for _, found := range link.FindAllStringSubmatch(s.get(path).body, -1) {
+			to, err := base.URL.Parse(strings.ReplaceAll(found[1], "&amp;", "&"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := to.String(); !strings.Contains(text, "/live/") && !strings.HasSuffix(text, "/act") && !checked[text] {
+				checked[text] = true
+				s.do(http.NewRequestWithContext(t.Context(), http.MethodGet, text, nil)).want(t, http.StatusOK)
+			}
+		}
+	}
+	if len(checked) < 20 {
+		t.Errorf("only %d links were followed", len(checked))
+	}
+}
+
+func TestHostileTextsAreShownAsTexts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'{{.}}${1}` + "\u202egnp"
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job($1, json_build_object($1::text, $1::text), $1, job_key => $1, flags => array[$1::text])`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job($1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.permanently_fail_jobs('{1}', $1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.register_worker($1, array[$1::text], 1, $1, 1, $1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.get_job($1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.cron_schedule($1, '0 4 * * *', $1)`, hostile)
+	for _, path := range append(everyPage, "jobs?task="+strings.ReplaceAll(urlText(hostile), "+", "%20"), "workers/unlock?worker="+urlText(hostile),
+		"recurring/act?act=pause&name="+urlText(hostile), "jobs?key="+urlText(hostile)+"&error="+urlText(hostile)) {
+		body := s.get(path).body
+		for _, bad := range []string{"<script>", "<img", "onerror=alert(2)>", "\u202e"} {
+			at := strings.Index(body, bad)
+			if bad == "onerror=alert(2)>" || at >= 0 && bad != "\u202e" {
+				if at >= 0 && strings.Contains(body[max(0, at-40):at], "&lt;") {
+					continue
+				}
+			}
+			if at >= 0 && !(bad == "\u202e" && strings.Contains(body[max(0, at-200):at], "value=")) {
+				t.Errorf("%s has %q: %s", path, bad, body[max(0, at-100):min(len(body), at+100)])
+			}
+		}
+	}
+}
+
+func TestAPayloadIsShownAndDownloadedExactly(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	const payload = `{"big": 9007199254740993,  "exact":1.10, "again":1, "again":2}`
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail', $1::text::json)`, payload)
+	s.get("jobs/1").want(t, http.StatusOK, "9007199254740993", "1.10", "62 bytes")
+	p := s.get("jobs/1/payload")
+	if p.body != payload || p.header.Get("Content-Disposition") != `attachment; filename="job-1.json"` {
+		t.Errorf("downloaded is %q (%s), want %q", p.body, p.header.Get("Content-Disposition"), payload)
+	}
+}
+
+func TestAPageOfJobsContinuesWithTheNext(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail') from generate_series(1, 120)`)
+	seen := make(map[string]bool)
+	next := regexp.MustCompile(`rel="next" href="\./jobs\?([^"]*)"`)
+	for query := ""; ; {
+		p := s.get("jobs?task=mail&" + query)
+		for _, id := range regexp.MustCompile(`jobs/(\d+)"`).FindAllStringSubmatch(p.body, -1) {
+			seen[id[1]] = true
+		}
+		found := next.FindStringSubmatch(p.body)
+		if found == nil {
+			break
+		}
+		query = strings.ReplaceAll(found[1], "&amp;", "&")
+	}
+	if len(seen) != 120 {
+		t.Errorf("%d jobs were seen, want 120", len(seen))
+	}
+}
+
+func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.fill()
+	pgtest.Exec(t, s.pool, `
+		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 5000)
+		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
+		  language sql as 'select null, null, null, 0, 0, now(), pg_sleep(60) is null'`)
+	s.get("").want(t, http.StatusOK, "This took longer than 2s and was stopped", "Problems", "oldest due for")
+}
+
+func TestADatabaseWithoutAQueueIsSaid(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.EmptyDatabase(t))
+	s := serve(t, pool, pool, gwui.Config{})
+	s.get("").want(t, http.StatusOK, "this role finds no queue")
+	s.get("jobs").want(t, http.StatusOK, "The queue does not have what this page needs")
+}
+
+func TestPayloadsAreRedactedAsTheProgramSays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{Redact: redactTo})
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail', '{"to":"you","text":"hello"}')`)
+	for _, path := range []string{"jobs/1", "jobs/1/payload"} {
+		p := s.get(path)
+		p.want(t, http.StatusOK, "redacted mail")
+		if strings.Contains(p.body, "hello") {
+			t.Errorf("%s shows what is not to be shown: %s", path, p.body)
+		}
+	}
+}
+
+func urlText(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}

@@ -1,0 +1,153 @@
+// Updates of open pages, and shortcuts. Everything else works without this module.
+const body = document.body
+const root = body.dataset.root
+const policy = globalThis.trustedTypes?.createPolicy('gw', { createHTML: (html) => html })
+const $ = (id) => document.getElementById(id)
+
+// What the browser remembers; where it may not, nothing.
+const memory = {
+  get: (name) => { try { return localStorage.getItem(name) } catch { return null } },
+  set: (name, value) => { try { localStorage.setItem(name, value) } catch { /* it is a comfort only */ } },
+}
+
+// --- Updates ---
+
+const pending = new Map() // the newest HTML of panels that must not be swapped now
+let stream, paused = false
+
+// isBusy tells whether somebody is at work in a panel: swapping it would take that away.
+function isBusy(panel) {
+  if (panel.contains(document.activeElement)) return true
+  if (panel.querySelector('input[type=checkbox]:checked, details.menu[open], dialog[open]')) return true
+  const selection = document.getSelection()
+  return selection && !selection.isCollapsed && panel.contains(selection.anchorNode)
+}
+
+function swap() {
+  if (paused) return
+  for (const [id, html] of pending) {
+    const panel = $(id)
+    const target = panel?.querySelector(':scope > .body')
+    if (!target) { pending.delete(id); continue }
+    if (isBusy(panel)) continue
+    const open = [...target.querySelectorAll('details')].map((d) => d.open)
+    target.innerHTML = policy ? policy.createHTML(html) : html
+    target.querySelectorAll('details').forEach((d, i) => { if (open[i]) d.open = true })
+    pending.delete(id)
+    enhance(target)
+  }
+  tell(pending.size ? 'Updates wait while you work here' : 'Up to date')
+}
+
+function tell(text) {
+  const state = $('live-state')
+  if (state && state.textContent !== text) state.textContent = text
+}
+
+function connect() {
+  if (stream || paused || document.hidden || !body.dataset.stream || !globalThis.EventSource) return
+  stream = new EventSource(body.dataset.stream)
+  stream.addEventListener('panels', (event) => {
+    for (const [id, html] of Object.entries(JSON.parse(event.data))) pending.set(id, html)
+    swap()
+  })
+  stream.addEventListener('error', () => {
+    tell('Connection lost')
+    if (stream.readyState === EventSource.CLOSED) disconnect()
+  })
+}
+
+function disconnect() {
+  stream?.close()
+  stream = undefined
+}
+
+function pause() {
+  paused = !paused
+  $('pause').setAttribute('aria-pressed', String(paused))
+  $('pause').textContent = paused ? 'Go on with updates' : 'Pause updates'
+  if (paused) { disconnect(); tell('Paused') } else { swap(); connect() }
+}
+
+document.addEventListener('visibilitychange', () => { document.hidden ? disconnect() : connect() })
+addEventListener('pagehide', disconnect)
+document.addEventListener('focusout', () => setTimeout(swap, 200))
+if (body.dataset.stream && globalThis.EventSource) {
+  document.querySelector('.live').hidden = false
+  $('pause').addEventListener('click', pause)
+  connect()
+}
+
+// --- Parts of pages ---
+
+function enhance(part) {
+  for (const button of part.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) continue
+    button.hidden = false
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText($(button.dataset.copy).textContent)
+      button.textContent = 'Copied'
+      setTimeout(() => { button.textContent = 'Copy' }, 2000)
+    })
+  }
+  const all = part.querySelector('[data-all]')
+  if (all) {
+    all.hidden = false
+    all.addEventListener('change', () => { for (const box of boxes()) box.checked = all.checked })
+  }
+}
+
+const boxes = () => document.querySelectorAll('[data-rows] input[name=id]')
+enhance(document)
+
+// --- Shortcuts ---
+
+const shortcuts = $('shortcuts')
+if (shortcuts) {
+  shortcuts.disabled = false
+  shortcuts.checked = memory.get('gw-shortcuts') !== 'off'
+  shortcuts.addEventListener('change', () => memory.set('gw-shortcuts', shortcuts.checked ? 'on' : 'off'))
+}
+
+const links = () => [...document.querySelectorAll('main tbody tr')]
+  .map((row) => row.querySelector('td a[href]')).filter((link) => link && link.offsetParent)
+
+function move(step) {
+  const all = links()
+  if (!all.length) return
+  const row = document.activeElement?.closest('tr')
+  const at = all.findIndex((link) => link.closest('tr') === row)
+  all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + step))].focus()
+}
+
+function select() {
+  const box = document.activeElement?.closest('tr')?.querySelector('input[type=checkbox]')
+  if (box) box.checked = !box.checked
+}
+
+let going = 0 // when g was pressed
+
+function go(key) {
+  for (const link of document.querySelectorAll('nav a')) if (link.dataset.key === key) link.click()
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+  if (memory.get('gw-shortcuts') === 'off') return
+  if (event.target.closest('input:not([type=checkbox]), select, textarea')) {
+    if (event.key === 'Escape') event.target.blur()
+    return
+  }
+  if (going && Date.now() - going < 2000) {
+    going = 0
+    go(event.key)
+    return
+  }
+  const act = {
+    '/': () => $('find').focus(), j: () => move(1), k: () => move(-1), x: select, p: () => body.dataset.stream && pause(),
+    '?': () => { location.href = root + 'help' }, g: () => { going = Date.now() },
+  }[event.key]
+  if (!act) return
+  event.preventDefault()
+  act()
+})

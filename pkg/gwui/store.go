@@ -1,0 +1,133 @@
+package gwui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/statement"
+)
+
+const (
+	connections = 4                      // at most, for all that the console reads
+	readTimeout = 2 * time.Second        // of a panel's statement
+	lockTimeout = 100 * time.Millisecond // of a panel
+	actTimeout  = 10 * time.Second       // of one step of an action
+	connectTime = 5 * time.Second        // to get a connection
+)
+
+// errBusy is the error of a panel that got no connection in time.
+var errBusy = errors.New("all connections of the console are in use")
+
+// store reads from the database and acts on it.
+type store struct {
+	pool   *pgxpool.Pool
+	schema string // quoted
+	slots  chan struct{}
+}
+
+func newStore(pool *pgxpool.Pool, schema string) *store {
+	return &store{pool: pool, schema: pgx.Identifier{schema}.Sanitize(), slots: make(chan struct{}, connections)}
+}
+
+// answer is what a query has returned.
+type answer[T any] struct {
+	Rows []T
+	Now  time.Time // by the clock of the database
+}
+
+// read returns the rows of a query, in which S. stands for the schema. It runs in a read-only transaction with the limits of
+// a panel, without prepared statements, so that it may come through a pooler.
+func read[T any](ctx context.Context, s *store, query string, args ...any) (found answer[T], err error) {
+	limits := transaction{mode: "read only", timeout: readTimeout, lockTimeout: lockTimeout}
+	err = s.in(ctx, limits, func(conn *pgx.Conn) error {
+		found, err = ask[T](ctx, s, conn, query, args...)
+		return err
+	})
+	return found, err
+}
+
+// ask returns the rows of a query on a connection.
+func ask[T any](ctx context.Context, s *store, conn *pgx.Conn, query string, args ...any) (answer[T], error) {
+	var found answer[T]
+	sql := statement.In(s.schema, "select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r")
+	rows, err := conn.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
+	if err != nil {
+		return found, err
+	}
+	var text string
+	_, err = pgx.ForEachRow(rows, []any{&text, &found.Now}, func() error {
+		var row T
+		if err := json.Unmarshal([]byte(text), &row); err != nil {
+			return fmt.Errorf("read what the database answers: %w", err)
+		}
+		found.Rows = append(found.Rows, row)
+		return nil
+	})
+	if found.Now.IsZero() {
+		found.Now = time.Now()
+	}
+	return found, err
+}
+
+// transaction is how a transaction runs.
+type transaction struct {
+	mode        string // "read only" or "read write"
+	timeout     time.Duration
+	lockTimeout time.Duration
+	settings    map[string]string // of the session, until the transaction ends
+}
+
+// in runs do in a transaction on one of the console's connections.
+func (s *store) in(ctx context.Context, t transaction, do func(*pgx.Conn) error) (err error) {
+	waiting, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	select {
+	case s.slots <- struct{}{}:
+	case <-waiting.Done():
+		return errBusy
+	}
+	defer func() { <-s.slots }()
+	held, err := s.pool.Acquire(waiting)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer held.Release()
+	conn := held.Conn()
+	begin := fmt.Sprintf("begin transaction isolation level read committed, %s; set local statement_timeout = %d; "+
+		"set local lock_timeout = %d; set local timezone = 'UTC'; set local search_path = %s",
+		t.mode, t.timeout.Milliseconds(), t.lockTimeout.Milliseconds(), connection.OwnPath)
+	if _, err := conn.Exec(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTime)
+			defer cancel()
+			if _, endErr := conn.Exec(end, "rollback", pgx.QueryExecModeSimpleProtocol); endErr != nil {
+				_ = conn.Close(end) // the pool makes another
+			}
+		}
+	}()
+	for name, value := range t.settings {
+		set := `select pg_catalog.set_config($1::text, $2::text, true)`
+		if _, err := conn.Exec(ctx, statement.In(s.schema, set), pgx.QueryExecModeExec, name, value); err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+	}
+	if err := do(conn); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "commit", pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	ended = true
+	return nil
+}
