@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error
 			return err
 		}
 	}
-	work := &changing{change: c, db: db, call: call, args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+	work := &changing{change: c, db: db, call: call, operation: rand.Text(), args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 	return work.do(ctx, ids)
 }
 
@@ -159,6 +160,7 @@ type changing struct {
 	*change
 	db          *session
 	call        string
+	operation   string // of which the steps are one act in the audit
 	args        []any
 	out, errOut io.Writer
 	done, left  int
@@ -207,7 +209,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 		args = append(args, c.arguments()...)
 	}
 	call := strings.ReplaceAll(c.call, "IDS", "array(select w.id from wanted as w)")
-	found, err := c.db.ask(ctx, `
+	found, err := c.db.act(ctx, c.selection.String(), c.operation, `
 		with wanted as materialized (`+wanted+`),
 		     changed as materialized (select j.id from `+call+` as j)
 		select w.id, c.id is not null as is_done

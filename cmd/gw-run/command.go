@@ -119,7 +119,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	addGroup(cmd, "Show and maintain the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
-		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv))
+		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
 	addCompletions(cmd)
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/console"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -23,7 +24,8 @@ ends: from server binaries on this machine, with Docker, or from binaries that i
 
 The demo installs the queue, starts a worker, adds jobs with SQL and with a trigger, and prints a line for each job that
 has run: its task, its id, and the time from when it was added, or due, to its start. Then it runs the jobs that you add,
-until Ctrl-C. With --once it ends after its own jobs.
+until Ctrl-C, and serves the console, which shows the queue in a browser (see gw-run ui). With --once it ends after its own
+jobs.
 
 In a given database the demo removes everything at its end except the schema of the queue. If the schema already contains
 a queue, the demo fails without changing anything. With --existing it uses that queue: it adds its jobs there, and its
@@ -130,7 +132,9 @@ func (d *demo) perform(
 
 	err := stage.enqueue(ctx, d.out, audience)
 	if err == nil && !d.once {
-		d.invite(psqlURL)
+		closeUI, url := d.serveUI(stage)
+		defer closeUI()
+		d.invite(psqlURL, url)
 		<-ctx.Done()
 	}
 	if ctx.Err() != nil {
@@ -140,8 +144,22 @@ func (d *demo) perform(
 	return errors.Join(err, <-left)
 }
 
-// invite prints a command that adds a job.
-func (d *demo) invite(psqlURL string) {
+// serveUI serves the console, at its usual address or else at a free one. The demo goes on without it.
+func (d *demo) serveUI(stage *demoStage) (end func(), url string) {
+	for _, address := range []string{console.DefaultAddress, "127.0.0.1:0"} {
+		server, err := console.Serve(stage.pool, console.Options{Address: address, Schema: d.database.schema, Logger: d.log})
+		if err == nil {
+			return server.Close, server.URL()
+		}
+	}
+	return func() {}, ""
+}
+
+// invite prints the address of the console, and a command that adds a job.
+func (d *demo) invite(psqlURL, consoleURL string) {
+	if consoleURL != "" {
+		fmt.Fprintf(d.out, "\nThe console, to see the queue in a browser: %s\n", consoleURL)
+	}
 	call := fmt.Sprintf(`select %s.add_job('hello', '{"name":"you"}')`, d.quotedSchema())
 	fmt.Fprintf(d.out, "\nThe demo runs until Ctrl-C. Add a job of your own:\n\n  psql %s -c %s\n\n",
 		shellQuote(psqlURL), shellDoubleQuote(call))

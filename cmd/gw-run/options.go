@@ -13,6 +13,7 @@ import (
 
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/console"
 	"github.com/gwsql/gw/internal/serve"
 )
 
@@ -29,6 +30,7 @@ type options struct {
 	logFormat  string
 	logLevel   string
 	configPath string
+	ui         string
 	offline    bool // the command needs no database
 
 	// After complete:
@@ -63,6 +65,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.worker.Grace, "grace", 30*time.Second, "`time` that running jobs have to finish after a stop signal")
 	flags.BoolVar(&o.worker.NoMigrate, "no-migrate", false, "do not install or upgrade the schema")
 	flags.StringVar(&o.worker.HTTP, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
+	flags.StringVar(&o.ui, "ui", "", "serve the console, see gw-run ui, at this loopback `address` (--ui alone: "+console.DefaultAddress+")")
+	flags.Lookup("ui").NoOptDefVal = console.DefaultAddress
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.worker.Quiet, "quiet", false, "do not log completed jobs")
@@ -136,6 +140,12 @@ func (o *options) check(getenv func(string) string) error {
 	}
 	if o.worker.HTTP != "" && !strings.Contains(o.worker.HTTP, ":") {
 		refuse("http", "is %q, which has no port; write :9464 or 127.0.0.1:9464", o.shown("http", o.worker.HTTP))
+	}
+	if o.ui != "" {
+		o.worker.UI = &console.Options{Address: o.ui, Schema: o.database.schema}
+		if err := o.worker.UI.CheckLoopback(); err != nil {
+			refuse("ui", "is %q: %v", o.ui, err)
+		}
 	}
 	if o.worker.Grace < 0 {
 		refuse("grace", "is %s, must not be negative", o.worker.Grace)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -26,6 +27,20 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 }
 
 func (s selection) isEmpty() bool { return s == selection{} }
+
+// String tells the conditions in words, for the audit; nothing without conditions.
+func (s selection) String() string {
+	var words []string
+	for _, c := range [][2]string{
+		{"state ", s.state}, {"task ", s.task}, {"queue ", s.queue}, {"key ", s.key},
+		{"added before ", s.olderThan}, {"added within ", s.newerThan},
+	} {
+		if c[1] != "" {
+			words = append(words, c[0]+c[1])
+		}
+	}
+	return strings.Join(words, ", ")
+}
 
 // isOne reports whether the conditions can match at most one job.
 func (s selection) isOne() bool { return s.key != "" }

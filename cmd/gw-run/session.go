@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/user"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,6 +62,11 @@ func (s *session) ask(ctx context.Context, query string, args ...any) (answer, e
 			return answer{}, err
 		}
 	}
+	return s.query(ctx, query, args...)
+}
+
+// query is ask on the connection as it is.
+func (s *session) query(ctx context.Context, query string, args ...any) (answer, error) {
 	var found answer
 	rows, err := s.conn.Query(ctx, s.sql("select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
 	if err != nil {
@@ -71,6 +78,44 @@ func (s *session) ask(ctx context.Context, query string, args ...any) (answer, e
 		return nil
 	})
 	return found, explain(err)
+}
+
+// act returns the rows of a query that changes something, as ask does, and records who did it, to which jobs and as a step
+// of what: see list_audit().
+func (s *session) act(ctx context.Context, selection, operation, query string, args ...any) (answer, error) {
+	if s.conn.IsClosed() {
+		if err := s.connect(ctx); err != nil {
+			return answer{}, err
+		}
+	}
+	tx, err := s.conn.Begin(ctx)
+	if err != nil {
+		return answer{}, explain(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
+	_, err = s.query(ctx, `
+		select pg_catalog.set_config('gw.actor', $1::text, true), pg_catalog.set_config('gw.selection', $2::text, true),
+		       pg_catalog.set_config('gw.operation', $3::text, true)`, operator(), selection, operation)
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := s.query(ctx, query, args...)
+	if err != nil {
+		return answer{}, err
+	}
+	return found, explain(tx.Commit(ctx))
+}
+
+// operator returns who runs this program, as the system knows.
+func operator() string {
+	name := "gw-run"
+	if who, err := user.Current(); err == nil {
+		name = who.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
 }
 
 // sql returns a statement with the schema in place of S.

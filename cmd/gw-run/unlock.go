@@ -125,7 +125,7 @@ func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
 
 // free frees what the workers hold and returns what they held.
 func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
-	found, err := u.db.ask(ctx, `
+	found, err := u.db.act(ctx, "", "", `
 		with held as materialized (`+held+`),
 		     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
 		select h.* from held as h left join freed on true order by h.worker_id`, ids)

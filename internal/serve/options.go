@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/config"
+	"github.com/gwsql/gw/internal/console"
 )
 
 // Options are the settings of a worker. gw-run fills them from flags, the environment and the config file; the caller
@@ -30,7 +31,8 @@ type Options struct {
 	Once         bool          // work until no job is runnable
 	Quiet        bool          // do not log completed jobs
 
-	HTTP string // the address of /livez, /readyz and /metrics, empty for none
+	HTTP string           // the address of /livez, /readyz and /metrics, empty for none
+	UI   *console.Options // the console, nil for none
 
 	Tasks   TaskFolder
 	Crontab CrontabFile

@@ -33,6 +33,11 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	defer web.close()
+	closeUI, err := startUI(ctx, &o)
+	if err != nil {
+		return err
+	}
+	defer closeUI()
 	if err := PrepareSchema(ctx, o); err != nil {
 		return stop.Explain(ctx, err)
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/console"
+	"github.com/gwsql/gw/internal/stop"
+)
+
+const uiHelp = `Serves the console: web pages on which jobs, tasks, queues, workers and recurring jobs can be looked at, and acted on.
+
+What it shows and does, the database decides: with the schema of gw-migrate grants, such as graphile_worker_api, and the
+role of a monitor, there are no payloads and no actions; an admin may act. With --read-only nobody may. What is done is
+recorded with the name of who did it; see the page Audit.
+
+The console listens on a loopback address. Another one needs --auth-file, names and passwords as htpasswd -B writes them,
+or --user-header behind a proxy that authenticates, removes this header from requests, and sets it itself. Use TLS in
+front of it then. Requests for hosts other than localhost and --host are refused.
+
+gw-run --ui serves the console beside a worker.`
+
+const uiExamples = `  gw-run ui
+  gw-run ui --connection postgres:///app --http 127.0.0.1:8080 --read-only
+  gw-run ui --http :9465 --auth-file /etc/gw.htpasswd --host queue.example.com`
+
+func newUICommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		d database
+		o console.Options
+	)
+	cmd := &cobra.Command{
+		Use:     "ui",
+		Short:   "Serve the console, to look after the queue in a browser",
+		Long:    uiHelp,
+		Example: uiExamples,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := d.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			o.Schema = d.schema
+			if err := o.Check(); err != nil {
+				return usageError{err}
+			}
+			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			defer release()
+			return serveUI(ctx, d, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	d.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().StringVar(&o.Address, "http", console.DefaultAddress, "`address` to listen on")
+	o.AddFlags(cmd.Flags())
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// serveUI serves the console until ctx ends.
+func serveUI(ctx context.Context, d database, o console.Options, out, errOut io.Writer) error {
+	config, err := d.pool()
+	if err != nil {
+		return err
+	}
+	config.MaxConns = console.Connections
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("open connection pool: %w", err)
+	}
+	defer pool.Close()
+	if err := pool.Ping(ctx); err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	o.Logger = slog.New(slog.NewTextHandler(errOut, nil))
+	server, err := console.Serve(pool, o)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if _, err := fmt.Fprintf(out, "Console: %s\n", server.URL()); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}

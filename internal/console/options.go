@@ -1,0 +1,87 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// DefaultAddress is where the console is served unless it is told.
+const DefaultAddress = "127.0.0.1:9465"
+
+// Connections is how many connections to the database a console uses at most.
+const Connections = 4
+
+// Options say where the console is served, and for whom.
+type Options struct {
+	Address    string   // as net.Listen takes it; empty for [DefaultAddress]
+	Schema     string   // of the queue
+	ReadOnly   bool     // nothing can be done
+	AuthFile   string   // names and bcrypt hashes, as htpasswd -B writes them
+	UserHeader string   // in which a proxy that authenticates tells the name
+	Hosts      []string // further values of the header Host
+
+	Logger *slog.Logger
+}
+
+// AddFlags adds the flags for all but the address.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.ReadOnly, "read-only", false, "show, and let nobody act")
+	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of those who may enter, as htpasswd -B writes it")
+	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates tells who enters")
+	flags.StringSliceVar(&o.Hosts, "host", nil, "`name` under which browsers reach the console, beside localhost; may be repeated")
+}
+
+// Check returns what is wrong with the options.
+func (o Options) Check() error {
+	host, _, err := net.SplitHostPort(o.address())
+	if err != nil {
+		return fmt.Errorf("the address %q has no port; write %s", o.address(), DefaultAddress)
+	}
+	if o.AuthFile != "" && o.UserHeader != "" {
+		return errors.New("--auth-file and --user-header exclude each other")
+	}
+	if !isLoopback(host) && o.AuthFile == "" && o.UserHeader == "" {
+		return fmt.Errorf("the address %q can be reached by others, who could act on jobs: give --auth-file, or --user-header "+
+			"behind a proxy that authenticates, or a loopback address such as %s", o.address(), DefaultAddress)
+	}
+	return nil
+}
+
+// CheckLoopback returns what is wrong with the options of a console without a login.
+func (o Options) CheckLoopback() error {
+	host, _, err := net.SplitHostPort(o.address())
+	if err != nil {
+		return errors.New("it has no port")
+	}
+	if !isLoopback(host) {
+		return errors.New("others can reach it; gw-run ui has authentication")
+	}
+	return nil
+}
+
+func (o Options) address() string { return cmp.Or(o.Address, DefaultAddress) }
+
+// isLoopback reports whether an address can be reached from this machine only.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
+}
+
+// hosts returns the values of the header Host that are served; nil for all.
+func (o Options) hosts() []string {
+	host, _, _ := net.SplitHostPort(o.address()) // Check has
+	if isLoopback(host) {
+		return append([]string{"localhost", "127.0.0.1", "::1", host}, o.Hosts...)
+	}
+	return o.Hosts
+}

@@ -1,0 +1,88 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/pkg/gwui"
+)
+
+const (
+	headerTimeout = 10 * time.Second // for a browser to send the headers of a request
+	idleTimeout   = 2 * time.Minute
+	closeTimeout  = 5 * time.Second // for answers under way when the console ends
+	maxHeader     = 64 << 10        // bytes
+)
+
+// A Server serves the console. Make it with [Serve].
+type Server struct {
+	console *gwui.Console
+	server  *http.Server
+	address net.Addr
+}
+
+// Serve serves the console of a queue in the background until Close. The options have been checked.
+func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
+	listener, err := net.Listen("tcp", o.address())
+	if err != nil {
+		return nil, fmt.Errorf("serve the console: %w", err)
+	}
+	s, err := serve(listener, pool, o)
+	if err != nil {
+		_ = listener.Close() // the other error says it
+	}
+	return s, err
+}
+
+func serve(listener net.Listener, pool *pgxpool.Pool, o Options) (*Server, error) {
+	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Logger: o.Logger}
+	ask := func(next http.Handler) http.Handler { return next }
+	switch {
+	case o.AuthFile != "":
+		known, err := readPasswords(o.AuthFile)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Authorize, ask = known.viewer, known.ask
+	case o.UserHeader != "":
+		cfg.Authorize = byHeader(o.UserHeader)
+	}
+	console, err := gwui.New(pool, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{console: console, address: listener.Addr(), server: &http.Server{
+		Handler:           ask(console),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
+	}}
+	go func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			o.Logger.Error("console stopped", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// URL returns where the console is.
+func (s *Server) URL() string { return "http://" + s.address.String() + "/" }
+
+// Close ends the console: streams at once, operations after the step under way.
+func (s *Server) Close() {
+	s.console.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if s.server.Shutdown(ctx) != nil {
+		_ = s.server.Close() // what is left is of browsers that do not read
+	}
+}
