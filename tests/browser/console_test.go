@@ -1,0 +1,173 @@
+package browser
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+
+	"github.com/gwsql/gw/internal/pgtest"
+)
+
+// everyPage are the paths of all pages, those that ask before something is done among them.
+var everyPage = []string{
+	"", "jobs", "jobs?state=failed&task=mail&newer=1d", "jobs/2", "jobs/4", "tasks", "queues", "workers", "recurring", "audit",
+	"settings", "help", "jobs/4/act?act=cancel", "jobs/act?act=reschedule&all=1&state=failed", "workers/unlock?worker=w",
+	"settings/set?name=notify", "settings/set?name=beat_every", "recurring/act?act=pause&name=nightly", "jobs/77",
+}
+
+// fill makes a queue that every page has something to show of.
+func (b *tab) fill() {
+	b.t.Helper()
+	pgtest.Exec(b.t, b.pool, `
+		set search_path = graphile_worker;
+		select add_job('mail', '{"to":"you","note":"<script>alert(1)</script>"}', 'queue <b>', job_key => 'k', flags => '{f}');
+		select add_job('mail', '{"to":"me"}');
+		select add_job('sync', run_at => now() + interval '1 hour');
+		select add_job('mail') from generate_series(1, 5);
+		select permanently_fail_jobs('{2,5,6}', e'HTTP 500: "><script>alert(2)</script>\nat line 3');
+		select register_worker('w', '{mail,sync}', 2, 'host', 17, 'v1');
+		select heartbeat('w');
+		select get_job('w', '{mail}');
+		select cron_schedule('nightly', '0 4 * * *', 'report', time_zone => 'Europe/Berlin');
+		insert into _gw_samples select now() - n * interval '1 minute', n, 1, 1, n, false, n, 1, 1000 - n, 900 - n from generate_series(1, 50) as n
+		    on conflict do nothing;
+		set search_path = public`)
+}
+
+func TestEveryPageIsWithoutBarriersInBothThemesAndWidths(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatalf("%v; npm ci installs it", err)
+	}
+	b := open(t)
+	b.fill()
+	for _, width := range []int64{320, 1280} {
+		for _, colors := range []string{"light", "dark"} {
+			b.look(width, colors)
+			for _, path := range everyPage {
+				b.visit(path)
+				b.await("document.readyState === 'complete'")
+				eval[any](b, string(axe)+"; null")
+				found := eval[string](b, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})
+					.then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html + ' ' + n.failureSummary).join(' | ')).join('\n'))`)
+				if found != "" {
+					t.Errorf("%q, %d pixels wide, %s: %s", path, width, colors, found)
+				}
+				if wide := eval[bool](b, "document.documentElement.scrollWidth > document.documentElement.clientWidth"); wide {
+					t.Errorf("%q is wider than %d pixels", path, width)
+				}
+			}
+		}
+	}
+}
+
+// ready is true once the script of a page is at work.
+const ready = "document.querySelector('.live') && !document.querySelector('.live').hidden"
+
+// The bad morning of an operator: from what fails to the retry, by the keyboard alone.
+func TestAnOperatorFindsWhatFailsAndRetriesItByTheKeyboard(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.fill()
+	b.visit("")
+	b.await("document.querySelector('#errors a')")
+	b.await(ready)
+	b.press("j") // the first row: the error
+	b.await("document.activeElement.closest('#errors')")
+	b.press("\r")
+	b.await("location.pathname === '/jobs' && location.search.includes('state=failed') && document.querySelectorAll('tbody tr').length === 3")
+	b.await(ready)
+	b.press("j")
+	b.press("x")
+	b.press("j")
+	b.press("x")
+	b.await("document.querySelectorAll('input[name=id]:checked').length === 2")
+	eval[any](b, "document.querySelector('button[value=retry]').focus()")
+	b.press("\r")
+	b.await("location.pathname === '/jobs/act' && document.body.innerText.includes('Retry 2 jobs: 6, 5')")
+	eval[any](b, "document.querySelector('button.main').focus()")
+	b.press("\r")
+	b.await("location.pathname === '/jobs' && location.search.includes('state=failed') && document.body.innerText.includes('Retried 2 jobs.')")
+	if got := pgtest.Value[int64](t, b.pool, `select count(*) from graphile_worker.list_jobs('failed')`); got != 1 {
+		t.Errorf("%d jobs have failed after the retry, want 1", got)
+	}
+	b.await(ready)
+	b.press("g")
+	b.press("a")
+	b.await("location.pathname === '/audit' && document.querySelector('tbody tr').innerText.includes('retry')")
+}
+
+func TestTheTourGoesWithoutTheScript(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.fill()
+	call(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: b.url + "static/gwui.js", Block: true}}})
+	b.visit("jobs?state=failed")
+	eval[any](b, "document.querySelector('[data-rows] input[name=id][value=\"5\"]').click(); document.querySelector('button[value=retry]').click()")
+	b.await("location.pathname === '/jobs/act'")
+	eval[any](b, "document.querySelector('button.main').click()")
+	b.await("document.body.innerText.includes('Retried 1 job.')")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := len(b.mistakes) - 1; i >= 0; i-- {
+		if strings.Contains(b.mistakes[i], "gwui.js") { // which this test keeps from the browser
+			b.mistakes = append(b.mistakes[:i], b.mistakes[i+1:]...)
+		}
+	}
+}
+
+func TestAnOpenPageIsUpdatedAndNotUnderTheHand(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.fill()
+	b.visit("jobs?task=mail")
+	b.await("document.querySelectorAll('tbody tr').length === 7")
+	b.await(ready)
+	pgtest.Exec(t, b.pool, `select graphile_worker.add_job('mail')`)
+	b.await("document.querySelectorAll('tbody tr').length === 8")
+	eval[any](b, "document.querySelector('[data-rows] input[name=id]').click()")
+	pgtest.Exec(t, b.pool, `select graphile_worker.add_job('mail')`)
+	b.await("document.querySelector('#live-state').innerText.includes('wait')")
+	if rows := eval[int](b, "document.querySelectorAll('tbody tr').length"); rows != 8 {
+		t.Errorf("the list was swapped under a selection: it has %d rows", rows)
+	}
+	eval[any](b, "document.querySelector('[data-rows] input[name=id]:checked').click(); document.activeElement.blur()")
+	b.await("document.querySelectorAll('tbody tr').length === 9")
+	b.press("p")
+	b.await("document.querySelector('#pause').getAttribute('aria-pressed') === 'true'")
+}
+
+func TestShortcutsCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.visit("help")
+	b.await("!document.querySelector('#shortcuts').disabled")
+	eval[any](b, "document.querySelector('#shortcuts').click(); document.activeElement.blur()")
+	b.press("/")
+	if eval[bool](b, "document.activeElement.id === 'find'") {
+		t.Error("a shortcut works although they are off")
+	}
+	eval[any](b, "document.querySelector('#shortcuts').click(); document.activeElement.blur()")
+	b.press("/")
+	b.await("document.activeElement.id === 'find'")
+}
+
+// The policy lets nothing in that a text has brought, even if a template forgot to escape it.
+func TestThePolicyStopsScriptsAndTexts(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.visit("help")
+	stopped := eval[string](b, `(() => { try { document.body.innerHTML = '<img src=x>' ; return 'not stopped' } catch (e) { return e.name } })()`)
+	if stopped != "TypeError" {
+		t.Errorf("a text became markup: %s", stopped)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.mistakes) == 0 {
+		t.Error("the browser has reported no breach of the policy, so no test would notice one")
+	}
+	b.mistakes = nil
+}
