@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-ha test-languages test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
 test test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
@@ -22,6 +22,12 @@ test-ha: ## Run failovers of a Patroni cluster, with packages of Debian that are
 test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
 	@scripts/deps.sh languages
 	GW_TEST_LANGUAGES=1 $(testserver) go test -count=1 ./tests/go/languages
+
+test-browser: ## Run the tests of the console in a real browser; installs Chromium
+	@scripts/deps.sh browser
+	cd tests/browser && npm ci --ignore-scripts --no-audit --no-fund --silent
+	go build -o build/testserver ./tests/go/testserver
+	cd tests/browser && ../../build/testserver -- go test -count=1 .
 
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# deps.sh [languages] installs what the tests and the lint need; with languages also what the tests of examples in other
-# languages need. It installs packages with apt-get if that needs no password (as root, or in CI with sudo); otherwise it prints
+# deps.sh [languages|browser] installs what the tests and the lint need; with languages also what the tests of examples in
+# other languages need, with browser what those of the console need. It installs packages with apt-get if that needs no password (as root, or in CI with sudo); otherwise it prints
 # one message with all packages to install, and fails. Packages of npm are installed in tests/node, which needs no special rights.
 set -euo pipefail
 
-languages=${1:-}
+more=${1:-}
 
 missing=()
 
@@ -85,7 +85,8 @@ look() {
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
   need npm npm
   [ "$(uname)" != Linux ] || need systemd-analyze systemd
-  [ "$languages" != languages ] || need_languages
+  [ "$more" != languages ] || need_languages
+  [ "$more" != browser ] || need chromium-headless-shell chromium-headless-shell
   need_server
 }
 

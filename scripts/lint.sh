@@ -7,7 +7,7 @@ if [ -n "$unformatted" ]; then
   printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
   exit 1
 fi
-for module in . bench examples/receive tests/go/testserver/docker; do
+for module in . bench examples/receive tests/browser tests/go/testserver/docker; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
 # The module that starts servers in Docker; nearly all of the time is its compilation.
@@ -21,4 +21,4 @@ if grep -rnP -- "$plain" sql/functions sql/migrations/*.sql; then
   exit 1
 fi
 # pkg/migrate is left out: it sets the search_path of its connections, which do not go through a pooler in transaction mode.
-go run ./scripts/checkstatements cmd internal/{connection,health,rows,serve,statement,task} pkg/{gwotel,gwprom,shim,shimtest}
+go run ./scripts/checkstatements cmd internal/{connection,health,rows,serve,statement,task} pkg/{gwotel,gwprom,gwui,shim,shimtest}

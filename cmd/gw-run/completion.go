@@ -20,7 +20,7 @@ func addCompletions(cmd *cobra.Command) {
 	}
 	must(cmd.MarkFlagDirname("tasks"))
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
-	for _, flag := range []string{"connection", "schema", "jobs", "http", "grace", "poll-interval", "max-pool-size", "listen-url"} {
+	for _, flag := range []string{"connection", "schema", "jobs", "http", "ui", "grace", "poll-interval", "max-pool-size", "listen-url"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 	for _, sub := range cmd.Commands() {

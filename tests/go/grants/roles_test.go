@@ -139,6 +139,7 @@ func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 		select format('API.%I', c.relname)
 		  from pg_class as c
 		 where c.relnamespace = 'API'::regnamespace and has_table_privilege('` + q.roles["monitor"] + `', c.oid, 'select')`)
+	q.exec("select S._gw_take_sample()")
 	if len(readable) < 8 {
 		q.t.Errorf("only %q", readable)
 	}

@@ -1,0 +1,12 @@
+-- What docs/console.md shows of programs that act for somebody.
+begin;
+select plan(1);
+select from graphile_worker.add_job('mail');
+update graphile_worker._private_jobs set id = 17 where task_id is not null;
+set local gw.actor = 'ada@example.com';
+set local gw.selection = 'state failed, task mail';
+select id from graphile_worker.retry_jobs('{17,18}');
+select results_eq($$ select a.act, a.actor, a.selection from graphile_worker.list_audit() as a $$,
+                  $$ values ('retry', 'ada@example.com', 'state failed, task mail') $$, 'the audit names who acts');
+select * from finish();
+rollback;
