@@ -1,8 +1,11 @@
 package gwui_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -10,27 +13,44 @@ import (
 )
 
 // userOf and isOperator stand for what a program knows of its users.
-func userOf(r *http.Request) string     { return r.Header.Get("User") }
-func isOperator(name string) bool       { return name == "ada" }
-func serveMux(mux *http.ServeMux) error { return http.ListenAndServe("127.0.0.1:8080", mux) }
+func userOf(r *http.Request) string { return r.Header.Get("User") }
+func isOperator(name string) bool   { return name == "ada" }
+
+// mount serves the console of a queue at /queue/. The caller closes it.
+func mount(mux *http.ServeMux, pool *pgxpool.Pool) (*gwui.Console, error) {
+	console, err := gwui.New(pool, gwui.Config{
+		Authorize: func(r *http.Request) (gwui.Viewer, error) {
+			name := userOf(r) // of your program
+			if name == "" {
+				return gwui.Viewer{}, errors.New("log in first")
+			}
+			return gwui.Viewer{Name: name, ReadOnly: !isOperator(name)}, nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	mux.Handle("/queue/", http.StripPrefix("/queue", console))
+	return console, nil
+}
 
 // A console behind the authentication of a program.
 func ExampleNew() {
-	_ = func(pool *pgxpool.Pool, mux *http.ServeMux) error {
-		console, err := gwui.New(pool, gwui.Config{
-			Authorize: func(r *http.Request) (gwui.Viewer, error) {
-				name := userOf(r) // of your program
-				if name == "" {
-					return gwui.Viewer{}, errors.New("log in first")
-				}
-				return gwui.Viewer{Name: name, ReadOnly: !isOperator(name)}, nil
-			},
-		})
-		if err != nil {
-			return err
-		}
-		defer console.Close()
-		mux.Handle("/queue/", http.StripPrefix("/queue", console))
-		return serveMux(mux)
+	pool, err := pgxpool.New(context.Background(), "postgres:///app") // it does not connect yet
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	defer pool.Close()
+	mux := http.NewServeMux()
+	console, err := mount(mux, pool)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer console.Close()
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/queue/help", nil))
+	fmt.Println(answer.Code)
+	// Output: 403
 }

@@ -1,7 +1,7 @@
 -- The seven public functions have Graphile Worker's signatures, without overloads, which would make its calls
 -- ambiguous.
--- The only difference: reschedule_jobs and force_unlock_workers are plpgsql instead of sql, because they check
--- arguments and wake workers.
+-- The only difference: four are plpgsql instead of sql. reschedule_jobs and force_unlock_workers check arguments and wake
+-- workers, and these two, complete_jobs and permanently_fail_jobs record the act for list_audit.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;
@@ -23,10 +23,10 @@ select results_eq(
         '_private_jobs', 'plpgsql'::name, false),
        ('add_jobs', 'specs job_spec[], job_key_preserve_run_at boolean DEFAULT false',
         'SETOF _private_jobs', 'plpgsql', false),
-       ('complete_jobs', 'job_ids bigint[]', 'SETOF _private_jobs', 'sql', false),
+       ('complete_jobs', 'job_ids bigint[]', 'SETOF _private_jobs', 'plpgsql', false),
        ('force_unlock_workers', 'worker_ids text[]', 'void', 'plpgsql', false),
        ('permanently_fail_jobs', 'job_ids bigint[], error_message text DEFAULT NULL::text',
-        'SETOF _private_jobs', 'sql', false),
+        'SETOF _private_jobs', 'plpgsql', false),
        ('remove_job', 'job_key text', '_private_jobs', 'plpgsql', true),
        ('reschedule_jobs',
         'job_ids bigint[], run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, '

@@ -3,7 +3,8 @@
 --   _gw_queued_jobs is ours, and is the same for jobs in named queues;
 --   _gw_queued_tasks is ours, and is the same for those of each task;
 --   _gw_queued_jobs and _gw_queued_tasks leave out jobs with limits, whose job_queue_id is negative;
---   _gw_queue_heads is ours, and finds the head job of each named queue.
+--   _gw_queue_heads is ours, and finds the head job of each named queue;
+--   _gw_failed_jobs is ours, and finds the failed jobs for operators.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;
@@ -14,14 +15,15 @@ select results_eq(
        join pg_class as r on r.oid = i.indexrelid
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
-  $$ values ('_gw_queue_heads'::name, 'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
+  $$ values ('_gw_failed_jobs'::name, 'btree (id) WHERE ((locked_at IS NULL) AND (attempts >= max_attempts))'),
+            ('_gw_queue_heads',     'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
             ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('jobs_key_key1',       'btree (key)'),
             ('jobs_main_index',     'btree (priority, run_at) INCLUDE (id, task_id, job_queue_id) WHERE (is_available = true)'),
             ('jobs_no_queue_index', 'btree (priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),
             ('jobs_pkey1',          'btree (id)') $$,
-  'the indexes are those of the contract, but for id in jobs_no_queue_index and for our three');
+  'the indexes are those of the contract, but for id in jobs_no_queue_index and for our four');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- Row level security without a policy hides rows from all roles except the owner, whatever they are granted. Two tables
 -- that add_job reads have a policy: their content is not secret, and add_job must apply it for every role that may call
--- it.
+-- it. The audit has one because the functions that Graphile Worker has, too, record their calls with the caller's rights.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;
@@ -10,9 +10,9 @@ select results_eq(
        from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_schema_version'
       order by c.relname $$,
-  $$ values ('_gw_breaking_versions'::name, false, false), ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_fronts', true, false), ('_gw_grants', true, false), ('_gw_groups', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
+  $$ values ('_gw_audit'::name, true, false), ('_gw_breaking_versions', false, false), ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_fronts', true, false), ('_gw_grants', true, false), ('_gw_groups', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
             ('_gw_lanes', true, false), ('_gw_limit_changes', true, false), ('_gw_limits', true, false), ('_gw_moves', true, false), ('_gw_pauses', true, false),
-            ('_gw_recovery', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shared_rights', true, false),
+            ('_gw_recovery', true, false), ('_gw_samples', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shared_rights', true, false),
             ('_gw_sleepers', true, false), ('_gw_slots', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false), ('_gw_workers', true, false),
             ('_private_job_queues', true, false), ('_private_jobs', true, false),
             ('_private_known_crontabs', true, false), ('_private_tasks', true, false),
@@ -21,8 +21,8 @@ select results_eq(
 select is(
   (select string_agg(format('%s on %s: %s', p.cmd, p.tablename, p.qual), ', ' order by p.tablename)
      from pg_policies as p where p.schemaname = 'graphile_worker'),
-  'SELECT on _gw_settings: true, SELECT on _gw_sleepers: true',
-  'two tables have a policy, for reading');
+  'ALL on _gw_audit: (role = (SESSION_USER)::text), SELECT on _gw_settings: true, SELECT on _gw_sleepers: true',
+  'two tables have a policy for reading, and the audit one for roles that record their own acts');
 
 select add_job('task');
 select set_setting('max_payload', '2000000');
