@@ -18,7 +18,7 @@ import (
 )
 
 // errUnknown is the error of a request whose user is not known.
-var errUnknown = errors.New("Nobody has said who you are.") //nolint:staticcheck // it is a sentence on a page
+var errUnknown = errors.New("nobody has said who you are")
 
 // byHeader lets in whom a proxy names.
 func byHeader(name string) func(*http.Request) (gwui.Viewer, error) {

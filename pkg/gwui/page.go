@@ -9,7 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -115,7 +118,7 @@ func (e navEntry) isOpen(may rights) bool {
 func (c *Console) newRequest(r *http.Request, path, id string) (*request, error) {
 	viewer, err := c.authorize(r)
 	if err != nil {
-		return nil, statusError{http.StatusForbidden, err.Error()}
+		return nil, statusError{http.StatusForbidden, sentence(err)}
 	}
 	q := &request{path: path, query: r.URL.Query(), viewer: viewer, acts: !c.cfg.ReadOnly && !viewer.ReadOnly}
 	if id != "" {
@@ -125,6 +128,12 @@ func (c *Console) newRequest(r *http.Request, path, id string) (*request, error)
 	}
 	q.may, err = c.readRights(r.Context())
 	return q, err
+}
+
+// sentence returns an error as a sentence on a page.
+func sentence(err error) string {
+	first, size := utf8.DecodeRuneInString(err.Error())
+	return string(unicode.ToUpper(first)) + strings.TrimRight(err.Error()[size:], ".") + "."
 }
 
 // page returns the handler of a page.

@@ -77,7 +77,7 @@ func TestViewersAreThoseTheProgramNames(t *testing.T) {
 	s := newSite(t, gwui.Config{Authorize: func(r *http.Request) (gwui.Viewer, error) {
 		switch name := r.Header.Get("User"); name {
 		case "":
-			return gwui.Viewer{}, errors.New("Log in first.") //nolint:staticcheck // a sentence on a page
+			return gwui.Viewer{}, errors.New("log in first")
 		default:
 			return gwui.Viewer{Name: name, ReadOnly: name != "ada"}, nil
 		}
