@@ -23,9 +23,10 @@ test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JD
 	@scripts/deps.sh languages
 	GW_TEST_LANGUAGES=1 $(testserver) go test -count=1 ./tests/go/languages
 
-test-browser: ## Run the tests of the console in a real browser; installs Chromium
+test-browser: ## Check and run the tests of the console in a real browser; installs Chromium
 	@scripts/deps.sh browser
 	cd tests/browser && npm ci --ignore-scripts --no-audit --no-fund --silent
+	cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	go build -o build/testserver ./tests/go/testserver
 	cd tests/browser && ../../build/testserver -- go test -count=1 .
 
@@ -35,7 +36,7 @@ test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
-soak: deps ## Run for long what the tests run for seconds, and all of what they draw from
+soak: deps test-browser ## Run for long what the tests run for seconds, and all of what they draw from
 	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history ./tests/go/limits
 	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
 	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # deps.sh [languages|browser] installs what the tests and the lint need; with languages also what the tests of examples in
-# other languages need, with browser what those of the console need. It installs packages with apt-get if that needs no password (as root, or in CI with sudo); otherwise it prints
-# one message with all packages to install, and fails. Packages of npm are installed in tests/node, which needs no special rights.
+# other languages need, with browser what the tests of the console in a browser need. It installs packages with apt-get if that
+# needs no password (as root, or in CI with sudo); otherwise it prints one message with all packages to install, and fails.
+# Packages of npm are installed in tests/node, which needs no special rights.
 set -euo pipefail
 
 more=${1:-}

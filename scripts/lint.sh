@@ -7,7 +7,7 @@ if [ -n "$unformatted" ]; then
   printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
   exit 1
 fi
-for module in . bench examples/receive tests/browser tests/go/testserver/docker; do
+for module in . bench examples/receive tests/go/testserver/docker; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
 # The module that starts servers in Docker; nearly all of the time is its compilation.

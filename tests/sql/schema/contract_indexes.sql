@@ -15,7 +15,7 @@ select results_eq(
        join pg_class as r on r.oid = i.indexrelid
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
-  $$ values ('_gw_failed_jobs'::name, 'btree (id) WHERE ((locked_at IS NULL) AND (attempts >= max_attempts))'),
+  $$ values ('_gw_failed_jobs'::name, 'btree (id) WHERE ((locked_at IS NULL) AND (NOT is_available))'),
             ('_gw_queue_heads',     'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
             ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),

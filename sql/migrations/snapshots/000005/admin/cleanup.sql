@@ -39,7 +39,7 @@ begin
     delete from {{.schema}}._private_jobs as j
      using (select l.id
               from {{.schema}}._private_jobs as l
-             where l.locked_at is null and l.attempts >= l.max_attempts
+             where l.locked_at is null and not l.is_available
              order by l.id
                for update skip locked) as dead
      where j.id = dead.id;

@@ -31,7 +31,7 @@ begin
   with failed as (
     select j.id, j.task_id, j.updated_at, left(split_part(left(j.last_error, 1000), e'\n', 1), 200) as line
       from {{.schema}}._private_jobs as j
-     where j.locked_at is null and j.attempts >= j.max_attempts
+     where j.locked_at is null and not j.is_available
      order by j.id desc
      limit max_read
   )

@@ -72,7 +72,7 @@ begin
                    where (below_id is null or j.id < below_id)
                      and (candidates is null or j.id = any (candidates))
                      and (search_jobs.job_key is null or j.key = search_jobs.job_key)
-                     and (job_state is distinct from 'failed' or (j.locked_at is null and j.attempts >= j.max_attempts))
+                     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
                    order by j.id desc
                    limit max_read) as r
            where (wanted_task is null or r.task_id = wanted_task)
@@ -92,7 +92,7 @@ begin
       from (select j.id
               from {{.schema}}._private_jobs as j
              where (below_id is null or j.id < below_id)
-               and (job_state is distinct from 'failed' or (j.locked_at is null and j.attempts >= j.max_attempts))
+               and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
              order by j.id desc
              limit max_read) as r;
     if seen >= max_read then
