@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 )
 
 // cache keeps what panels have read, so that any number of viewers cost what one does, and an expensive panel is read
-// seldom: an answer that took a second serves for twenty.
+// seldom: an answer that took a second serves for twenty. So does the error of a panel that ran out of time.
 type cache struct {
 	mu      sync.Mutex
 	entries map[string]*entry
@@ -48,7 +50,11 @@ func cached[T any](ctx context.Context, c *cache, key string, load func(context.
 			}()
 			began := time.Now()
 			e.value, e.err = load(ctx)
-			e.until = time.Now().Add(min(max(leastFresh, costFactor*time.Since(began)), mostFresh))
+			fresh := min(max(leastFresh, costFactor*time.Since(began)), mostFresh)
+			if e.err != nil && sqlstate.Of(e.err) != queryCanceled {
+				fresh = leastFresh // it may work again at once, as after a restart of the database
+			}
+			e.until = time.Now().Add(fresh)
 		}()
 	}
 	var none T

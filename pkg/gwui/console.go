@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -18,6 +19,7 @@ type Console struct {
 	cfg        Config
 	store      *store
 	cache      *cache
+	rights     atomic.Pointer[rights] // that were read last
 	templates  *template.Template
 	operations *operations
 	live       *live

@@ -2,6 +2,7 @@ package gwui
 
 import (
 	"context"
+	"fmt"
 	"html/template"
 	"time"
 
@@ -104,7 +105,7 @@ func (c *Console) findings(ctx context.Context) ([]finding, error) {
 }
 
 func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {
-	return cached(ctx, c.cache, "errors "+task, func(ctx context.Context) (answer[errorGroup], error) {
+	return cached(ctx, c.cache, fmt.Sprintf("errors %d %s", rows, task), func(ctx context.Context) (answer[errorGroup], error) {
 		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, orNull(task), rows)
 	})
 }

@@ -261,7 +261,7 @@ func (c *Console) explain(err error, note string) problem {
 	}
 	switch class := sqlstate.ClassOf(refusal.Code); {
 	case refusal.Code == queryCanceled:
-		return problem{fmt.Sprintf("This took longer than %s and was stopped.", readTimeout), note}
+		return problem{fmt.Sprintf("This took longer than %s and was stopped.", c.store.timeout), note}
 	case refusal.Code == lockNotAvailable:
 		return problem{"Another transaction holds what is needed.", "Try it again."}
 	case class == sqlstate.NotGranted:

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/gwui"
@@ -155,7 +158,37 @@ func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 5000)
 		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
 		  language sql as 'select null, null, null, 0, 0, now(), pg_sleep(60) is null'`)
-	s.get("").want(t, http.StatusOK, "This took longer than 2s and was stopped", "Problems", "oldest due for")
+	s.console.SetReadTimeout(5 * time.Second)
+	s.get("").want(t, http.StatusOK, "This took longer than 5s and was stopped", "Problems", "oldest due for")
+}
+
+func TestAPageWithoutTheDatabaseSaysSoInEachPanel(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.Pool(t, pgtest.Database(t))
+	pool, err := pgxpool.NewWithConfig(t.Context(), owner.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s := serve(t, owner, pool, gwui.Config{})
+	s.get("tasks").want(t, http.StatusOK, "No task")
+	s.post("jobs/act", nil) // after any action everything is read anew
+	pool.Close()
+	s.get("queues").want(t, http.StatusOK, "The database cannot be reached", `href="./tasks"`)
+}
+
+func TestAPageListsMoreErrorsThanTheOverview(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.add_job('mail') from generate_series(1, 8);
+		select graphile_worker.permanently_fail_jobs(array[n], 'error ' || chr(64 + n::int)) from generate_series(1::bigint, 8) as n`)
+	if shown := strings.Count(s.get("").body, ">error "); shown != 5 {
+		t.Errorf("the overview shows %d errors, want 5", shown)
+	}
+	if shown := strings.Count(s.get("tasks").body, ">error "); shown != 8 {
+		t.Errorf("the page of tasks shows %d errors, want 8", shown)
+	}
 }
 
 func TestADatabaseWithoutAQueueIsSaid(t *testing.T) {

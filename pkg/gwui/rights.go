@@ -7,8 +7,19 @@ import (
 // rights are the functions and views of the queue that the pool's role may use.
 type rights map[string]bool
 
-// readRights returns them. A function that an older schema does not have is one that nobody may call.
+// readRights returns them, or those that were read last while the database does not answer in time: then each panel says so
+// for itself. A function that an older schema does not have is one that nobody may call.
 func (c *Console) readRights(ctx context.Context) (rights, error) {
+	may, err := c.askRights(ctx)
+	if err == nil {
+		c.rights.Store(&may)
+	} else if known := c.rights.Load(); known != nil {
+		return *known, nil
+	}
+	return may, err
+}
+
+func (c *Console) askRights(ctx context.Context) (rights, error) {
 	return cached(ctx, c.cache, "rights", func(ctx context.Context) (rights, error) {
 		found, err := read[struct {
 			Name string `json:"name"`

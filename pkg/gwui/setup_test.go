@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -22,10 +23,11 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // site is a console under test, with its queue.
 type site struct {
-	t    *testing.T
-	pool *pgxpool.Pool // of the owner
-	url  string
-	http *http.Client
+	t       *testing.T
+	pool    *pgxpool.Pool // of the owner
+	console *gwui.Console
+	url     string
+	http    *http.Client
 }
 
 // newSite serves a console by the pool of the owner.
@@ -43,11 +45,12 @@ func serve(t *testing.T, owner, pool *pgxpool.Pool, cfg gwui.Config) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	console.SetReadTimeout(time.Minute)
 	server := httptest.NewServer(console)
 	t.Cleanup(server.Close)
 	t.Cleanup(console.Close)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &site{t: t, pool: owner, url: server.URL + "/", http: client}
+	return &site{t: t, pool: owner, console: console, url: server.URL + "/", http: client}
 }
 
 // page is an answer.

@@ -27,13 +27,16 @@ var errBusy = errors.New("all connections of the console are in use")
 
 // store reads from the database and acts on it.
 type store struct {
-	pool   *pgxpool.Pool
-	schema string // quoted
-	slots  chan struct{}
+	pool    *pgxpool.Pool
+	schema  string        // quoted
+	timeout time.Duration // of a panel's statement
+	slots   chan struct{}
 }
 
 func newStore(pool *pgxpool.Pool, schema string) *store {
-	return &store{pool: pool, schema: pgx.Identifier{schema}.Sanitize(), slots: make(chan struct{}, connections)}
+	return &store{
+		pool: pool, schema: pgx.Identifier{schema}.Sanitize(), timeout: readTimeout, slots: make(chan struct{}, connections),
+	}
 }
 
 // answer is what a query has returned.
@@ -45,7 +48,7 @@ type answer[T any] struct {
 // read returns the rows of a query, in which S. stands for the schema. It runs in a read-only transaction with the limits of
 // a panel, without prepared statements, so that it may come through a pooler.
 func read[T any](ctx context.Context, s *store, query string, args ...any) (found answer[T], err error) {
-	limits := transaction{mode: "read only", timeout: readTimeout, lockTimeout: lockTimeout}
+	limits := transaction{mode: "read only", timeout: s.timeout, lockTimeout: lockTimeout}
 	err = s.in(ctx, limits, func(conn *pgx.Conn) error {
 		found, err = ask[T](ctx, s, conn, query, args...)
 		return err

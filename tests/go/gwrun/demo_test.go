@@ -37,6 +37,7 @@ func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
 		invitation = strings.TrimSpace(line)
 		return strings.HasPrefix(invitation, "psql ")
 	})
+	awaitPage(t, consoleURL(t, &p.stdout, "The console, to see the queue in a browser: ")+"tasks", "hello")
 	psql(t, invitation)
 	p.stdout.wait(t, "about the job that psql has added", func(line string) bool {
 		return strings.Contains(line, "job "+strconv.Itoa(demoJobs+1)+" ")

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"os"
+	"os/user"
 	"strings"
 	"testing"
 
@@ -175,5 +176,24 @@ func TestAChangeHasToSayWhatOfWhat(t *testing.T) {
 		"Job attempts must be between 0 and 32767": "reschedule 1 --attempts -1",
 	} {
 		b.wantPart(b.run(strings.Fields(args)...), 2, "", want)
+	}
+}
+
+func TestTheAuditTellsWhoHasChangedWhichJobsByACommand(t *testing.T) {
+	b := newBench(t)
+	mixed(b)
+	b.want(b.run("retry", "--state", "failed", "--key", "k3"), result{stdout: "Retried 1 job.\n"})
+	b.want(b.run("cancel", "1", "2", "--reason", "wrong customer"), result{stdout: "Canceled 2 jobs.\n"})
+	b.want(b.run("retry", "4"), result{1, "Retried 0 jobs.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 1\n"})
+	who := "gw-run"
+	if account, err := user.Current(); err == nil {
+		who = account.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		who += "@" + host
+	}
+	if got, want := b.value("select string_agg(concat_ws('|', act, jobs, subject, selection, actor), ', ' order by id) from .list_audit()"),
+		"retry|1|state failed, key k3|"+who+", cancel|2|wrong customer||"+who; got != want {
+		t.Errorf("the audit has %s, want %s", got, want)
 	}
 }
