@@ -193,7 +193,7 @@ func TestTheAuditTellsWhoHasChangedWhichJobsByACommand(t *testing.T) {
 		who += "@" + host
 	}
 	if got, want := b.value("select string_agg(concat_ws('|', act, jobs, subject, selection, actor), ', ' order by id) from .list_audit()"),
-		"retry|1|state failed, key k3|"+who+", cancel|2|wrong customer||"+who; got != want {
+		"retry|1|state failed, key k3|"+who+", cancel|2|wrong customer|"+who; got != want {
 		t.Errorf("the audit has %s, want %s", got, want)
 	}
 }
