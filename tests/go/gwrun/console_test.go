@@ -117,6 +117,7 @@ func TestAWorkerServesTheConsole(t *testing.T) {
 	console := consoleURL(t, &p.stderr, `"serving the console","url":"`)
 	console, _, _ = strings.Cut(console, `"`)
 	awaitPage(t, console+"jobs", "letter")
+	p.waitLog("worker started")
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
 }
