@@ -71,9 +71,24 @@ begin
      where w.id = worker_id;
   end if;
 
+  if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
+    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
+    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
+      into canceled_ids, reasons
+      from {{.schema}}._gw_cancels as c
+      join {{.schema}}._private_jobs as j on j.id = c.job_id
+     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
+  end if;
+
   select coalesce(array_agg(r.job_id), '{}'), coalesce(array_agg(r.lease), '{}')
     into held_ids, held_leases
     from {{.schema}}.renew_leases(worker_id, job_ids, leases) as r;
+  if canceled_ids <> '{}' then -- a job whose outcome was reported since then is not held, and not canceled either
+    select coalesce(array_agg(c.id), '{}'), coalesce(array_agg(c.reason), '{}')
+      into canceled_ids, reasons
+      from unnest(canceled_ids, reasons) as c (id, reason)
+     where c.id = any (held_ids) or (c.id = any (job_ids)) is not true;
+  end if;
 
   if registered and me.beating_since <= beat_at - dead_after
      and (exists (select from {{.schema}}._gw_workers as w
@@ -99,14 +114,6 @@ begin
     end if;
   end if;
 
-  if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
-    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
-    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
-      into canceled_ids, reasons
-      from {{.schema}}._gw_cancels as c
-      join {{.schema}}._private_jobs as j on j.id = c.job_id
-     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
-  end if;
   return next;
 end;
 $$;
