@@ -151,7 +151,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
-		_, err := db.ask(ctx, `
+		_, err := db.act(ctx, "", "", `
 			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
 			                   $8::text::interval, $9::bigint::integer)`,
 			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst)
@@ -167,7 +167,7 @@ func newLimitDropCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 			Args: exactly(1, "which limit? Give one name, as gw-run limit list shows it"),
 		},
 		call: func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-			_, err := db.ask(ctx, `select S.drop_limit($1::text)`, args[0])
+			_, err := db.act(ctx, "", "", `select S.drop_limit($1::text)`, args[0])
 			return "The limit " + terminal.Printable(args[0]) + " is dropped.", err
 		},
 	})
@@ -182,7 +182,7 @@ func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *c
 	n.addFlags(o.cobra.Flags())
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
-		_, err := db.ask(ctx, `
+		_, err := db.act(ctx, "", "", `
 			select S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer)`,
 			args[0], args[1], maxRunning, rate, per, burst)
 		lane := (&target{limit: args[0], lane: args[1]}).what()

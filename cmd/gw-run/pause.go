@@ -103,7 +103,7 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		return t.check()
 	}
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
-		_, err := db.ask(ctx, `
+		_, err := db.act(ctx, "", "", `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 			               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval))`,
 			append(t.arguments(), orNull(reason), orNull(until), orNull(last))...)
@@ -120,7 +120,7 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	t.addFlags(o.cobra.Flags())
 	o.cobra.PreRunE = func(*cobra.Command, []string) error { return t.check() }
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
-		found, err := db.ask(ctx, `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
+		found, err := db.act(ctx, "", "", `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
 		if err != nil {
 			return "", err
 		}

@@ -56,6 +56,8 @@ begin
       from {{.schema}}._gw_lanes as l
       join {{.schema}}._gw_limits as i on i.id = l.limit_id
      where i.name = paused and (lane is null or l.key = lane)));
+  perform {{.schema}}._gw_record_act('pause', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane) || coalesce(' until ' || until, '')
+                                                 || coalesce(': ' || reason, ''));
 end;
 $$;
 
@@ -85,7 +87,7 @@ begin
     return false;
   end if;
   if task is not null or queue is not null then
-    perform {{.schema}}.drop_limit(i.name)
+    perform {{.schema}}._gw_drop_limit(i.name)
        from {{.schema}}._gw_limits as i
       where i.name in (paused, 'pause:queued:' || task);
   else
@@ -96,12 +98,32 @@ begin
        where i.name = paused and (lane is null or l.key = lane)));
   end if;
   perform {{.schema}}._gw_wake(1);
+  perform {{.schema}}._gw_record_act('resume', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane));
   return true;
 end;
 $$;
 
 comment on function {{.schema}}.resume(text, text, text, text) is
   'Ends a pause of a task, a named queue, a limit, one of its lanes, or everything. Returns whether there was one.';
+
+-- Returns in words what a pause is of, for the audit.
+create or replace function {{.schema}}._gw_paused(
+  task       text,
+  queue      text,
+  limit_name text,
+  lane       text
+)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce('task ' || _gw_paused.task, 'queue ' || _gw_paused.queue,
+                  'limit ' || _gw_paused.limit_name || coalesce(', lane ' || _gw_paused.lane, ''), 'everything')
+$$;
+
+comment on function {{.schema}}._gw_paused(text, text, text, text) is
+  'Internal: returns in words what a pause is of, for the audit.';
 
 -- Returns the pauses, the oldest first. Those that have ended by themselves are left out.
 create or replace function {{.schema}}.list_pauses()

@@ -185,15 +185,20 @@ func TestTheAuditTellsWhoHasChangedWhichJobsByACommand(t *testing.T) {
 	b.want(b.run("retry", "--state", "failed", "--key", "k3"), result{stdout: "Retried 1 job.\n"})
 	b.want(b.run("cancel", "1", "2", "--reason", "wrong customer"), result{stdout: "Canceled 2 jobs.\n"})
 	b.want(b.run("retry", "4"), result{1, "Retried 0 jobs.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 1\n"})
-	who := "gw-run"
-	if account, err := user.Current(); err == nil {
-		who = account.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		who += "@" + host
-	}
 	if got, want := b.value("select string_agg(concat_ws('|', act, jobs, subject, selection, actor), ', ' order by id) from .list_audit()"),
-		"retry|1|state failed, key k3|"+who+", cancel|2|wrong customer|"+who; got != want {
+		"retry|1|state failed, key k3|"+self()+", cancel|2|wrong customer|"+self(); got != want {
 		t.Errorf("the audit has %s, want %s", got, want)
 	}
+}
+
+// self is the actor of the commands that the tests run.
+func self() string {
+	name := "gw-run"
+	if account, err := user.Current(); err == nil {
+		name = account.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
 }

@@ -49,6 +49,26 @@ There are more rows: --limit shows more of them, --after 0 the next ones.
 	b.wantPart(b.run("limit", "list", "--json"), 0, `{"name":"api","tasks":["call"],"queues":null,"by":null,"max_running":null,`, "")
 }
 
+func TestTheAuditTellsWhoHasChangedLimitsAndPausesByACommand(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{
+		{"limit", "set", "exports", "--task", "export", "--by", "payload:tenant", "--max-running", "2"},
+		{"limit", "override", "exports", "7", "--max-running", "9"},
+		{"pause", "--task", "mail", "--reason", "the provider is down"},
+		{"resume", "--task", "mail"},
+		{"limit", "drop", "exports"},
+	} {
+		if r := b.run(args...); r.code != 0 {
+			t.Fatalf("%v: %+v", args, r)
+		}
+	}
+	if got, want := b.value("select string_agg(concat_ws('|', act, subject), '; ' order by id) from .list_audit() where actor = '"+self()+"'"),
+		"set limit|exports: tasks {export}, by payload:tenant, max_running 2; override lane|exports, lane 7: max_running 9; "+
+			"pause|task mail: the provider is down; resume|task mail; drop limit|exports"; got != want {
+		t.Errorf("the audit has %s, want %s", got, want)
+	}
+}
+
 func TestMistakesInLimitsAreExplained(t *testing.T) {
 	b := newBench(t)
 	for want, args := range map[string][]string{

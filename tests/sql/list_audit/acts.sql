@@ -35,11 +35,11 @@ select results_eq('select * from pg_temp.last()', $$ values ('cleanup', 1::bigin
 select cron_schedule('daily', '0 4 * * *', 'mail');
 select results_eq('select * from pg_temp.last()', $$ values ('schedule', 0::bigint, 'daily', null::bigint[]) $$, 'cron_schedule');
 select cron_pause('daily');
-select results_eq('select * from pg_temp.last()', $$ values ('pause', 0::bigint, 'daily', null::bigint[]) $$, 'cron_pause');
+select results_eq('select * from pg_temp.last()', $$ values ('pause', 0::bigint, 'schedule daily', null::bigint[]) $$, 'cron_pause');
 select cron_resume('daily');
-select results_eq('select * from pg_temp.last()', $$ values ('resume', 0::bigint, 'daily', null::bigint[]) $$, 'cron_resume');
+select results_eq('select * from pg_temp.last()', $$ values ('resume', 0::bigint, 'schedule daily', null::bigint[]) $$, 'cron_resume');
 select cron_schedule('daily', '0 4 * * *', 'mail');
-select results_eq('select * from pg_temp.last()', $$ values ('resume', 0::bigint, 'daily', null::bigint[]) $$, 'a schedule that is as it was is no act');
+select results_eq('select * from pg_temp.last()', $$ values ('resume', 0::bigint, 'schedule daily', null::bigint[]) $$, 'a schedule that is as it was is no act');
 select cron_unschedule('daily');
 select results_eq('select * from pg_temp.last()', $$ values ('unschedule', 0::bigint, 'daily', null::bigint[]) $$, 'cron_unschedule');
 select is(array[cron_pause('none'), cron_resume('none'), cron_unschedule('none')], '{f,f,f}', 'what is not there is not changed');

@@ -1,6 +1,7 @@
 -- Returns what operators did, latest first: the acts with an id below below_id, or all. An act is a call of a function that
 -- changes jobs for an operator (retry_jobs, reschedule_jobs, complete_jobs, permanently_fail_jobs, cancel_jobs,
--- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, or remove_job by a program that has set gw.actor.
+-- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, set_limit, drop_limit, override_lane, pause and
+-- resume, or remove_job by a program that has set gw.actor.
 -- Each is recorded in its own transaction, and kept for the setting audit_for.
 -- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are what the program
 -- has set as gw.actor, gw.selection and gw.operation: who uses it, by which conditions jobs were selected, and which acts
@@ -39,4 +40,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_audit(bigint, integer) is
-  'Returns what operators did with jobs, workers, settings and recurring jobs, latest first: when, which act, on how many jobs, by which role, and, as far as the program has said it, by whom (gw.actor), by which conditions (gw.selection) and as steps of which operation (gw.operation). below_id: only lower ids.';
+  'Returns what operators did with jobs, workers, settings, recurring jobs and limits, latest first: when, which act, on how many jobs, by which role, and, as far as the program has said it, by whom (gw.actor), by which conditions (gw.selection) and as steps of which operation (gw.operation). below_id: only lower ids.';

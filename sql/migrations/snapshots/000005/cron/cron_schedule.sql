@@ -111,7 +111,7 @@ begin
   if not found then
     return false;
   end if;
-  perform {{.schema}}._gw_record_act('pause', 0, identifier);
+  perform {{.schema}}._gw_record_act('pause', 0, 'schedule ' || identifier);
   return true;
 end;
 $$;
@@ -138,7 +138,7 @@ begin
   if not found then
     return false;
   end if;
-  perform {{.schema}}._gw_record_act('resume', 0, identifier);
+  perform {{.schema}}._gw_record_act('resume', 0, 'schedule ' || identifier);
   return true;
 end;
 $$;

@@ -8,6 +8,25 @@ create or replace function {{.schema}}.drop_limit(
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  if not {{.schema}}._gw_drop_limit(name) then
+    raise exception 'There is no limit ''%''.', coalesce(name, 'null') using errcode = 'GWLNM';
+  end if;
+  perform {{.schema}}._gw_record_act('drop limit', 0, name);
+end;
+$$;
+
+comment on function {{.schema}}.drop_limit(text) is
+  'Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.';
+
+-- Implements drop_limit(), and drops the limits that pause() has made. Returns whether there was such a limit.
+create or replace function {{.schema}}._gw_drop_limit(
+  name text
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
 #variable_conflict use_variable
 declare
   old record;
@@ -15,12 +34,13 @@ begin
   update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
   delete from {{.schema}}._gw_limits as i where i.name = name returning i.tasks, i.queues into old;
   if not found then
-    raise exception 'There is no limit ''%''.', coalesce(name, 'null') using errcode = 'GWLNM';
+    return false;
   end if;
   delete from {{.schema}}._gw_pauses as p where p.limit_name = name;
   perform {{.schema}}._gw_plan_move(old.tasks, old.queues is not null, false);
+  return true;
 end;
 $$;
 
-comment on function {{.schema}}.drop_limit(text) is
-  'Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.';
+comment on function {{.schema}}._gw_drop_limit(text) is
+  'Internal: drops a limit, or one that pause() has made. Returns whether there was such a limit.';

@@ -39,6 +39,8 @@ begin
    where l.id = lane_id;
   perform {{.schema}}._gw_look_at_lanes(array[lane_id]);
   perform {{.schema}}._gw_wake(1);
+  perform {{.schema}}._gw_record_act('override lane', 0, limit_name || ', lane ' || lane || ': ' || coalesce(
+    nullif(concat_ws(', ', 'max_running ' || max_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst), ''), 'as the limit'));
 end;
 $$;
 

@@ -10,6 +10,7 @@
 -- Claims that begin after the commit obey the limit. Jobs that are waiting then are moved into their lanes in steps by
 -- claims and heartbeats; until a job is moved it does not run. Limited jobs are claimed by our workers only: Node workers
 -- do not see them.
+-- Records the act for list_audit, as do the other functions that change limits and pauses.
 -- Locks: the row of limits, so that only one transaction at a time changes them.
 -- Raises GWLVA.
 create or replace function {{.schema}}.set_limit(
@@ -46,6 +47,8 @@ begin
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
   end if;
   perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, false);
+  perform {{.schema}}._gw_record_act('set limit', 0, name || ': ' || concat_ws(', ', 'tasks ' || tasks::text, 'queues ' || queues,
+    'by ' || by, 'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst));
 end;
 $$;
 
