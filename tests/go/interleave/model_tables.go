@@ -90,6 +90,9 @@ func (s *state) text(o origin) string {
 			s.label(id, o), x.Revision, x.Crashes, x.WorkerID, x.IsAlone, x.Strict, at(x.RoomAt))
 	}
 	for id, c := range s.Cancels {
+		if !s.isCanceled(id) {
+			continue // spent, too
+		}
 		add("canceled %s: worker %q, reason %q", s.label(id, o), c.WorkerID, c.Reason)
 	}
 	for id, w := range s.Workers {

@@ -40,10 +40,11 @@ create or replace function {{.schema}}.heartbeat(
   set jit = off
 as $$
 declare
-  dead_after interval := {{.schema}}.setting('dead_after')::interval;
-  beat_at    timestamptz;
-  me         record;
-  more       boolean  := false;
+  dead_after   interval := {{.schema}}.setting('dead_after')::interval;
+  beat_at      timestamptz;
+  me           record;
+  more         boolean  := false;
+  any_canceled boolean;
 begin
   next_in := {{.schema}}._gw_beat_every();
   alone_waits := false;
@@ -71,8 +72,8 @@ begin
      where w.id = worker_id;
   end if;
 
-  if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
-    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
+  any_canceled := exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0);
+  if any_canceled then
     select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
       into canceled_ids, reasons
       from {{.schema}}._gw_cancels as c
@@ -114,6 +115,9 @@ begin
     end if;
   end if;
 
+  if any_canceled then
+    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
+  end if;
   return next;
 end;
 $$;
