@@ -25,7 +25,8 @@ type Config struct {
 	// a program that checks this itself.
 	Hosts []string
 
-	// Redact returns what is shown of a payload. It must not change its argument. Default: all of it.
+	// Redact returns what is shown of a payload. It must not change its argument. The keys of lanes by a field of the payload
+	// are shown nevertheless, to roles that may call list_lanes and why. Default: all of it.
 	Redact func(task string, payload json.RawMessage) json.RawMessage
 
 	// Logger receives what goes wrong. Default: slog.Default().

@@ -1,5 +1,5 @@
-// Package gwui is the console of a queue: web pages on which operators look at jobs, tasks, queues, workers and recurring
-// jobs, and act on them.
+// Package gwui is the console of a queue: web pages on which operators look at jobs, tasks, queues, limits, workers and
+// recurring jobs, and act on them.
 //
 //	console, err := gwui.New(pool, gwui.Config{})
 //	if err != nil {

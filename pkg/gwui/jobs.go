@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -225,10 +226,35 @@ func (d jobData) Times() []event {
 const mostPayload = 256 << 10
 
 func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
-	return &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
+	v := &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "job", body: "job", load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
-	}}, nil
+	}}
+	if q.may["why"] {
+		v.panels = append(v.panels, panel{id: "why", body: "why", note: "gw-run why has no such limit.",
+			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }})
+	}
+	v.panels = append(v.panels, panel{id: "data", body: "data", load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
+	return v, nil
+}
+
+// whyRow is a row of why.
+type whyRow struct {
+	Reason   string  `json:"reason"`
+	Detail   string  `json:"detail"`
+	Until    moment  `json:"until"`
+	Blocking []int64 `json:"blocking_job_ids"`
+	Remedy   string  `json:"remedy"`
+}
+
+// why returns why a job does not run. Of one that runs, or has failed, the page tells it already.
+func (c *Console) why(ctx context.Context, id int64) (answer[whyRow], error) {
+	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[whyRow], error) {
+		return read[whyRow](ctx, c.store, `
+			select w.*
+			  from S.why($1::bigint) as w
+			 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)
+	})
 }
 
 // readJob returns one job, with the beginning of its payload if the role may see it.
@@ -246,24 +272,32 @@ func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job
 	})
 }
 
-func (c *Console) showJob(ctx context.Context, q *request) (any, error) {
+// showJob returns a job without its payload.
+func (c *Console) showJob(ctx context.Context, q *request) (d jobData, err error) {
 	jobs, err := c.readJob(ctx, q.may, q.id)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	if len(jobs.Rows) == 0 {
-		return nil, statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", q.id)}
+		return d, statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", q.id)}
 	}
-	d := jobData{Job: jobs.Rows[0], Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(jobs.Rows[0].State)}
-	if !d.ShowsData {
-		return d, nil
+	j := jobs.Rows[0]
+	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}, nil
+}
+
+// showData returns a job with its payload, nothing if there is no such job.
+func (c *Console) showData(ctx context.Context, q *request) (any, error) {
+	d, err := c.showJob(ctx, q)
+	if status, ok := errors.AsType[statusError](err); ok && status.status == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil || !d.ShowsData {
+		return d, err
 	}
 	d.IsCut = len(d.Job.Payload) < d.Job.Bytes
-	if d.IsCut && c.cfg.Redact != nil {
-		d.Payload = "" // what has been cut cannot be redacted
-		return d, nil
+	if !d.IsCut || c.cfg.Redact == nil { // what has been cut cannot be redacted
+		d.Payload = indent(c.redact(d.Job))
 	}
-	d.Payload = indent(c.redact(d.Job))
 	return d, nil
 }
 

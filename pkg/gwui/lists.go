@@ -20,9 +20,10 @@ type named[T any] struct {
 }
 
 // listNames reads a page of rows that a query returns by name, one more than it shows.
-func listNames[T any](ctx context.Context, c *Console, what, query, after string, name func(T) string) (named[T], error) {
+// Its arguments are the name that the page comes after, the number of rows, and args.
+func listNames[T any](ctx context.Context, c *Console, what, query, after string, name func(T) string, args ...any) (named[T], error) {
 	return cached(ctx, c.cache, what+" "+after, func(ctx context.Context) (named[T], error) {
-		found, err := read[T](ctx, c.store, query, orNull(after), namesShown+1)
+		found, err := read[T](ctx, c.store, query, append([]any{orNull(after), namesShown + 1}, args...)...)
 		list := named[T]{Rows: found.Rows, Now: found.Now, Since: after}
 		if len(list.Rows) > namesShown {
 			list.Rows = list.Rows[:namesShown]
@@ -53,9 +54,29 @@ type task struct {
 	Workers int64  `json:"workers"`
 }
 
+// Target is what a pause of the task is of.
+func (t task) Target() target { return target{Task: t.Task} }
+
+// pausable are rows of which each may be paused.
+type pausable[T any] struct {
+	named[T]
+	Pauses pauses
+}
+
+// withPauses returns what load does, with what is paused.
+func withPauses[T any](ctx context.Context, c *Console, q *request, load func() (named[T], error)) (d pausable[T], err error) {
+	if d.Pauses, err = c.pauses(ctx, q); err != nil {
+		return d, err
+	}
+	d.named, err = load()
+	return d, err
+}
+
 func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Tasks", Nav: "tasks", panels: []panel{
-		{id: "tasks", body: "tasks", load: func(ctx context.Context) (any, error) { return c.tasks(ctx, q.query.Get("after")) }},
+		{id: "tasks", body: "tasks", load: func(ctx context.Context) (any, error) {
+			return withPauses(ctx, c, q, func() (named[task], error) { return c.tasks(ctx, q.query.Get("after")) })
+		}},
 	}}
 	if q.may["error_groups"] {
 		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors",
@@ -77,11 +98,16 @@ type queue struct {
 	LockedBy string `json:"locked_by"`
 }
 
+// Target is what a pause of the queue is of.
+func (q queue) Target() target { return target{Queue: q.Queue} }
+
 func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Queues", Nav: "queues", panels: []panel{
 		{id: "queues", body: "queues", load: func(ctx context.Context) (any, error) {
-			return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
-				q.query.Get("after"), func(q queue) string { return q.Queue })
+			return withPauses(ctx, c, q, func() (named[queue], error) {
+				return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
+					q.query.Get("after"), func(q queue) string { return q.Queue })
+			})
 		}},
 	}}, nil
 }

@@ -72,6 +72,7 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		return v, nil
 	}
 	v.panels = []panel{
+		{id: "paused", body: "paused", load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
 		{id: "states", body: "states", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
 		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
 			note: "gw-run doctor has no such limit."},

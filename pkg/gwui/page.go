@@ -32,6 +32,9 @@ type request struct {
 // Can reports whether the viewer may act by a function of the queue.
 func (q *request) Can(function string) bool { return q.acts && q.may[function] }
 
+// May returns what the role may call.
+func (q *request) May() rights { return q.may }
+
 // view is a page.
 type view struct {
 	Title  string
@@ -74,16 +77,18 @@ var errNoPage = statusError{http.StatusNotFound, "There is no such page."}
 
 // pages are the pages that only look.
 var pages = map[string]pageFunc{
-	"/{$}":       overviewPage,
-	"/jobs":      jobsPage,
-	"/jobs/{id}": jobPage,
-	"/tasks":     tasksPage,
-	"/queues":    queuesPage,
-	"/workers":   workersPage,
-	"/recurring": recurringPage,
-	"/audit":     auditPage,
-	"/settings":  settingsPage,
-	"/help":      helpPage,
+	"/{$}":          overviewPage,
+	"/jobs":         jobsPage,
+	"/jobs/{id}":    jobPage,
+	"/tasks":        tasksPage,
+	"/queues":       queuesPage,
+	"/limits":       limitsPage,
+	"/limits/lanes": lanesPage,
+	"/workers":      workersPage,
+	"/recurring":    recurringPage,
+	"/audit":        auditPage,
+	"/settings":     settingsPage,
+	"/help":         helpPage,
 }
 
 // entry of the navigation, with the functions or views of which the role needs one.
@@ -97,6 +102,7 @@ var navigation = []navEntry{
 	{"jobs", "Jobs", "j", []string{"search_jobs", "browse_jobs"}},
 	{"tasks", "Tasks", "t", []string{"list_tasks"}},
 	{"queues", "Queues", "q", []string{"list_queues"}},
+	{"limits", "Limits", "l", []string{"list_limits", "list_pauses"}},
 	{"workers", "Workers", "w", []string{"list_workers"}},
 	{"recurring", "Recurring", "r", []string{"recurring_jobs", "cron_schedules"}},
 	{"audit", "Audit", "a", []string{"list_audit"}},

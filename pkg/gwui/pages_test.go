@@ -99,8 +99,13 @@ func TestHostileTextsAreShownAsTexts(t *testing.T) {
 	pgtest.Exec(t, s.pool, `select graphile_worker.register_worker($1, array[$1::text], 1, $1, 1, $1)`, hostile)
 	pgtest.Exec(t, s.pool, `select graphile_worker.get_job($1)`, hostile)
 	pgtest.Exec(t, s.pool, `select graphile_worker.cron_schedule($1, '0 4 * * *', $1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.set_limit($1, array[$1::text], by => 'payload:' || $1, max_running => 1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.override_lane($1, $1, 1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.pause(limit_name => $1, lane => $1, reason => $1)`, hostile)
+	pgtest.Exec(t, s.pool, `select graphile_worker.pause(queue => $1, reason => $1)`, hostile)
 	for _, path := range append(everyPage, "jobs?task="+strings.ReplaceAll(urlText(hostile), "+", "%20"), "workers/unlock?worker="+urlText(hostile),
-		"recurring/act?act=pause&name="+urlText(hostile), "jobs?key="+urlText(hostile)+"&error="+urlText(hostile)) {
+		"recurring/act?act=pause&name="+urlText(hostile), "limits/lanes?limit="+urlText(hostile), "pause?queue="+urlText(hostile),
+		"resume?lane="+urlText(hostile)+"&limit="+urlText(hostile), "jobs/2", "jobs?key="+urlText(hostile)+"&error="+urlText(hostile)) {
 		body := s.get(path).body
 		for _, bad := range []string{"<script>", "<img", "onerror=alert(2)>", "\u202e"} {
 			at := strings.Index(body, bad)

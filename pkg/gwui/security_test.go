@@ -57,14 +57,14 @@ func TestAReadOnlyConsoleHasNoRoutesThatAct(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{ReadOnly: true})
 	s.fill()
-	for _, path := range []string{"jobs/1/act", "jobs/act", "operations/stop", "workers/unlock", "settings/set", "recurring/act"} {
+	for _, path := range []string{"jobs/1/act", "jobs/act", "operations/stop", "workers/unlock", "settings/set", "recurring/act", "pause", "resume"} {
 		if p := s.post(path, url.Values{"act": {"retry"}}); p.status != http.StatusNotFound && p.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s answers %d", path, p.status)
 		}
 	}
-	for _, path := range []string{"jobs", "jobs/3", "workers", "settings", "recurring"} {
+	for _, path := range []string{"jobs", "jobs/3", "tasks", "queues", "limits", "limits/lanes?limit=exports", "workers", "settings", "recurring"} {
 		body := s.get(path).body
-		for _, sign := range []string{`value="retry"`, "/act", "unlock", "settings/set", `type="checkbox"`} {
+		for _, sign := range []string{`value="retry"`, "/act", "unlock", "settings/set", "pause?", "resume?", `type="checkbox"`} {
 			if strings.Contains(body, sign) {
 				t.Errorf("%s offers an action: %q", path, sign)
 			}

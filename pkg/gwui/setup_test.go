@@ -144,7 +144,7 @@ func poolAs(t *testing.T, owner *pgxpool.Pool, kind string) *pgxpool.Pool {
 // everyPage are the paths of all pages that look, and of those that ask.
 var everyPage = []string{
 	"", "?over=day", "jobs", "jobs?state=failed", "jobs?task=mail&queue=q&key=k&error=e&newer=1d&older=1s", "jobs/1", "tasks",
-	"queues", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/act?act=retry&all=1&state=failed",
+	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/act?act=retry&all=1&state=failed",
 	"jobs/act?act=remove&id=1&id=2", "workers/unlock?worker=w", "settings/set?name=notify", "settings/set?name=beat_every",
 	"recurring/act?act=pause&name=nightly",
 }
@@ -162,5 +162,8 @@ func (s *site) fill() {
 		select permanently_fail_jobs('{3,4}', e'HTTP 500\nat line 3');
 		select cron_schedule('nightly', '0 4 * * *', 'report', time_zone => 'Europe/Berlin');
 		select heartbeat('w');
+		select set_limit('exports', '{export}', by => 'payload:tenant', max_running => 1, rate => 10, per => '1 minute');
+		select get_job('w', '{none}') from generate_series(1, 10);
+		select add_job('export', '{"tenant":7}'), pause(limit_name => 'exports', lane => '7', reason => 'the disk is full');
 		set search_path = public`)
 }

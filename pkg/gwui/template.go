@@ -36,6 +36,7 @@ func parseTemplates() (*template.Template, error) {
 		"number":    func(n int) string { return thousands(int64(n)) },
 		"states":    func() []string { return jobStates },
 		"bytes":     func(n int) string { return plural(n, "byte") },
+		"pausing":   newPausing,
 	}
 	return template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 }

@@ -1,0 +1,167 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// limit is a row of list_limits.
+type limit struct {
+	widths
+	Name         string   `json:"name"`
+	Tasks        []string `json:"tasks"`
+	Queues       string   `json:"queues"`
+	By           string   `json:"by"`
+	TotalRunning *int64   `json:"total_running"`
+	Lanes        int64    `json:"lanes"`
+	Running      int64    `json:"running"`
+	IsMoving     bool     `json:"is_moving"`
+}
+
+// widths are the numbers that a limit and its lanes have.
+type widths struct {
+	MaxRunning *int64 `json:"max_running"`
+	Rate       *int64 `json:"rate"`
+	Per        string `json:"per"`
+	Burst      *int64 `json:"burst"`
+}
+
+// Starts tells how many jobs may start.
+func (w widths) Starts() string {
+	if w.Rate == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s per %s", thousands(*w.Rate), w.Per)
+	if w.Burst != nil && *w.Burst != *w.Rate {
+		text += ", burst " + thousands(*w.Burst)
+	}
+	return text
+}
+
+// Which tells which jobs the limit is for.
+func (l limit) Which() string {
+	which := "all tasks"
+	if l.Tasks != nil {
+		which = strings.Join(l.Tasks, ", ")
+	}
+	if l.Queues != "" {
+		which += " in queues " + l.Queues
+	}
+	return which
+}
+
+// Target is what a pause of the limit is of.
+func (l limit) Target() target { return target{Limit: l.Name} }
+
+// limitsData are the limits, with what is paused.
+type limitsData struct {
+	answer[limit]
+	Pauses pauses
+}
+
+func limitsPage(_ context.Context, c *Console, q *request) (*view, error) {
+	v := &view{Title: "Limits", Nav: "limits"}
+	if q.may["list_pauses"] {
+		v.panels = append(v.panels, panel{id: "pauses", title: "Pauses", body: "pauses",
+			load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }})
+	}
+	if q.may["list_limits"] {
+		v.panels = append(v.panels, panel{id: "limits", title: "Limits", body: "limits",
+			load: func(ctx context.Context) (any, error) {
+				paused, err := c.pauses(ctx, q)
+				if err != nil {
+					return nil, err
+				}
+				known, err := c.limits(ctx)
+				return limitsData{known, paused}, err
+			}})
+	}
+	return v, nil
+}
+
+func (c *Console) limits(ctx context.Context) (answer[limit], error) {
+	return cached(ctx, c.cache, "limits", func(ctx context.Context) (answer[limit], error) {
+		return read[limit](ctx, c.store, `select l.* from S.list_limits() as l order by l.name`)
+	})
+}
+
+// lane is a row of list_lanes.
+type lane struct {
+	widths
+	Key     *string `json:"lane"`
+	IsTotal bool    `json:"is_total"`
+	Running int64   `json:"running"`
+	JobIDs  []int64 `json:"job_ids"`
+	Reason  string  `json:"reason"`
+	Until   moment  `json:"until"`
+}
+
+// Name returns the key of the lane, or what stands for all jobs of the limit.
+func (l lane) Name() string {
+	if l.Key == nil || l.IsTotal {
+		return "(all)"
+	}
+	return *l.Key
+}
+
+// State tells whether the lane starts jobs, or why not.
+func (l lane) State() string {
+	if l.Reason == "" {
+		return "open"
+	}
+	return l.Reason
+}
+
+// FirstIDs returns some of the jobs that run.
+func (l lane) FirstIDs() []int64 { return l.JobIDs[:min(len(l.JobIDs), 5)] }
+
+// lanesData is a page of the lanes of a limit.
+type lanesData struct {
+	named[lane]
+	Limit  limit
+	Pauses pauses
+}
+
+// Target returns what a pause of the lane is of. A limit with one lane is paused as a whole.
+func (d lanesData) Target(l lane) target {
+	if l.IsTotal || l.Key == nil || d.Limit.By == "" {
+		return d.Limit.Target()
+	}
+	return target{Limit: d.Limit.Name, Lane: l.Key}
+}
+
+func lanesPage(_ context.Context, c *Console, q *request) (*view, error) {
+	if !q.may["list_lanes"] || !q.may["list_limits"] {
+		return nil, statusError{http.StatusForbidden, "The role that this console connects by may not see the lanes of limits."}
+	}
+	name := q.query.Get("limit")
+	return &view{Title: "Limit " + printable(name), Nav: "limits", panels: []panel{
+		{id: "lanes", body: "lanes", load: func(ctx context.Context) (any, error) { return c.lanes(ctx, q, name) }},
+	}}, nil
+}
+
+func (c *Console) lanes(ctx context.Context, q *request, name string) (d lanesData, err error) {
+	known, err := c.limits(ctx)
+	if err != nil {
+		return d, err
+	}
+	for _, l := range known.Rows {
+		if l.Name == name {
+			d.Limit = l
+		}
+	}
+	if d.Limit.Name == "" {
+		return d, statusError{http.StatusNotFound, fmt.Sprintf("There is no limit %s.", printable(name))}
+	}
+	if d.Pauses, err = c.pauses(ctx, q); err != nil {
+		return d, err
+	}
+	d.named, err = listNames(ctx, c, "lanes "+url.QueryEscape(name), `
+		select l.lane, l.is_total, l.max_running, l.rate, l.per, l.burst, l.running, l.job_ids[1:6] as job_ids, l.reason, l.until
+		  from S.list_lanes($3::text, $1::text, $2::integer) as l
+		 order by l.lane nulls first`, q.query.Get("after"), lane.Name, name)
+	return d, err
+}

@@ -1,0 +1,263 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// target is what a pause is of: a task, a queue, a limit or one of its lanes, or everything.
+type target struct {
+	Task  string  `json:"task"`
+	Queue string  `json:"queue"`
+	Limit string  `json:"limit_name"`
+	Lane  *string `json:"lane"`
+}
+
+// targetOf returns the target that a URL or a form names.
+func targetOf(values url.Values) (target, error) {
+	t := target{Task: values.Get("task"), Queue: values.Get("queue"), Limit: values.Get("limit")}
+	if values.Has("lane") {
+		lane := values.Get("lane")
+		t.Lane = &lane
+	}
+	if t == (target{}) && values.Get("all") == "" {
+		return t, statusError{http.StatusBadRequest, "It is not said what to pause or to resume."}
+	}
+	return t, nil
+}
+
+// values are those of a URL or a form that names the target.
+func (t target) values() url.Values {
+	values := make(url.Values)
+	for name, value := range map[string]string{"task": t.Task, "queue": t.Queue, "limit": t.Limit} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if t.Lane != nil {
+		values.Set("lane", *t.Lane)
+	}
+	if len(values) == 0 {
+		values.Set("all", "1")
+	}
+	return values
+}
+
+// arguments are those of pause() and resume().
+func (t target) arguments() []any {
+	var lane any
+	if t.Lane != nil {
+		lane = *t.Lane
+	}
+	return []any{orNull(t.Task), orNull(t.Queue), orNull(t.Limit), lane}
+}
+
+// is reports whether both are the same.
+func (t target) is(other target) bool { return t.values().Encode() == other.values().Encode() }
+
+// String returns the target in words.
+func (t target) String() string {
+	switch {
+	case t.Task != "":
+		return "the task " + t.Task
+	case t.Queue != "":
+		return "the queue " + t.Queue
+	case t.Lane != nil:
+		return fmt.Sprintf("the lane %s of the limit %s", *t.Lane, t.Limit)
+	case t.Limit != "":
+		return "the limit " + t.Limit
+	}
+	return "everything"
+}
+
+// Everything is the target of a pause of all jobs.
+func (p pauses) Everything() target { return target{} }
+
+// Target is what the pause is of.
+func (p pauseRow) Target() target { return p.target }
+
+// pauseRow is a row of list_pauses.
+type pauseRow struct {
+	target
+	Reason   string `json:"reason"`
+	Author   string `json:"author"`
+	PausedAt moment `json:"paused_at"`
+	Until    moment `json:"until"`
+}
+
+// pauses are those in force.
+type pauses struct{ answer[pauseRow] }
+
+// Of returns the pause of a target, nil if it is not paused by itself.
+func (p pauses) Of(t target) *pauseRow {
+	for i := range p.Rows {
+		if p.Rows[i].is(t) {
+			return &p.Rows[i]
+		}
+	}
+	return nil
+}
+
+// pauses returns the pauses in force, none if the role may not see them.
+func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
+	if !q.may["list_pauses"] {
+		return pauses{}, nil
+	}
+	return cached(ctx, c.cache, "pauses", func(ctx context.Context) (pauses, error) {
+		found, err := read[pauseRow](ctx, c.store, `select p.* from S.list_pauses() as p`)
+		return pauses{found}, err
+	})
+}
+
+// pausing is the link by which something is paused or resumed.
+type pausing struct {
+	Title, What string // Title is empty if the viewer may do neither
+	URL         template.URL
+}
+
+// newPausing returns the link for a target on a page.
+func newPausing(d panelData, paused pauses, t target) pausing {
+	p := pausing{What: t.String()}
+	values := t.values()
+	values.Set("back", strings.TrimPrefix(d.Q.path, "/")+"?"+d.Q.query.Encode())
+	switch isPaused := paused.Of(t) != nil; {
+	case isPaused && d.Q.Can("resume"):
+		p.Title, p.URL = "Resume…", template.URL(d.Root+"resume?"+values.Encode())
+	case !isPaused && d.Q.Can("pause"):
+		p.Title, p.URL = "Pause…", template.URL(d.Root+"pause?"+values.Encode())
+	}
+	return p
+}
+
+// CanPause reports whether the viewer may pause or resume.
+func (q *request) CanPause() bool { return q.Can("pause") || q.Can("resume") }
+
+// effect tells what a pause of the target does.
+func (t target) effect() string {
+	whose := "Jobs of " + printable(t.String())
+	switch {
+	case t == (target{}):
+		whose = "No job starts"
+	case t.Queue != "":
+		whose = "Jobs in " + printable(t.String())
+	}
+	if t != (target{}) {
+		whose += " do not start"
+	}
+	return whose + " until this pause ends. Jobs that run go on to their end, and jobs can be added."
+}
+
+// pauseFields are what a pause needs to know.
+func pauseFields(reason string) []field {
+	return []field{
+		{Name: "reason", Label: "Reason", Hint: "Why and what for, for everybody who asks why jobs do not start.", Value: reason},
+		{Name: "for", Label: "Ends in", Hint: "A time from now, such as 30m or 2h. Empty: when it is resumed."},
+		{Name: "until", Label: "Or ends at", Hint: "A time, such as 2026-12-24 18:00+01; in UTC without a time zone."},
+	}
+}
+
+func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("pause"); err != nil {
+		return nil, err
+	}
+	t, err := targetOf(q.query)
+	if err != nil {
+		return nil, err
+	}
+	paused, err := c.pauses(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Pause " + printable(t.String()), Text: t.effect(), Action: "pause", Button: "Pause",
+		Back: template.URL(backTo(q.query, "limits")), Hidden: t.hidden(backTo(q.query, "limits")), Fields: pauseFields(""),
+	}
+	if t == (target{}) {
+		d.Warning = "Workers of Graphile Worker for Node.js do not obey a pause of everything."
+	}
+	if now := paused.Of(t); now != nil {
+		d.Warning = "It is paused already. This changes the reason and the end of that pause."
+		d.Fields = pauseFields(now.Reason)
+	}
+	return d.page("limits"), nil
+}
+
+// hidden returns the fields by which a form names the target, and the page to go back to.
+func (t target) hidden(back string) map[string]string {
+	hidden := map[string]string{"back": back}
+	for name := range t.values() {
+		hidden[name] = t.values().Get(name)
+	}
+	return hidden
+}
+
+func pause(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("pause"); err != nil {
+		return "", err
+	}
+	t, err := targetOf(form)
+	if err != nil {
+		return "", err
+	}
+	get := func(name string) any { return orNull(strings.TrimSpace(form.Get(name))) }
+	if get("for") != nil && get("until") != nil {
+		return "", statusError{http.StatusBadRequest, "Nothing was done: give one end, not two."}
+	}
+	return backTo(form, "limits"), c.once(ctx, q, `
+		select 1 as one
+		  from S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
+		               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval)) as p`,
+		append(t.arguments(), get("reason"), get("until"), get("for"))...)
+}
+
+func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("resume"); err != nil {
+		return nil, err
+	}
+	t, err := targetOf(q.query)
+	if err != nil {
+		return nil, err
+	}
+	paused, err := c.pauses(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	back := backTo(q.query, "limits")
+	d := question{
+		Title: "Resume " + printable(t.String()), Text: "Jobs that are due start at once.", Action: "resume", Button: "Resume",
+		Back: template.URL(back), Hidden: t.hidden(back),
+	}
+	if now := paused.Of(t); now != nil {
+		d.Text = now.Told(paused.Now) + " Jobs that are due start at once."
+	}
+	return d.page("limits"), nil
+}
+
+// Told tells who has paused it, when and why.
+func (p pauseRow) Told(now time.Time) string {
+	text := fmt.Sprintf("Paused by %s %s", printable(p.Author), relative(p.PausedAt, now))
+	if !p.Until.IsNull() {
+		text += ", until " + absolute(p.Until)
+	}
+	if p.Reason != "" {
+		text += ": " + printable(p.Reason)
+	}
+	return strings.TrimRight(text, ".") + "."
+}
+
+func resume(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("resume"); err != nil {
+		return "", err
+	}
+	t, err := targetOf(form)
+	if err != nil {
+		return "", err
+	}
+	return backTo(form, "limits"),
+		c.once(ctx, q, `select r.was_paused from S.resume($1::text, $2::text, $3::text, $4::text) as r (was_paused)`, t.arguments()...)
+}

@@ -1,0 +1,156 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// once does one thing that is no operation on jobs, in a transaction with its audit.
+func (c *Console) once(ctx context.Context, q *request, sql string, args ...any) error {
+	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4, settings: c.audit(q.viewer.Name, "", "")}
+	return c.store.in(ctx, t, func(conn *conn) error {
+		_, err := ask[struct{}](ctx, c.store, conn, sql, args...)
+		return err
+	})
+}
+
+// audit returns the settings by which the database knows who acts.
+func (c *Console) audit(viewer, selection, operation string) map[string]string {
+	if viewer == "" {
+		viewer = "console"
+	}
+	return map[string]string{"gw.actor": viewer, "gw.selection": selection, "gw.operation": operation}
+}
+
+// question is a page that asks before something is done that is not about jobs.
+type question struct {
+	Title, Text string
+	Warning     string
+	Action      string
+	Button      string
+	Back        template.URL
+	Hidden      map[string]string
+	Setting     *setting
+	Fields      []field
+}
+
+// page returns the page of a question.
+func (d question) page(nav string) *view {
+	return &view{Title: d.Title, Nav: nav, panels: []panel{
+		{id: "confirm", body: "question", still: true, load: func(context.Context) (any, error) { return d, nil }},
+	}}
+}
+
+// needs returns an error unless the viewer may act by a function.
+func (q *request) needs(function string) error {
+	if !q.Can(function) {
+		return statusError{http.StatusForbidden, "You may not do this here."}
+	}
+	return nil
+}
+
+func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("force_unlock_workers"); err != nil {
+		return nil, err
+	}
+	id := q.query.Get("worker")
+	held, err := read[struct {
+		Jobs       int64  `json:"jobs"`
+		Queues     int64  `json:"queues"`
+		LastSeenAt moment `json:"last_seen_at"`
+	}](ctx, c.store, `select h.* from S.held_by_workers(array[$1::text]) as h`, id)
+	if err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Unlock", Action: "unlock", Button: "Unlock", Back: "workers", Hidden: map[string]string{"worker": id},
+		Warning: "Only if this worker is dead: the jobs of one that is alive would run a second time.",
+	}
+	if len(held.Rows) == 1 {
+		h := held.Rows[0]
+		seen := "It is not registered."
+		if !h.LastSeenAt.IsNull() {
+			seen = "It was last seen " + relative(h.LastSeenAt, held.Now) + "."
+		}
+		d.Text = fmt.Sprintf("The worker %s holds %s and %s. %s", printable(id), plural(h.Jobs, "job"), plural(h.Queues, "queue"), seen)
+	}
+	return d.page("workers"), nil
+}
+
+func unlockWorker(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("force_unlock_workers"); err != nil {
+		return "", err
+	}
+	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, form.Get("worker"))
+	return "workers", err
+}
+
+func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs("set_setting"); err != nil {
+		return nil, err
+	}
+	known, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range known.Rows {
+		if s.Name == q.query.Get("name") {
+			return question{
+				Title: "Set " + s.Name, Text: s.Meaning, Action: "set", Button: "Set", Back: "settings",
+				Hidden: map[string]string{"name": s.Name}, Setting: &s,
+			}.page("settings"), nil
+		}
+	}
+	return nil, errNoPage
+}
+
+func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	if err := q.needs("set_setting"); err != nil {
+		return "", err
+	}
+	err := c.once(ctx, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
+		form.Get("name"), orNull(strings.TrimSpace(form.Get("value"))))
+	return "settings", err
+}
+
+// recurringActs are what can be done to schedules, with the functions for it.
+var recurringActs = map[string]string{"pause": "cron_pause", "resume": "cron_resume"}
+
+func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) {
+	act, name := q.query.Get("act"), q.query.Get("name")
+	function, ok := recurringActs[act]
+	if !ok {
+		return nil, errNoPage
+	}
+	if err := q.needs(function); err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Pause a schedule", Text: fmt.Sprintf("The recurring job %s adds no jobs until it is resumed.", printable(name)),
+		Action: "act", Button: "Pause", Back: "recurring", Hidden: map[string]string{"act": act, "name": name},
+	}
+	if act == "resume" {
+		d.Title, d.Button = "Resume a schedule", "Resume"
+		d.Text = fmt.Sprintf("The recurring job %s adds jobs again. Runs that it has missed are not made up for.", printable(name))
+	}
+	return d.page("recurring"), nil
+}
+
+func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	function, ok := recurringActs[form.Get("act")]
+	if !ok {
+		return "", errNoPage
+	}
+	if err := q.needs(function); err != nil {
+		return "", err
+	}
+	call := map[string]string{
+		"cron_pause":  `select p.did from S.cron_pause($1::text) as p (did)`,
+		"cron_resume": `select p.did from S.cron_resume($1::text) as p (did)`,
+	}[function]
+	return "recurring", c.once(ctx, q, call, form.Get("name"))
+}
