@@ -112,12 +112,14 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		`select j.id from graphile_worker.jobs as j where j.task_identifier = 'canceled'`)); err != nil {
 		t.Fatal(err)
 	}
+	// Jobs that wait for a retry may have been retried already.
 	const left = `
-		select coalesce(string_agg(distinct concat_ws(' ', j.task_identifier, j.state, j.attempts, j.last_error), '; ' order by
-		         concat_ws(' ', j.task_identifier, j.state, j.attempts, j.last_error)), '')
-		  from graphile_worker.list_jobs() as j`
-	const want = `added ready 0; bad scheduled 1 it went wrong; canceled failed 25 job canceled: enough: context canceled; ` +
-		`later scheduled 0; never failed 25 never; part scheduled 1 Batch failures:` + "\n" + `half`
+		select coalesce(string_agg(distinct l.text, '; ' order by l.text), '')
+		  from graphile_worker.list_jobs() as j
+		 cross join lateral (values (case j.state when 'scheduled' then concat_ws(' ', j.task_identifier, j.state, left(j.last_error, 20))
+		                                          else concat_ws(' ', j.task_identifier, j.state, j.attempts, j.last_error) end)) as l (text)`
+	const want = `added ready 0; bad scheduled it went wrong; canceled failed 25 job canceled: enough: context canceled; ` +
+		`later scheduled; never failed 25 never; part scheduled Batch failures:` + "\n" + `half`
 	defer func() {
 		if t.Failed() {
 			t.Logf("left is\n%s", pgtest.Value[string](t, q.pool, left))
