@@ -23,12 +23,12 @@ test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JD
 	@scripts/deps.sh languages
 	GW_TEST_LANGUAGES=1 $(testserver) go test -count=1 ./tests/go/languages
 
-test-browser: ## Check and run the tests of the console in a real browser; installs Chromium
+test-browser: ## Run the tests of the console in a real browser; installs Chromium (SHORT=1 looks at each page in one theme and width)
 	@scripts/deps.sh browser
 	cd tests/browser && npm ci --ignore-scripts --no-audit --no-fund --silent
-	cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	go build -o build/testserver ./tests/go/testserver
-	cd tests/browser && ../../build/testserver -- go test -count=1 .
+	$(if $(SHORT),,cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
+	cd tests/browser && ../../build/testserver -- go test -count=1 . $(if $(SHORT),,-browser.all)
 
 test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# deps.sh [languages|browser] installs what the tests and the lint need; with languages also what the tests of examples in
+# deps.sh [languages] [browser] installs what the tests and the lint need; with languages also what the tests of examples in
 # other languages need, with browser what the tests of the console in a browser need. It installs packages with apt-get if that
 # needs no password (as root, or in CI with sudo); otherwise it prints one message with all packages to install, and fails.
 # Packages of npm are installed in tests/node, which needs no special rights.
 set -euo pipefail
 
-more=${1:-}
+more=" $* "
 
 missing=()
 
@@ -86,8 +86,8 @@ look() {
   PATH=$PATH:/usr/sbin need pgbouncer pgbouncer
   need npm npm
   [ "$(uname)" != Linux ] || need systemd-analyze systemd
-  [ "$more" != languages ] || need_languages
-  [ "$more" != browser ] || need chromium-headless-shell chromium-headless-shell
+  [[ $more != *" languages "* ]] || need_languages
+  [[ $more != *" browser "* ]] || need chromium-headless-shell chromium-headless-shell
   need_server
 }
 

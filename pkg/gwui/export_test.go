@@ -4,3 +4,6 @@ import "time"
 
 // SetReadTimeout changes how long the statement of a panel may take. On a busy machine any takes long.
 func (c *Console) SetReadTimeout(timeout time.Duration) { c.store.timeout = timeout }
+
+// Forget drops all answers that are kept, so that the next page reads anew.
+func (c *Console) Forget() { c.cache.forget() }

@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"flag"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -12,7 +14,8 @@ import (
 
 // everyPage are the paths of all pages, those that ask before something is done among them.
 var everyPage = []string{
-	"", "jobs", "jobs?state=failed&task=mail&newer=1d", "jobs/2", "jobs/4", "tasks", "queues", "workers", "recurring", "audit",
+	"", "jobs", "jobs?state=failed&task=mail&newer=1d", "jobs/2", "jobs/4", "tasks", "queues", "limits",
+	"limits/lanes?limit=exports", "pause?limit=exports&lane=7", "resume?all=1", "jobs/9", "workers", "recurring", "audit",
 	"settings", "help", "jobs/4/act?act=cancel", "jobs/act?act=reschedule&all=1&state=failed", "workers/unlock?worker=w",
 	"settings/set?name=notify", "settings/set?name=beat_every", "recurring/act?act=pause&name=nightly", "jobs/77",
 }
@@ -31,10 +34,17 @@ func (b *tab) fill() {
 		select heartbeat('w');
 		select get_job('w', '{mail}');
 		select cron_schedule('nightly', '0 4 * * *', 'report', time_zone => 'Europe/Berlin');
+		select set_limit('exports', '{export}', by => 'payload:tenant', max_running => 1, rate => 10, per => '1 minute');
+		select get_job('w', '{none}') from generate_series(1, 10);
+		select add_job('export', '{"tenant":7}') from generate_series(1, 2);
+		select get_job('w', '{export}');
+		select pause(task => 'report', reason => 'the disk is full', until => now() + interval '2 hours'), pause(queue => 'queue <b>');
 		insert into _gw_samples select now() - n * interval '1 minute', n, 1, 1, n, false, n, 1, 1000 - n, 900 - n from generate_series(1, 50) as n
 		    on conflict do nothing;
 		set search_path = public`)
 }
+
+var all = flag.Bool("browser.all", false, "look at every page in both themes and widths, rather than in one of the four that is drawn")
 
 func TestEveryPageIsWithoutBarriersInBothThemesAndWidths(t *testing.T) {
 	t.Parallel()
@@ -44,21 +54,24 @@ func TestEveryPageIsWithoutBarriersInBothThemesAndWidths(t *testing.T) {
 	}
 	b := open(t)
 	b.fill()
-	for _, width := range []int64{320, 1280} {
-		for _, colors := range []string{"light", "dark"} {
-			b.look(width, colors)
-			for _, path := range everyPage {
-				b.visit(path)
-				b.await("document.readyState === 'complete'")
-				eval[any](b, string(axe)+"; null")
-				found := eval[string](b, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})
-					.then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html + ' ' + n.failureSummary).join(' | ')).join('\n'))`)
-				if found != "" {
-					t.Errorf("%q, %d pixels wide, %s: %s", path, width, colors, found)
-				}
-				if wide := eval[bool](b, "document.documentElement.scrollWidth > document.documentElement.clientWidth"); wide {
-					t.Errorf("%q is wider than %d pixels", path, width)
-				}
+	first := rand.IntN(4)
+	for look := range 4 {
+		width, colors := []int64{320, 1280}[look/2], []string{"light", "dark"}[look%2]
+		b.look(width, colors)
+		for i, path := range everyPage {
+			if !*all && (first+i)%4 != look {
+				continue
+			}
+			b.visit(path)
+			b.await("document.readyState === 'complete'")
+			eval[any](b, string(axe)+"; null")
+			found := eval[string](b, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})
+				.then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.map((n) => n.html + ' ' + n.failureSummary).join(' | ')).join('\n'))`)
+			if found != "" {
+				t.Errorf("%q, %d pixels wide, %s: %s", path, width, colors, found)
+			}
+			if wide := eval[bool](b, "document.documentElement.scrollWidth > document.documentElement.clientWidth"); wide {
+				t.Errorf("%q is wider than %d pixels", path, width)
 			}
 		}
 	}

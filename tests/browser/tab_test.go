@@ -29,7 +29,45 @@ const program = "chromium-headless-shell"
 // patience is how long a test waits for what must happen in a page.
 const patience = time.Minute
 
-// tab is a tab of a browser of its own, with the console of a queue.
+// shared is the browser of all tests that run now: to start one costs more than most tests.
+var shared struct {
+	mu    sync.Mutex
+	users int
+	ctx   context.Context
+	end   context.CancelFunc
+}
+
+// browser returns the browser, which ends with the last test that uses it.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.users == 0 {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			t.Fatalf("%v; Debian's package of this name has it", err)
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path))
+		allocated, end := chromedp.NewExecAllocator(context.Background(), options...)
+		shared.ctx, _ = chromedp.NewContext(allocated) // ends with allocated
+		shared.end = end
+		if err := chromedp.Do(shared.ctx, chromedp.Navigate("about:blank")); err != nil {
+			end()
+			t.Fatal(err)
+		}
+	}
+	shared.users++
+	t.Cleanup(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		if shared.users--; shared.users == 0 {
+			shared.end()
+		}
+	})
+	return shared.ctx
+}
+
+// tab is a tab of the browser, with the console of a queue of its own.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -40,14 +78,10 @@ type tab struct {
 	mistakes []string // what a page must not do
 }
 
-// open starts a browser and a console. What its pages must not do fails the test: errors in the console of the browser, breaches of
+// open opens a tab for a console. What its pages must not do fails the test: errors in the console of the browser, breaches of
 // the Content-Security-Policy, and requests to anybody else.
 func open(t *testing.T) *tab {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Fatalf("%v; Debian's package of this name has it", err)
-	}
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	console, err := gwui.New(pool, gwui.Config{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
@@ -57,10 +91,7 @@ func open(t *testing.T) *tab {
 	t.Cleanup(server.Close)
 	t.Cleanup(console.Close)
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel := chromedp.NewContext(browser(t))
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)

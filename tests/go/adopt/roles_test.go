@@ -175,7 +175,9 @@ func TestARoleBesideTheOwnerGetsNoOtherRights(t *testing.T) {
 		 cross join aclexplode(p.proacl) as x
 		 where p.pronamespace = 'graphile_worker'::regnamespace and x.grantee = $1::regrole
 		 order by 1`, role)
-	if want := []string{"SELECT on _gw_settings", "SELECT on _gw_sleepers", "USAGE on jobs_id_seq1"}; !slices.Equal(got, want) {
+	want := []string{"INSERT on _gw_audit", "SELECT on _gw_audit", "SELECT on _gw_settings", "SELECT on _gw_sleepers", "UPDATE on _gw_audit",
+		"USAGE on jobs_id_seq1"}
+	if !slices.Equal(got, want) {
 		t.Errorf("it was given %q", got)
 	}
 }

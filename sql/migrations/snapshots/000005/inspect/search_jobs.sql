@@ -29,8 +29,6 @@ declare
   wanted_task  integer;
   wanted_queue integer;
   candidates   bigint[];
-  seen         bigint;
-  lowest       bigint;
 begin
   if job_state not in ('ready', 'scheduled', 'running', 'failed') then
     raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
@@ -63,11 +61,13 @@ begin
   end if;
 
   -- Each call is planned for its conditions; conditions that are null are removed by the planner. The inner query reads at
-  -- most max_read jobs, by an index on id.
-  select coalesce(array_agg(f.id order by f.id desc), '{}') into job_ids
-    from (select r.id
+  -- most max_read jobs, by an index on id. The last of them is returned whether it matches or not: if it is read, there may
+  -- be more.
+  select coalesce(array_agg(f.id order by f.id desc) filter (where f.matches), '{}'), min(f.id) filter (where f.place = max_read)
+    into job_ids, next_id
+    from (select r.id, r.place, m.matches
             from (select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at, j.created_at,
-                         j.last_error
+                         j.last_error, row_number() over (order by j.id desc) as place
                     from {{.schema}}._private_jobs as j
                    where (below_id is null or j.id < below_id)
                      and (candidates is null or j.id = any (candidates))
@@ -75,29 +75,20 @@ begin
                      and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
                    order by j.id desc
                    limit max_read) as r
-           where (wanted_task is null or r.task_id = wanted_task)
-             and (wanted_queue is null or r.job_queue_id = wanted_queue)
-             and (error_prefix is null or starts_with(r.last_error, error_prefix))
-             and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
-             and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))
-             and (job_state is null
-                  or {{.schema}}.job_state(r.run_at, r.attempts, r.max_attempts, r.locked_at) = job_state)
+           cross join lateral (
+                  select (wanted_task is null or r.task_id = wanted_task)
+                         and (wanted_queue is null or r.job_queue_id = wanted_queue)
+                         and (error_prefix is null or starts_with(r.last_error, error_prefix))
+                         and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
+                         and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))
+                         and (job_state is null
+                              or {{.schema}}.job_state(r.run_at, r.attempts, r.max_attempts, r.locked_at) = job_state)
+                         as matches) as m
+           where m.matches or r.place = max_read
            order by r.id desc
            limit max_rows) as f;
-
   if cardinality(job_ids) >= max_rows then
     next_id := job_ids[cardinality(job_ids)];
-  elsif candidates is null and search_jobs.job_key is null then
-    select count(*), min(r.id) into seen, lowest
-      from (select j.id
-              from {{.schema}}._private_jobs as j
-             where (below_id is null or j.id < below_id)
-               and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
-             order by j.id desc
-             limit max_read) as r;
-    if seen >= max_read then
-      next_id := lowest;
-    end if;
   end if;
   return next;
 end;
