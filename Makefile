@@ -55,6 +55,7 @@ soak: deps test-browser ## Run for long what the tests run for seconds, and all 
 	$(testserver) go test -count=1 -timeout 0 -run 'LargePayloads|OfAnySize' ./tests/go/baddays -baddays.payloads=3000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'Flood|SpreadOut|ADayOfLoad|ClockJumps' ./tests/go/baddays \
 	  -baddays.jobs=1000000 -baddays.workers=100 -baddays.minutes=1440 -baddays.clock -v
+	$(testserver) go test -count=1 -timeout 0 -run LargeQueue ./pkg/gwui -gwui.jobs=1000000 -gwui.looks=20 -gwui.viewers=50 -v
 	$(MAKE) test-ha
 	tests/machines.sh
 
