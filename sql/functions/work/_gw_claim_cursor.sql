@@ -10,7 +10,6 @@
 -- its first claim; without it, the first claim of each session would skip all those entries again.
 -- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see
 -- _gw_front_queues.
--- _gw_front_queues.
 
 -- Returns the cursor of this session for such claims; null if there is none or if it is invalid.
 -- The elements are: scope, the time until which claims start at the cursor, the time after which a claim that finds
