@@ -42,6 +42,7 @@ soak: deps test-browser ## Run for long what the tests run for seconds, and all 
 	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest ./pkg/gwui
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
+	$(testserver) go test -count=1 -timeout 0 -run WhySaysNext ./tests/go/limits -limits.tables=10000 -limits.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run Hostile ./tests/go/adversary -adversary.for=1h -adversary.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.orders=20000 -interleave.most=1000 -interleave.triples=20000 -interleave.seed=0 \
 	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v

@@ -6,7 +6,9 @@
 -- deletes fronts, those that it saw in a statement that began when it held the lanes; what it then reads shows the jobs
 -- that these fronts stand for. In their place it inserts the front that is true, barred if a lane is full.
 -- A barred group is not read again until a slot of that lane becomes free.
--- seen: groups in which this claim has found nothing; it then looks at more of the others.
+-- seen: groups in which this claim has found nothing; it then looks at more of the others. most_fronts: how many fronts it
+-- follows. come_later: a job comes later than the front of its group, because the job at the front is a suspect, is of
+-- another task or has gone, and there are more fronts: jobs of other groups may come first.
 -- Locks: lanes, then job rows, without waiting.
 create or replace function {{.schema}}._gw_lock_lanes(
   task_identifiers text[],
@@ -19,9 +21,11 @@ create or replace function {{.schema}}._gw_lock_lanes(
   claimed_at       timestamptz,
   suspects         boolean,
   seen             integer[],
+  most_fronts      integer,
   out places       tid[],
   out group_ids    integer[],
-  out fronts       tid[]
+  out fronts       tid[],
+  out come_later   boolean
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -29,6 +33,7 @@ as $$
 declare
   freed     integer[];
   lane_ids  integer[];
+  has_more  boolean;
 begin
   freed := array(
     select l.id
@@ -46,8 +51,8 @@ begin
     perform {{.schema}}._gw_open_lanes(freed, claimed_at);
   end if;
 
-  select array_agg(distinct l.id), array_agg(distinct u.lane)
-    into group_ids, lane_ids
+  select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) = most_fronts
+    into group_ids, lane_ids, has_more
     from (with recursive priorities (priority) as (
             (select f.priority
                from {{.schema}}._gw_fronts as f
@@ -63,10 +68,10 @@ begin
               from priorities as p
              where p.priority is not null
           )
-          select g.id, g.lanes
+          select g.id, g.lanes, f.front
             from priorities as p
            cross join lateral (
-                  select f.group_id
+                  select f.group_id, f.ctid as front
                     from {{.schema}}._gw_fronts as f
                    where f.barred_by is null and f.group_id is not null and f.priority = p.priority and f.run_at <= due
                    order by f.run_at, f.job_id) as f
@@ -79,7 +84,7 @@ begin
            cross join lateral (
                   select from (select from {{.schema}}._gw_lanes as l where l.id = any (g.lanes) for no key update skip locked) as k
                   having count(*) = cardinality(g.lanes)) as k
-           limit batch_size + cardinality(seen)) as l
+           limit most_fronts) as l
    cross join unnest(l.lanes) as u (lane);
   if group_ids is null then
     return;
@@ -88,7 +93,7 @@ begin
   with lane as materialized (
     select r.lane_id, r.room from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
   ), heads as materialized (
-    select h.place, h.priority, h.run_at, h.id, g.lanes
+    select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.lanes
       from (select g.id, g.lanes,
                    (select coalesce(min(r.room), batch_size) from lane as r where r.lane_id = any (g.lanes)) as room
               from {{.schema}}._gw_groups as g
@@ -109,22 +114,29 @@ begin
      where g.room > 0
   ), fitting as (
     -- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes.
-    select u.place, u.priority, u.run_at, u.id
-      from (select h.place, h.priority, h.run_at, h.id, u.lane,
+    select u.place, u.priority, u.run_at, u.id, u.group_id, u.number
+      from (select h.place, h.priority, h.run_at, h.id, h.group_id, u.lane,
+                   row_number() over (partition by u.lane, h.group_id order by h.priority, h.run_at, h.id) as number,
                    row_number() over (partition by u.lane order by h.priority, h.run_at, h.id) as rank
               from heads as h
              cross join unnest(h.lanes) as u (lane)) as u
       join lane as r on r.lane_id = u.lane
-     group by u.place, u.priority, u.run_at, u.id
+     group by u.place, u.priority, u.run_at, u.id, u.group_id, u.number
     having bool_and(u.rank <= coalesce(r.room, u.rank))
   )
   select array(select f.place from fitting as f order by f.priority, f.run_at, f.id limit batch_size),
-         array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids))
-    into places, fronts;
+         array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
+         has_more
+         and exists (select
+                       from fitting as h
+                       join {{.schema}}._gw_fronts as f on f.group_id = h.group_id
+                      where h.number = 1 and f.barred_by is null and f.run_at <= due
+                        and (f.priority, f.run_at) < (h.priority, h.run_at))
+    into places, fronts, come_later;
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[]) is
+comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer) is
   'Internal, for claims: chooses and locks due jobs with limits.';
 
 -- Makes claims look at the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open

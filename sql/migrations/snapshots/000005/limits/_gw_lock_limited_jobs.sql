@@ -25,6 +25,7 @@ declare
   barred        record;
   laned         record; -- the jobs with limits
   seen          integer[] := array[]::integer[];
+  most_fronts   integer := batch_size;
   places        tid[];
 begin
   if not exists (select from {{.schema}}._gw_fronts as f where f.barred_by is null and f.run_at <= greatest(due, claimed_at)) then
@@ -51,10 +52,16 @@ begin
   end if;
   for round in 1..20 loop -- each looks at twice as many groups
     laned := {{.schema}}._gw_lock_lanes(
-      task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen);
-    exit when laned.group_ids is null or laned.places <> '{}';
+      task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen,
+      most_fronts);
+    exit when laned.group_ids is null or laned.places <> '{}' and (not laned.come_later or most_fronts > batch_size + 1000);
     perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due);
-    seen := seen || laned.group_ids;
+    if laned.places = '{}' then
+      seen := seen || laned.group_ids;
+      most_fronts := greatest(most_fronts, batch_size + cardinality(seen));
+    else
+      most_fronts := 4 * most_fronts;
+    end if;
   end loop;
 
   places := {{.schema}}._gw_lock_jobs(

@@ -1,0 +1,55 @@
+-- Makes a random table of jobs, queues, limits, pauses and claims, and returns what differs: jobs of which why() said next, and
+-- the job that the claim took then. The caller has set the seed, and rolls back.
+create function pg_temp.differences() returns table (round integer, said bigint[], claimed bigint, claims bigint)
+  language plpgsql
+  set search_path = graphile_worker, pg_catalog
+as $body$
+begin
+  claims := 0;
+  perform set_limit('narrow', tasks => '{narrow}', max_running => 1);
+  perform set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2, total_running => 3);
+  perform set_limit('rated', tasks => '{rated}', rate => 2, per => '1 hour');
+  perform get_job_batch('worker') from generate_series(1, 9);
+  for turn in 1..30 loop
+    for n in 1..1 + (random() * 2)::integer loop
+      perform add_job((array['narrow', 'tenant', 'rated', 'plain', 'plain'])[1 + floor(random() * 5)::integer],
+                      json_build_object('tenant', floor(random() * 3)),
+                      case when random() < 0.3 then 'q' || floor(random() * 3) end,
+                      -- A job that became due between why() and the claim could be claimed.
+                      clock_timestamp() + case when random() < 0.2 then interval '1 hour' else -random() * interval '1 second' end,
+                      priority => floor(random() * 3)::integer);
+    end loop;
+    if random() < 0.1 then
+      perform pause(limit_name => 'tenants', lane => floor(random() * 3)::text);
+    elsif random() < 0.2 then
+      perform resume(limit_name => 'tenants', lane => l::text) from generate_series(0, 2) as l;
+    elsif random() < 0.05 then
+      insert into _gw_suspects (job_id, revision) select j.id, j.revision from jobs as j where j.locked_at is null order by random() limit 1
+          on conflict do nothing;
+    elsif random() < 0.1 then
+      delete from _gw_suspects;
+    elsif random() < 0.1 then
+      perform reschedule_jobs(array(select j.id from jobs as j where j.locked_at is null order by random() limit 3), priority => 2);
+    elsif random() < 0.1 then
+      perform complete_jobs(array(select j.id from jobs as j where j.locked_at is null order by random() limit 3));
+    end if;
+    for n in 1..3 loop
+      said := array(select j.id
+                      from jobs as j
+                     where j.locked_at is null and exists (select from why(j.id) as w where w.reason = 'next')
+                     order by j.id);
+      select b.id into claimed from get_job_batch('worker', batch_size => 1, now => clock_timestamp()) as b;
+      claims := claims + (claimed is not null)::integer;
+      if said is distinct from array_remove(array[claimed], null) then
+        round := turn;
+        return next;
+      end if;
+    end loop;
+    perform complete_job('worker', j.id) from jobs as j where j.locked_at is not null and random() < 0.4;
+  end loop;
+  round := null;
+  said := null;
+  claimed := null;
+  return next;
+end
+$body$;
