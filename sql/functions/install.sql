@@ -23,7 +23,7 @@
 
 -- For limits.
 {{ template "limits/_gw_lane_rooms.sql" . }}
-{{ template "limits/_gw_group.sql" . }}
+{{ template "limits/_gw_groups_of.sql" . }}
 {{ template "limits/_gw_move_jobs.sql" . }}
 {{ template "limits/_gw_barred_tasks.sql" . }}
 {{ template "limits/_gw_lock_lanes.sql" . }}

@@ -145,10 +145,6 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 				task, payload, queue, key, max(0, r.IntN(60)-30), r.IntN(3))
 			added.Add(1)
 		}
-		var refused *pgconn.PgError
-		if errors.As(err, &refused) && refused.Code == "40P01" {
-			continue // docs/limits.md: a move of jobs that creates groups may meet a producer that creates others
-		}
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("produce: %w", err)
 		}

@@ -173,7 +173,7 @@ func isLoss(err error) bool {
 	}
 	var fault *pgconn.PgError
 	if errors.As(err, &fault) {
-		return fault.Code == "57P01" || fault.Code == "40P01" // see docs/limits.md
+		return fault.Code == "57P01"
 	}
 	text := err.Error()
 	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") || strings.Contains(text, "reset by peer") ||

@@ -10,7 +10,7 @@ select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],j
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
 {{ template "limits/_gw_lane_rooms.sql" . }}
-{{ template "limits/_gw_group.sql" . }}
+{{ template "limits/_gw_groups_of.sql" . }}
 {{ template "limits/_gw_move_jobs.sql" . }}
 {{ template "limits/_gw_barred_tasks.sql" . }}
 {{ template "limits/_gw_lock_lanes.sql" . }}

@@ -92,12 +92,15 @@ create or replace function {{.schema}}._gw_wanted_groups(
   set enable_bitmapscan = off
   set jit = off
 as $$
+declare
+  ids    bigint[];
+  specs  {{.schema}}.job_spec[];
+  groups integer[];
 begin
-  return query
-  select j.id,
-         coalesce({{.schema}}._gw_group(t.identifier, n.queue_name,
-                                        case when j.flags is not null then array(select jsonb_object_keys(j.flags)) end, j.payload),
-                  {{.schema}}._gw_queue(n.queue_name))
+  select array_agg(j.id),
+         array_agg(row(t.identifier, j.payload, n.queue_name, null, null, null, null,
+                       case when j.flags is not null then array(select jsonb_object_keys(j.flags)) end)::{{.schema}}.job_spec)
+    into ids, specs
     from {{.schema}}._private_jobs as j
     join {{.schema}}._private_tasks as t on t.id = j.task_id
    cross join lateral (
@@ -105,6 +108,15 @@ begin
                       when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
                  end as queue_name) as n
    where j.id = any (job_ids);
+  -- In the order of producers: names, then lanes and groups.
+  perform {{.schema}}._gw_make_names(null, array(select s.queue_name from unnest(specs) as s));
+  groups := {{.schema}}._gw_groups_of(specs);
+  return query
+  select ids[s.number],
+         coalesce(groups[s.number],
+                  (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = s.queue_name))
+    from unnest(specs) with ordinality
+      as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number);
 end;
 $$;
 
@@ -160,25 +172,6 @@ $$;
 
 comment on function {{.schema}}._gw_regroup(bigint[]) is
   'Internal: moves these jobs into the groups that the limits want.';
-
--- Returns the id of a named queue, and creates it if there is none; null for null.
-create or replace function {{.schema}}._gw_queue(
-  name text
-)
-  returns integer
-  language plpgsql
-  strict
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-as $$
-begin
-  perform {{.schema}}._gw_make_names(null, array[name]);
-  return (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = name);
-end;
-$$;
-
-comment on function {{.schema}}._gw_queue(text) is
-  'Internal: returns the id of a named queue, and creates it if there is none.';
 
 -- Returns whether no transaction has added jobs of these tasks (all if null) and is still open. If so, none begins to
 -- before this transaction ends.

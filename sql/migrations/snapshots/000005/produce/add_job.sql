@@ -56,7 +56,8 @@ begin
 
     -- After the name lock; see _gw_move_jobs.
     if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
-      queue_id := {{.schema}}._gw_group(identifier, queue_name, flags, payload);
+      queue_id := ({{.schema}}._gw_groups_of(
+        array[row(identifier, payload, queue_name, null, null, null, null, flags)::{{.schema}}.job_spec]))[1];
       if queue_id is not null then
         -- Claims will look at the group: here, because an ordinary job would pay for one more condition after its insert.
         perform {{.schema}}._gw_add_front(

@@ -68,11 +68,8 @@ begin
 
   -- After the name locks; see _gw_move_jobs.
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
-    groups := array(select {{.schema}}._gw_group(s.identifier, s.queue_name, s.flags, s.payload)
-                      from unnest(specs) with ordinality
-                        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-                     order by s.number);
-    if 0 > any (groups) then
+    groups := {{.schema}}._gw_groups_of(specs);
+    if groups is not null then
       if job_keys is null then
         with added as (
           insert into {{.schema}}._private_jobs as j

@@ -1,0 +1,193 @@
+-- Returns the groups of jobs, for their job_queue_id, in the order of the specs: null where no limit applies, and no array if
+-- none applies at all. Creates groups and lanes if there are none. A limit with queues applies to jobs in these queues, which
+-- are then as wide as the limit; a limit without queues to jobs without a queue. Jobs that lack the key of a limit, such as
+-- a flag tenant:42, are not limited by it.
+-- The caller holds the name locks of the tasks, so that no change of limits is complete before its transaction ends. Above
+-- READ COMMITTED the snapshot may be older than the limits; then 40001 is raised.
+-- The function is security definer, because add_job runs with the rights of its caller.
+-- Locks: new lanes in sorted order, then new groups in sorted order; they wait for other transactions that create the same
+-- ones, as new names do. So calls with the same keys in a different order wait for each other but do not deadlock.
+create or replace function {{.schema}}._gw_groups_of(
+  specs {{.schema}}.job_spec[]
+)
+  returns integer[]
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  numbers   integer[]; -- of specs; an element for each lane of each spec, as in the next three
+  limit_ids integer[];
+  keys      text[];
+  totals    boolean[];
+  lane_ids  integer[];
+  groups    integer[];
+  is_done   boolean;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from {{.schema}}._gw_limit_changes as c for share;
+  end if;
+  select array_agg(s.number), array_agg(i.id), array_agg(l.key), array_agg(l.is_total)
+    into numbers, limit_ids, keys, totals
+    from unnest(specs) with ordinality
+      as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+    join {{.schema}}._gw_limits as i
+      on (i.tasks is null or s.identifier = any (i.tasks))
+     and case when i.queues is null then s.queue_name is null
+              else s.queue_name like {{.schema}}._gw_pattern(i.queues) escape '!' end
+   cross join lateral (
+          select case when i.by is null then ''
+                      when i.by = 'queue' then s.queue_name
+                      when i.by like 'flag:%' then
+                        (select substr(f.flag, length(i.by) - 3)
+                           from unnest(s.flags) as f (flag)
+                          where starts_with(f.flag, substr(i.by, 6) || ':')
+                          order by f.flag
+                          limit 1)
+                      else {{.schema}}._gw_payload_field(s.payload, substr(i.by, 9)) end as key) as k
+   cross join lateral (
+          select case when i.by is null then null
+                      when length(k.key) > 200 then left(k.key, 160) || md5(k.key)
+                      else k.key end as key,
+                 false as is_total
+           where i.max_running is not null or i.rate is not null or i.total_running is null
+          union all
+          select null, true where i.total_running is not null) as l
+   where k.key is not null;
+  if numbers is null then
+    return null;
+  end if;
+
+  loop
+    select array_agg(l.id order by w.number), count(l.id) = count(*)
+      into lane_ids, is_done
+      from unnest(limit_ids, keys, totals) with ordinality as w (limit_id, key, is_total, number)
+      left join lateral (
+             select l.id
+               from {{.schema}}._gw_lanes as l
+              where l.limit_id = w.limit_id and l.is_total = w.is_total and coalesce(l.key, '') = coalesce(w.key, '')
+                and (l.key is null) = (w.key is null)
+             offset 0) as l on true;
+    exit when is_done;
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total)
+    select distinct w.limit_id, w.key collate "C", w.is_total
+      from unnest(lane_ids, limit_ids, keys, totals) as w (lane_id, limit_id, key, is_total)
+     where w.lane_id is null
+     order by w.limit_id, w.is_total, w.key collate "C"
+        on conflict do nothing;
+  end loop;
+
+  loop
+    select array_agg(g.id order by s.number), count(g.id) = count(n.lanes)
+      into groups, is_done
+      from unnest(specs) with ordinality
+        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+      left join (select w.number, array_agg(w.lane order by w.lane) as lanes
+                   from unnest(numbers, lane_ids) as w (number, lane)
+                  group by w.number) as n on n.number = s.number
+      left join lateral (
+             select g.id
+               from {{.schema}}._gw_groups as g
+              where g.lanes = n.lanes and coalesce(g.queue_name, '') = coalesce(s.queue_name, '')
+                and (g.queue_name is null) = (s.queue_name is null) and not g.is_retired
+             offset 0) as g on true;
+    exit when is_done;
+    insert into {{.schema}}._gw_groups (lanes, tasks, queue_name)
+    select n.lanes,
+           -- The tasks that all these limits have; null if each is of all tasks.
+           (select case when count(i.tasks) > 0 then
+                     array(select t.task
+                             from (select distinct u.task
+                                     from {{.schema}}._gw_limits as j
+                                    cross join unnest(j.tasks) as u (task)
+                                    where j.id = any (n.limit_ids)) as t
+                            where not exists (select from {{.schema}}._gw_limits as j
+                                               where j.id = any (n.limit_ids) and t.task <> all (j.tasks))
+                            order by t.task)
+                   end
+              from {{.schema}}._gw_limits as i
+             where i.id = any (n.limit_ids)),
+           n.queue_name
+      from (select distinct w.lanes, w.limit_ids, s.queue_name
+              from (select w.number, array_agg(w.lane order by w.lane) as lanes,
+                           array_agg(distinct w.limit_id) as limit_ids
+                      from unnest(numbers, lane_ids, limit_ids) as w (number, lane, limit_id)
+                     group by w.number) as w
+             cross join lateral (select (specs[w.number]).queue_name) as s
+             where groups[w.number] is null) as n
+     order by n.lanes, n.queue_name collate "C"
+        on conflict do nothing;
+  end loop;
+  return groups;
+end;
+$$;
+
+comment on function {{.schema}}._gw_groups_of({{.schema}}.job_spec[]) is
+  'Internal: returns the groups of jobs to which limits apply; null where none does.';
+
+-- Returns the id of a lane, and creates it if there is none.
+create or replace function {{.schema}}._gw_lane(
+  limit_id integer,
+  key      text,
+  is_total boolean
+)
+  returns integer
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+#variable_conflict use_variable
+declare
+  lane_id integer;
+begin
+  loop
+    select l.id into lane_id
+      from {{.schema}}._gw_lanes as l
+     where l.limit_id = limit_id and l.is_total = is_total and coalesce(l.key, '') = coalesce(key, '')
+       and (l.key is null) = (key is null);
+    exit when found;
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total) values (limit_id, key, is_total) on conflict do nothing;
+  end loop;
+  return lane_id;
+end;
+$$;
+
+comment on function {{.schema}}._gw_lane(integer, text, boolean) is
+  'Internal: returns the id of a lane, and creates it if there is none.';
+
+-- Returns a pattern of LIKE, with ! as its escape character, for a name that may have * in it.
+create or replace function {{.schema}}._gw_pattern(
+  name text
+)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select replace(replace(replace(replace(name, '!', '!!'), '%', '!%'), '_', '!_'), '*', '%')
+$$;
+
+comment on function {{.schema}}._gw_pattern(text) is
+  'Internal: returns a pattern of LIKE, with ! as its escape character, for a name that may have * in it.';
+
+-- Returns a field of a payload as text; null if there is none or if it cannot be read.
+create or replace function {{.schema}}._gw_payload_field(
+  payload json,
+  field   text
+)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return payload ->> field;
+exception when others then
+  return null; -- such as \u0000
+end;
+$$;
+
+comment on function {{.schema}}._gw_payload_field(json, text) is
+  'Internal: returns a field of a payload as text; null if there is none or if it cannot be read.';
