@@ -38,6 +38,7 @@
 {{ template "limits/list_limits.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "limits/_gw_mend_lanes.sql" . }}
+{{ template "limits/_gw_drop_idle_lanes.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}

@@ -108,6 +108,7 @@ create table {{.schema}}._gw_limit_changes (
   changed_at timestamptz not null default now()
 );
 insert into {{.schema}}._gw_limit_changes default values;
+insert into {{.schema}}._gw_turns (name, last_at) values ('idle_lanes', '-infinity');
 
 alter table {{.schema}}._gw_limits        enable row level security;
 alter table {{.schema}}._gw_lanes         enable row level security;

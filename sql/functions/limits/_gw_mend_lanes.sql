@@ -1,8 +1,9 @@
 -- For heartbeats: ends what is over although nothing has said so. Slots whose jobs no longer run are deleted, and claims
 -- look at their lanes: rows may be deleted by hand, and by Graphile Worker's functions. Pauses that have ended are removed.
+-- Lanes that nobody uses any more are deleted.
 -- If a group is due and no worker takes its jobs, perhaps because none has their tasks, claims look again at the groups that
 -- wait for the same lanes.
--- Locks: slots, skipping locked ones; for pauses what resume locks.
+-- Locks: slots, skipping locked ones; for pauses what resume locks; then what _gw_drop_idle_lanes locks.
 create or replace function {{.schema}}._gw_mend_lanes()
   returns void
   language plpgsql
@@ -42,8 +43,9 @@ begin
   end if;
   perform {{.schema}}.resume(p.task, p.queue_name, case when num_nulls(p.task, p.queue_name) = 2 then p.limit_name end, p.lane)
      from (select p.* from {{.schema}}._gw_pauses as p where p.until < clock_timestamp() order by p.id for update skip locked) as p;
+  perform {{.schema}}._gw_drop_idle_lanes(); -- last, because producers may wait for it
 end;
 $$;
 
 comment on function {{.schema}}._gw_mend_lanes() is
-  'Internal, for heartbeats: frees slots whose jobs no longer run, and removes pauses that have ended.';
+  'Internal, for heartbeats: frees slots whose jobs no longer run, removes pauses that have ended, and deletes idle lanes.';

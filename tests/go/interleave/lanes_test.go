@@ -26,6 +26,7 @@ const (
 	jobB     = `select graphile_worker.add_job('b', '{"k": 1}', run_at => '2020-01-03');`
 	later    = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-04', priority => 1);`
 	runs     = `select from graphile_worker.get_job('w0');`
+	dropped  = `delete from graphile_worker._private_jobs; update graphile_worker._gw_turns set last_at = '-infinity' where name = 'idle_lanes';`
 )
 
 var lanePlaces = map[string]string{
@@ -39,6 +40,7 @@ var lanePlaces = map[string]string{
 	"paused":         noLanes + only + moved + jobA + jobA2 + `select graphile_worker.pause(limit_name => 'one');`,
 	"paused by task": noLanes + jobA + jobA2 + jobB + `select graphile_worker.pause(task => 'a');` + moved,
 	"all are paused": noLanes + only + moved + jobA + jobB + `select graphile_worker.pause();`,
+	"keys, idle":     noLanes + keyed + moved + jobA + dropped,
 	"limit, open":    noLanes + only + moved + jobA + runs + jobA2, // no claim has seen that the lane is full
 }
 
@@ -96,6 +98,9 @@ func laneWorlds() (all []world) {
 		laneWorld("limit, running", "drop", "complete"),
 		laneWorld("limit, open", "claim", "complete", "claim many"),
 		laneWorld("limit, moving", "move", "claim", "add"),
+		laneWorld("keys, idle", "mend", "add"),
+		laneWorld("keys, idle", "mend", "add", "claim"),
+		laneWorld("keys, idle", "mend", "set for both", "add"),
 		laneWorld("no limit", "pause", "claim", "move"),
 		laneWorld("all are paused", "resume", "claim", "move"),
 		laneWorld("paused by task", "resume", "move", "claim many"),
@@ -262,6 +267,9 @@ func TestMistakesInLanesAreFound(t *testing.T) {
 			laneWorld("limit", "claim", "claim many")},
 		{mutant{name: "completions wake nobody", function: "_gw_free_queues", sound: "if 0 > any (queue_ids) then", broken: "if false then"},
 			laneWorld("limit, running", "complete", "claim")},
+		{mutant{name: "idle lanes are deleted beside producers", function: "_gw_drop_idle_lanes",
+			sound: "_gw_no_producers(chosen.tasks)", broken: "_gw_no_producers('{none}')"},
+			laneWorld("keys, idle", "mend", "add")},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

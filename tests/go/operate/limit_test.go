@@ -130,6 +130,11 @@ func TestPausesStopJobsUntilTheyAreEnded(t *testing.T) {
 	} {
 		b.want(b.run(append([]string{"pause"}, args...)...), result{stdout: what + " is paused.\n"})
 	}
+	if !b.is(`select bool_and(coalesce(p.until, 'epoch') = case when p.task = 'mail' then p.paused_at + interval '1 hour'
+		                                                         when p.lane = '7' then timestamptz '2099-12-24 17:00Z' else 'epoch' end)
+		             and count(*) = 5 from .list_pauses() as p`) {
+		t.Error("a pause ends at another time")
+	}
 	b.claim(30)
 	if !b.is(`select count(*) = 0 from .jobs where locked_at is not null`) {
 		t.Error("a paused job was claimed")
