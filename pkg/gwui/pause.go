@@ -116,7 +116,7 @@ func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
 
 // pausing is the link by which something is paused or resumed.
 type pausing struct {
-	Title, What string // Title is empty if the viewer may do neither
+	Title, What string // Title is empty if the viewer may do neither; What, if the title has it
 	URL         template.URL
 }
 
@@ -130,6 +130,9 @@ func newPausing(d panelData, paused pauses, t target) pausing {
 		p.Title, p.URL = "Resume…", template.URL(d.Root+"resume?"+values.Encode())
 	case !isPaused && d.Q.Can("pause"):
 		p.Title, p.URL = "Pause…", template.URL(d.Root+"pause?"+values.Encode())
+	}
+	if p.Title == "Pause…" && t.is(target{}) { // which stands in no row that names it
+		p.Title, p.What = "Pause everything…", ""
 	}
 	return p
 }
