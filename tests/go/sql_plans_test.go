@@ -55,7 +55,7 @@ var hotPaths = []hotPath{
 	{name: "fail_job_batch", held: 2, blocks: 300, queued: 600, rows: 200,
 		sql: `select * from graphile_worker.fail_job_batch('worker', (
 		        select json_agg(json_build_object('id', h.id, 'lease', h.lease)) from unnest($1::bigint[], $2::bigint[]) as h (id, lease)))`},
-	{name: "renew_leases", held: 2, blocks: 200, queued: 400, rows: 200,
+	{name: "renew_leases", held: 2, blocks: 300, queued: 400, rows: 200,
 		sql: "select * from graphile_worker.renew_leases('worker', $1, $2, older_than => '0')"},
 	{name: "next_run_at", blocks: 300, rows: 200,
 		sql: "select graphile_worker.next_run_at(array['task1', 'task2'])"},
