@@ -69,6 +69,32 @@ func TestJobsOfAKilledWorkerRunElsewhere(t *testing.T) {
 	}
 }
 
+// The slots of a killed worker count until its jobs are recovered, and no longer.
+func TestSlotsOfAKilledWorkerAreFreeOnceItsJobsAreRecovered(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	pgtest.Hurry(t, f.pool)
+	f.exec(`select graphile_worker.set_limit('gated', tasks => '{gated}', max_running => 2);
+	        select graphile_worker._gw_move_jobs() from generate_series(1, 9);
+	        select graphile_worker.add_job('gated') from generate_series(1, 3)`)
+	victim := f.start("victim")
+	f.awaitNotes(2, "started")
+	f.start("heir")
+	f.await(registered, 2)
+	f.await("select w.reason = 'full' and cardinality(w.blocking_job_ids) = 2 from graphile_worker.jobs as j, graphile_worker.why(j.id) as w where j.locked_at is null")
+	victim.signal(syscall.SIGKILL)
+	f.await("select count(*) > 0 from graphile_worker.jobs where locked_by = 'heir'")
+	if beside := pgtest.Value[int](t, f.pool, "select count(*)::integer from graphile_worker.jobs where locked_by = 'victim'"); beside > 0 {
+		t.Errorf("a job started although %d of the victim were not recovered", beside)
+	}
+	f.open()
+	f.await("select count(*) = 0 from graphile_worker.jobs")
+	if done := f.notes("done"); len(done) != 3 {
+		t.Errorf("three jobs were done: %q", done)
+	}
+	f.await("select running = 0 from graphile_worker.list_lanes('gated')")
+}
+
 func TestAPausedWorkerEndsWhatItHasLost(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, pgtest.Database(t))
