@@ -72,6 +72,7 @@ select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],j
 {{ template "grants/_gw_direct_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_two_phase_commit.sql" . }}
+{{ template "doctor/_gw_find_held_limits.sql" . }}
 {{ template "admin/doctor.sql" . }}
 {{ template "admin/list_audit.sql" . }}
 {{ template "grants/_gw_api_calls.sql" . }}

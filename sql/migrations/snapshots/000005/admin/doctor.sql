@@ -46,6 +46,7 @@ begin
     '_gw_find_stale_locks',
     '_gw_find_orphaned_queues',
     '_gw_find_held_queues',
+    '_gw_find_held_limits',
     '_gw_find_no_worker',
     '_gw_find_unknown_tasks',
     '_gw_find_unreadable_jobs',

@@ -1,0 +1,53 @@
+-- Lanes that stay closed, old pauses without an end and moves that do not end are reported while jobs wait; the remedies help.
+begin;
+select plan(12);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.found() returns text as $body$
+  select coalesce(string_agg(d.finding || ': ' || d.subject, '; ' order by d.finding, d.subject), '')
+    from _gw_find_held_limits() as d;
+$body$ language sql;
+create function pg_temp.apply_remedies(kind text)
+  returns void
+  language plpgsql
+as $$
+declare
+  command text;
+begin
+  for command in select split_part(d.remedy, ' with: ', 2) from doctor() as d where d.finding = kind loop
+    execute command;
+  end loop;
+end;
+$$;
+
+select is(pg_temp.found(), '', 'nothing without limits');
+select set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2);
+select is(pg_temp.found(), '', 'a new limit is no problem');
+update _gw_limit_changes set changed_at = now() - interval '11 minutes';
+select is(pg_temp.found(), 'unfinished move: table _gw_moves', 'one whose jobs are not moved is');
+select get_job_batch('worker') from generate_series(1, 9);
+select is(pg_temp.found(), '', 'until they are');
+
+select add_job('tenant', '{"tenant": 7}');
+select get_job('worker');
+select rate_limited('worker', id, null, interval '2 hours') from jobs;
+select is(pg_temp.found(), 'closed lane: limit tenants, lane 7', 'a lane that is closed for more than an hour');
+select is((select w.reason from jobs as j, why(j.id) as w), 'closed', 'holds its job');
+select pg_temp.apply_remedies('closed lane');
+select is(pg_temp.found(), '', 'the remedy opens it');
+select is((select id from get_job('worker')), (select id from jobs), 'and the job runs');
+
+select add_job('other'), add_job('tenant', '{"tenant": 8}');
+select pause(task => 'other', reason => 'provider is down'), pause(limit_name => 'tenants', lane => '8'), pause(limit_name => 'tenants', lane => '9');
+select get_job_batch('worker') from generate_series(1, 9);
+select is(pg_temp.found(), '', 'pauses of today are no problem');
+update _gw_pauses set paused_at = now() - interval '25 hours';
+select is(pg_temp.found(), 'pause without end: limit tenants, lane 8; pause without end: task other', 'those of yesterday are, if jobs wait');
+select pg_temp.apply_remedies('pause without end');
+select is((select count(*) from list_pauses()), 1::bigint, 'the remedy ends them');
+select pause();
+update _gw_pauses set paused_at = now() - interval '25 hours';
+select is(pg_temp.found(), 'pause without end: all jobs', 'a pause of everything');
+
+select * from finish();
+rollback;
