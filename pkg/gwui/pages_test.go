@@ -162,7 +162,7 @@ func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 	pgtest.Exec(t, s.pool, `
 		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 5000)
 		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
-		  language sql as 'select null, null, null, 0, 0, now(), pg_sleep(60) is null'`)
+		  language sql as 'select ''''::text, ''''::text, ''''::text, 0::bigint, 0::bigint, now(), pg_sleep(60) is null'`)
 	s.console.SetReadTimeout(5 * time.Second)
 	s.get("").want(t, http.StatusOK, "This took longer than 5s and was stopped", "Problems", "oldest due for")
 }

@@ -27,7 +27,7 @@ import (
 const program = "chromium-headless-shell"
 
 // patience is how long a test waits for what must happen in a page.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // shared is the browser of all tests that run now: to start one costs more than most tests.
 var shared struct {
@@ -93,7 +93,7 @@ func open(t *testing.T) *tab {
 
 	ctx, cancel := chromedp.NewContext(browser(t))
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, pool: pool, url: server.URL + "/"}
 	b.do(chromedp.Navigate("about:blank"))

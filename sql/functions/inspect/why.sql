@@ -170,6 +170,20 @@ declare
 begin
   select m.all_tasks, m.tasks, m.queues into all_of, barred, queues from {{.schema}}._gw_moving_tasks() as m;
   return query
+  with heads as materialized (
+    select h.id, h.priority, h.run_at, h.revision, g.lanes
+      from {{.schema}}._gw_groups as g
+     cross join lateral (
+            select j.id, j.priority, j.run_at, j.revision
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = g.id
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at, null, null)
+               and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision)
+             order by j.priority, j.run_at, j.id
+             limit 1) as h
+     where not g.is_retired
+       and (h.priority, h.run_at, h.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, _gw_jobs_before.id)
+  )
   select b.id
     from ((select j.id, j.priority, j.run_at, j.revision
              from {{.schema}}._private_jobs as j
@@ -196,17 +210,12 @@ begin
               and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = h.id and s.revision = h.revision))
           union all
           (select h.id, h.priority, h.run_at, h.revision
-             from {{.schema}}._gw_groups as g
-            cross join lateral (
-                   select j.id, j.priority, j.run_at, j.revision
-                     from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id = g.id
-                      and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at, null, null)
-                      and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision)
-                    order by j.priority, j.run_at, j.id
-                    limit 1) as h
-            where not g.is_retired
-              and not exists (select from {{.schema}}._gw_lane_rooms(g.lanes, at) as r where r.room = 0))) as b
+             from heads as h
+            where not h.lanes && array(select r.lane_id
+                                         from {{.schema}}._gw_lane_rooms(array(select distinct u.lane
+                                                                                 from heads as o
+                                                                                cross join unnest(o.lanes) as u (lane)), at) as r
+                                        where r.room = 0))) as b
    where (b.priority, b.run_at, b.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, _gw_jobs_before.id)
    order by b.priority, b.run_at, b.id
    limit 10;

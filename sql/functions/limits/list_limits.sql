@@ -65,20 +65,26 @@ as $$
 begin
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   return query
-  select l.key, l.is_total, coalesce(l.max_running, case when l.is_total then i.total_running else i.max_running end),
-         coalesce(l.rate, i.rate), coalesce(l.per, i.per), coalesce(l.burst, i.burst, l.rate, i.rate),
-         coalesce(cardinality(h.job_ids), 0)::bigint, h.job_ids, r.reason, r.opens_at, l.served_at
-    from {{.schema}}._gw_limits as i
-    join {{.schema}}._gw_lanes as l on l.limit_id = i.id
-   cross join lateral {{.schema}}._gw_lane_rooms(array[l.id], clock_timestamp()) as r
+  with page as materialized (
+    select l.id, l.key, l.is_total, l.served_at,
+           coalesce(l.max_running, case when l.is_total then i.total_running else i.max_running end) as max_running,
+           coalesce(l.rate, i.rate) as rate, coalesce(l.per, i.per) as per, coalesce(l.burst, i.burst, l.rate, i.rate) as burst
+      from {{.schema}}._gw_limits as i
+      join {{.schema}}._gw_lanes as l on l.limit_id = i.id
+     where i.name = limit_name and (after_lane is null or l.key > after_lane)
+     order by l.key nulls first
+     limit max_rows
+  )
+  select p.key, p.is_total, p.max_running, p.rate, p.per, p.burst, coalesce(cardinality(h.job_ids), 0)::bigint, h.job_ids, r.reason,
+         r.opens_at, p.served_at
+    from page as p
+    join {{.schema}}._gw_lane_rooms(array(select o.id from page as o), clock_timestamp()) as r on r.lane_id = p.id
    cross join lateral (
           select array_agg(s.job_id order by s.job_id) as job_ids
             from {{.schema}}._gw_slots as s
             join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
-           where s.lane_id = l.id) as h
-   where i.name = limit_name and (after_lane is null or l.key > after_lane)
-   order by l.key nulls first
-   limit max_rows;
+           where s.lane_id = p.id) as h
+   order by p.key nulls first;
 end;
 $$;
 
