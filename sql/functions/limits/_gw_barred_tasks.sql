@@ -74,7 +74,8 @@ $$;
 comment on function {{.schema}}._gw_moving_tasks() is
   'Internal: returns whose jobs outside of groups are not claimed until they are moved.';
 
--- Returns the first so many of a claim's locked jobs.
+-- Returns the first so many of a claim's locked jobs. If there are more, it notifies the workers: other claims may have
+-- left out the rest because it was locked.
 create or replace function {{.schema}}._gw_first_jobs(
   places tid[],
   most   integer
@@ -87,6 +88,7 @@ begin
   if cardinality(places) <= most then
     return places;
   end if;
+  perform {{.schema}}._gw_wake(1);
   return array(select j.ctid
                  from {{.schema}}._private_jobs as j
                 where j.ctid = any (places)

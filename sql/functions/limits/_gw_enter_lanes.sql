@@ -1,13 +1,16 @@
 -- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (slots, rates), and
 -- replaces the fronts of the groups by what is true then. The caller holds the locks of the lanes and of the jobs and
--- updates the jobs in the same transaction.
+-- updates the jobs in the same transaction. rooms: how many jobs each of lanes could start before; null elements: any number.
+-- What is known to be open after the claim need not be asked again.
 -- Notifies the workers if groups wait for a lane that still may start jobs.
 create or replace function {{.schema}}._gw_enter_lanes(
   places     tid[],
   group_ids  integer[],
   fronts     tid[],
   claimed_at timestamptz,
-  due        timestamptz
+  due        timestamptz,
+  lanes      integer[] default null,
+  rooms      integer[] default null
 )
   returns void
   language plpgsql
@@ -17,11 +20,17 @@ create or replace function {{.schema}}._gw_enter_lanes(
   set enable_bitmapscan = off
   set jit = off
 as $$
+#variable_conflict use_column
 declare
+  entered  integer[]; -- lanes, and how many jobs start in each
+  starts   bigint[];
   lane_ids integer[];
+  unsure   integer[];
+  shut     integer[]; -- lanes that start no more jobs, and when they open
+  opens    timestamptz[];
   open     integer[];
 begin
-  with entered as (
+  with slots as (
     insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at)
     select u.lane, j.id, claimed_at
       from {{.schema}}._private_jobs as j
@@ -30,31 +39,43 @@ begin
      where j.ctid = any (places) and j.job_queue_id < 0
         on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at
     returning s.lane_id
+  ), counted as (
+    select s.lane_id, count(*) as starts from slots as s group by s.lane_id
+  ), charged as (
+    update {{.schema}}._gw_lanes as l
+       set served_at = claimed_at,
+           theoretic_at = case when e.rate is null then l.theoretic_at
+                               else greatest(l.theoretic_at, claimed_at) + {{.schema}}._gw_charge(e.starts, e.rate, e.per) end
+      from (select k.id, case when not k.is_total then coalesce(k.rate, i.rate) end as rate, coalesce(k.per, i.per) as per, c.starts
+              from counted as c
+              join {{.schema}}._gw_lanes as k on k.id = c.lane_id
+              join {{.schema}}._gw_limits as i on i.id = k.limit_id) as e
+     where l.id = e.id
   )
-  update {{.schema}}._gw_lanes as l
-     set served_at = claimed_at,
-         theoretic_at = case when e.rate is null then l.theoretic_at
-                             else greatest(l.theoretic_at, claimed_at) + {{.schema}}._gw_charge(e.starts, e.rate, e.per) end
-    from (select k.id, case when not k.is_total then coalesce(k.rate, i.rate) end as rate, coalesce(k.per, i.per) as per, e.starts
-            from (select e.lane_id, count(*) as starts from entered as e group by e.lane_id) as e
-            join {{.schema}}._gw_lanes as k on k.id = e.lane_id
-            join {{.schema}}._gw_limits as i on i.id = k.limit_id) as e
-   where l.id = e.id;
+  select array_agg(c.lane_id), array_agg(c.starts) into entered, starts from counted as c;
 
   delete from {{.schema}}._gw_fronts as f where f.ctid = any (fronts);
-  select array_agg(distinct u.lane)
-    into lane_ids
-    from {{.schema}}._gw_groups as g
-   cross join unnest(g.lanes) as u (lane)
-   where g.id = any (group_ids);
+  select array_agg(l.id),
+         array_agg(l.id) filter (where not exists (
+           select from unnest(lanes, rooms) as r (id, room)
+            where r.id = l.id and (r.room <= coalesce((select e.starts from unnest(entered, starts) as e (id, starts) where e.id = l.id), 0)) is not true))
+    into lane_ids, unsure
+    from (select distinct u.lane as id
+            from {{.schema}}._gw_groups as g
+           cross join unnest(g.lanes) as u (lane)
+           where g.id = any (group_ids)) as l;
+  if unsure is not null then
+    select array_agg(r.lane_id), array_agg(r.opens_at)
+      into shut, opens
+      from {{.schema}}._gw_lane_rooms(unsure, claimed_at) as r
+     where r.room = 0;
+  end if;
 
-  with lane as materialized (
-    select r.lane_id, r.room, r.opens_at from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
-  ), put as (
+  with put as (
     insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id)
     select g.id,
            case when n.is_due then
-             (select r.lane_id from lane as r where r.lane_id = any (g.lanes) and r.room = 0 order by r.lane_id limit 1)
+             (select min(s.lane) from unnest(shut) as s (lane) where s.lane = any (g.lanes))
            end,
            n.priority, n.run_at, n.id
       from {{.schema}}._gw_groups as g
@@ -94,17 +115,17 @@ begin
     returning barred_by
   ), opening as (
     insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
-    select r.lane_id, 0, r.opens_at, 0
-      from lane as r
-     where r.lane_id in (select p.barred_by from put as p)
-       and r.opens_at is not null
-       and not exists (select from {{.schema}}._gw_fronts as f where f.lane_id = r.lane_id and f.run_at = r.opens_at)
+    select s.lane_id, 0, s.opens_at, 0
+      from unnest(shut, opens) as s (lane_id, opens_at)
+     where s.lane_id in (select p.barred_by from put as p)
+       and s.opens_at is not null
+       and not exists (select from {{.schema}}._gw_fronts as f where f.lane_id = s.lane_id and f.run_at = s.opens_at)
   )
-  select array_agg(r.lane_id)
+  select array_agg(l.id)
     into open
-    from lane as r
-   where r.room is distinct from 0
-     and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = r.lane_id);
+    from unnest(lane_ids) as l (id)
+   where l.id <> all (coalesce(shut, '{}'))
+     and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id);
   if open is not null then
     -- A group that was to use the room of a lane does not; the next one must.
     perform {{.schema}}._gw_look_at_lanes(open);
@@ -113,7 +134,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_enter_lanes(tid[], integer[], tid[], timestamptz, timestamptz) is
+comment on function {{.schema}}._gw_enter_lanes(tid[], integer[], tid[], timestamptz, timestamptz, integer[], integer[]) is
   'Internal, for claims: records which jobs with limits are claimed.';
 
 -- Makes the next claim look at these lanes.

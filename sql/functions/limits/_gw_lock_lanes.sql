@@ -1,6 +1,6 @@
 -- For claims: chooses and locks up to batch_size due jobs with limits, in the order priority, run_at, id. Returns their
--- ctids, their groups and the fronts of these groups. The locks of the lanes stay until the transaction ends, and
--- _gw_enter_lanes must be called with the jobs that are really claimed.
+-- ctids, their groups, the fronts of these groups, and how many jobs their lanes may start. The locks of the lanes stay
+-- until the transaction ends, and _gw_enter_lanes must be called with the jobs that are really claimed.
 -- A front tells that a group has a job at a place, or that a lane may start jobs again. Fronts may be wrong, but none is
 -- missing: who adds a job or makes it available, or frees a slot, inserts a front in the same transaction. Only a claim
 -- deletes fronts, those that it saw in a statement that began when it held the lanes; what it then reads shows the jobs
@@ -25,6 +25,8 @@ create or replace function {{.schema}}._gw_lock_lanes(
   out places       tid[],
   out group_ids    integer[],
   out fronts       tid[],
+  out lanes        integer[],
+  out rooms        integer[],
   out come_later   boolean
 )
   language plpgsql
@@ -47,8 +49,10 @@ begin
             select l.id from {{.schema}}._gw_lanes as l where l.id = f.lane_id for no key update skip locked) as l);
   if freed <> '{}' then
     delete from {{.schema}}._gw_fronts as f where f.lane_id = any (freed) and f.run_at <= claimed_at;
-    -- A separate statement: it sees what the transactions have done whose fronts were deleted.
-    perform {{.schema}}._gw_open_lanes(freed, claimed_at);
+    -- Separate statements: they see what the transactions have done whose fronts were deleted.
+    if exists (select from {{.schema}}._gw_fronts as f where f.barred_by = any (freed)) then
+      perform {{.schema}}._gw_open_lanes(freed, claimed_at);
+    end if;
   end if;
 
   select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) = most_fronts
@@ -126,13 +130,14 @@ begin
   )
   select array(select f.place from fitting as f order by f.priority, f.run_at, f.id limit batch_size),
          array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
+         (select array_agg(r.lane_id) from lane as r), (select array_agg(r.room) from lane as r),
          has_more
          and exists (select
                        from fitting as h
                        join {{.schema}}._gw_fronts as f on f.group_id = h.group_id
                       where h.number = 1 and f.barred_by is null and f.run_at <= due
                         and (f.priority, f.run_at) < (h.priority, h.run_at))
-    into places, fronts, come_later;
+    into places, fronts, lanes, rooms, come_later;
 end;
 $$;
 

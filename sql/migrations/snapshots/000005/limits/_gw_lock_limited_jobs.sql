@@ -1,6 +1,5 @@
 -- Locks the jobs for get_job_batch while there are limits, with and without limits. Returns the ctids of the jobs; their
 -- queues are already locked by the worker, and their slots taken.
--- Notifies the workers if it may have locked jobs without a limit that it does not return.
 -- Locks: lanes, then what _gw_lock_jobs locks, without waiting.
 create or replace function {{.schema}}._gw_lock_limited_jobs(
   worker_id            text,
@@ -55,7 +54,7 @@ begin
       task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen,
       most_fronts);
     exit when laned.group_ids is null or laned.places <> '{}' and (not laned.come_later or most_fronts > batch_size + 1000);
-    perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due);
+    perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
     if laned.places = '{}' then
       seen := seen || laned.group_ids;
       most_fronts := greatest(most_fronts, batch_size + cardinality(seen));
@@ -68,10 +67,7 @@ begin
     worker_id, barred.task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
     barred.queues_move, case when laned.places <> '{}' then laned.places end);
   if laned.places <> '{}' then
-    perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due);
-    if cardinality(places) = batch_size then
-      perform {{.schema}}._gw_wake(1);
-    end if;
+    perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
   end if;
   return places;
 end;
