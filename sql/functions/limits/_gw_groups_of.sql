@@ -157,6 +157,24 @@ $$;
 comment on function {{.schema}}._gw_lane(integer, text, boolean) is
   'Internal: returns the id of a lane, and creates it if there is none.';
 
+-- Returns the name of the queue of a group. Claims call this function because a subquery in its place would open the table
+-- of groups for each claim of queued jobs, also without limits.
+create or replace function {{.schema}}._gw_queue_of_group(
+  group_id integer
+)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (select g.queue_name from {{.schema}}._gw_groups as g where g.id = group_id);
+end;
+$$;
+
+comment on function {{.schema}}._gw_queue_of_group(integer) is
+  'Internal: returns the name of the queue of a group.';
+
 -- Returns a pattern of LIKE, with ! as its escape character, for a name that may have * in it.
 create or replace function {{.schema}}._gw_pattern(
   name text

@@ -34,20 +34,18 @@ begin
        and q.locked_by = worker_id
     returning q.id
   )
-  select array(select g.id from gone as g),
-         array(select f.id from freed as f union all select g.job_queue_id from gone as g where g.job_queue_id < 0) -- groups
-    into completed, freed;
+  select array(select g.id from gone as g), array(select f.id from freed as f) into completed, freed;
   perform set_config('gw.told', '', true);
 
-  -- This is a separate statement, after the queues are free; see _gw_wake.
-  if exists (select from unnest(freed) as f (queue_id)
-              where f.queue_id < 0
-                 or (select true
-                       from {{.schema}}._private_jobs as j
-                      where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
-                      limit 1)) then -- a lateral subquery; a join could read all jobs
+  -- This is a separate statement, after the queues are free; see _gw_wake. Jobs that have freed no queue may have limits.
+  if cardinality(freed) < cardinality(completed)
+     or exists (select from unnest(freed) as f (queue_id)
+                 where (select true
+                          from {{.schema}}._private_jobs as j
+                         where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
+                         limit 1)) then -- a lateral subquery; a join could read all jobs
     perform {{.schema}}._gw_wake(1);
-    if 0 > any (freed) then
+    if cardinality(freed) < cardinality(completed) then
       perform {{.schema}}._gw_leave_lanes(completed);
     end if;
   end if;
