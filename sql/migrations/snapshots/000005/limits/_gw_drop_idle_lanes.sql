@@ -13,11 +13,11 @@ create or replace function {{.schema}}._gw_drop_idle_lanes(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
   set jit = off
 as $$
 declare
   idle_since timestamptz := clock_timestamp() - interval '1 hour';
-  newest_job bigint;
   chosen     record; -- the limit
   lane_ids   integer[];
   group_ids  integer[];
@@ -33,7 +33,6 @@ begin
   end if;
   update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'idle_lanes';
 
-  select max(j.id) into newest_job from {{.schema}}._private_jobs as j;
   with first as materialized (
     select min(l.id) + floor(random() * (max(l.id) - min(l.id) + 1))::integer as id from {{.schema}}._gw_lanes as l
   ), seen as materialized (
@@ -54,13 +53,6 @@ begin
   if not found then
     return 0;
   end if;
-  -- Permanently failed jobs are in no index by group. They are searched before anything is locked.
-  group_ids := array(select g.id from {{.schema}}._gw_groups as g where g.lanes && chosen.lane_ids);
-  group_ids := array(
-    select g.id from unnest(group_ids) as g (id)
-    except
-    select j.job_queue_id from {{.schema}}._private_jobs as j where j.job_queue_id < 0);
-
   perform from {{.schema}}._gw_limit_changes as c for update skip locked;
   if not found or exists (select from {{.schema}}._gw_moves) or not {{.schema}}._gw_no_producers(chosen.tasks) then
     return 0;
@@ -80,14 +72,14 @@ begin
   group_ids := array(
     select g.id
       from {{.schema}}._gw_groups as g
-     where g.id = any (group_ids) and g.lanes && lane_ids
+     where g.lanes && lane_ids
        and not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = g.id offset 0)
      order by g.id
        for update skip locked);
   group_ids := array(
     select u.id from unnest(group_ids) as u (id)
     except
-    select j.job_queue_id from {{.schema}}._private_jobs as j where j.id > newest_job);
+    select j.job_queue_id from {{.schema}}._private_jobs as j where j.locked_at is null and not j.is_available); -- failed ones
   lane_ids := array(
     select u.id from unnest(lane_ids) as u (id)
     except
