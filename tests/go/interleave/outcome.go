@@ -45,6 +45,7 @@ type outcome struct {
 	tables  string     // state.text
 	order   []int      // the session of each step
 	leads   []bool     // of which sessions the first step only led to the first stop
+	took    moment     // from the beginning of the run until its tables were read
 }
 
 func (o outcome) String() string {
@@ -68,6 +69,6 @@ func (d *driver) outcome(ctx context.Context) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.tables = got.text(d.origin)
+	o.tables, o.took = got.text(d.origin), got.ReadAt-d.origin.began
 	return o, nil
 }
