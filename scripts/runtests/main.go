@@ -80,7 +80,7 @@ func estimate(short int) string {
 	if short != 0 {
 		return "The tests that depend on the version of the server: about three minutes on two idle cores."
 	}
-	return "All tests: about eight minutes on two idle cores, ten if nothing is compiled yet."
+	return "All tests: about ten minutes on two idle cores, twelve if nothing is compiled yet."
 }
 
 // buildPrograms builds gw-run and gw-migrate in a new folder, as internal/pgtest does for the tests of one package.
