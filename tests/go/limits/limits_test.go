@@ -27,7 +27,7 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 		t.Run(fmt.Sprintf("rows deleted by hand %t", raw), func(t *testing.T) {
 			url := pgtest.Database(t)
 			pool := pgtest.Pool(t, url)
-			counts, err := load(t, url, pool, raw, 8*time.Minute)
+			counts, err := load(t, url, pool, *jobsFlag, raw, 8*time.Minute)
 			for n, failure := range counts.failures {
 				if n < 10 {
 					t.Error(failure)
@@ -47,10 +47,16 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 }
 
 func TestABrokenLimitIsSeen(t *testing.T) {
-	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
-		{"claims do not lock lanes", "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
-		{"renewals do not carry slots along", "renew_leases", "where s.job_id = any (renewed_ids)", "where false"},
-		{"a free slot wakes nobody", "_gw_leave_lanes", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g where false"},
+	for _, m := range pgtest.Mutants([]struct {
+		name     string
+		patience time.Duration // of which the last needs all
+		function string
+		sound    string
+		broken   string
+	}{
+		{"claims do not lock lanes", time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
+		{"renewals do not carry slots along", time.Minute, "renew_leases", "where s.job_id = any (renewed_ids)", "where false"},
+		{"a free slot wakes nobody", 15 * time.Second, "_gw_leave_lanes", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g where false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)
@@ -58,7 +64,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 			if err := pgtest.Mutate(t.Context(), pool, m.function, m.sound, m.broken); err != nil {
 				t.Fatal(err)
 			}
-			counts, err := load(t, url, pool, false, 15*time.Second)
+			counts, err := load(t, url, pool, 20000, false, m.patience)
 			if err == nil && len(counts.failures) == 0 {
 				t.Error("nothing was seen")
 			}
@@ -68,7 +74,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 }
 
 // load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an error.
-func load(t *testing.T, url string, pool *pgxpool.Pool, raw bool, patience time.Duration) (*running, error) {
+func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, raw bool, patience time.Duration) (*running, error) {
 	for _, limit := range setLimits {
 		pgtest.Exec(t, pool, limit)
 	}
@@ -78,7 +84,7 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, raw bool, patience time.
 	t.Logf("seed %d", seed)
 	counts := newRunning(most)
 	var added atomic.Int64
-	produced := func() bool { return added.Load() >= *jobsFlag }
+	produced := func() bool { return added.Load() >= jobs }
 	counts.failed = cancel
 
 	group, ctx := errgroup.WithContext(ctx)

@@ -25,6 +25,7 @@ declare
   queue_names  text[];
   job_keys     text[];
   first_task   integer;
+  key_mode     constant text := case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end;
   groups       integer[]; -- of the specs, where a limit applies
   added        {{.schema}}._private_jobs[];
 begin
@@ -86,10 +87,7 @@ begin
         )
         select array_agg(a::{{.schema}}._private_jobs) into added from added as a;
       else
-        added := array(select a
-                         from {{.schema}}._gw_add_keyed_jobs(
-                                specs, job_keys, case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end,
-                                groups) as a);
+        added := array(select a from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode, groups) as a);
       end if;
       perform {{.schema}}._gw_put_fronts(array(select a.id from unnest(added) as a));
       perform {{.schema}}._gw_wake(cardinality(specs));
@@ -118,8 +116,7 @@ begin
   else
     return query
     select a.*
-      from {{.schema}}._gw_add_keyed_jobs(
-             specs, job_keys, case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end) as a;
+      from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode) as a;
   end if;
 
   perform {{.schema}}._gw_wake(cardinality(specs));
