@@ -18,11 +18,12 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var jobsFlag = flag.Int64("limits.jobs", 500, "how many `jobs` are added in each run")
+var jobsFlag = flag.Int64("limits.jobs", 2000, "how many `jobs` are added in each run")
 
 // Whatever happens to jobs, workers and sessions, no lane ever has more running jobs than its limits allow, and every job
 // runs in the end.
 func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
+	reached := make(map[string]int)
 	for _, raw := range []bool{false, true} {
 		t.Run(fmt.Sprintf("rows deleted by hand %t", raw), func(t *testing.T) {
 			url := pgtest.Database(t)
@@ -37,12 +38,15 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 				t.Fatalf("%v\n%s", err, stateOf(t, pool))
 			}
 			t.Logf("at most: %v", counts.most)
-			for lane, limit := range most {
-				if lane != "tenant" && lane != "queue" && lane != "serial" && counts.most[lane] < limit {
-					t.Errorf("at most %d jobs ran in %s, whose limit is %d", counts.most[lane], lane, limit)
-				}
+			for lane, running := range counts.most {
+				reached[lane] = max(reached[lane], running)
 			}
 		})
+	}
+	for lane, limit := range most {
+		if lane != "tenant" && lane != "queue" && lane != "serial" && reached[lane] < limit {
+			t.Errorf("at most %d jobs ran in %s, whose limit is %d", reached[lane], lane, limit)
+		}
 	}
 }
 
