@@ -21,4 +21,4 @@ if grep -rnP -- "$plain" sql/functions sql/migrations/*.sql; then
   exit 1
 fi
 # pkg/migrate is left out: it sets the search_path of its connections, which do not go through a pooler in transaction mode.
-go run ./scripts/checkstatements cmd internal/{connection,health,rows,serve,statement,task} pkg/{gwotel,gwprom,gwui,shim,shimtest}
+go run ./scripts/checkstatements cmd internal/{connection,health,inspect,rows,serve,statement,task} pkg/{gwotel,gwprom,gwui,shim,shimtest}

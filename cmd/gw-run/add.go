@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -116,12 +117,12 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 	if a.json {
 		return printJSON(cmd.OutOrStdout(), found)
 	}
-	jobs, err := decode[job](found.rows)
+	jobs, err := inspect.Decode[job](found.Rows)
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), a.describe(j, found.now)); err != nil {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), a.describe(j, found.Now)); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,7 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 
 // call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
 // except for an existing job that unsafe_dedupe leaves unchanged.
-func (a *add) call(ctx context.Context, db *session, task string, payload any) (answer, error) {
+func (a *add) call(ctx context.Context, db *session, task string, payload any) (inspect.Answer, error) {
 	var flags, maxAttempts any
 	if len(a.flags) > 0 {
 		flags = a.flags

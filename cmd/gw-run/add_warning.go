@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/hint"
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -55,12 +56,12 @@ func servedTasks(ctx context.Context, db *session) (tasks []string, known bool) 
 	if err != nil {
 		return nil, false
 	}
-	workers, err := decode[workerRow](found.rows)
+	workers, err := inspect.Decode[workerRow](found.Rows)
 	if err != nil {
 		return nil, false
 	}
 	for _, w := range workers {
-		if found.now.Sub(w.LastSeenAt.Time) > recently {
+		if found.Now.Sub(w.LastSeenAt.Time) > recently {
 			continue
 		}
 		if len(w.Tasks) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -219,7 +220,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 	if err != nil {
 		return err
 	}
-	outcomes, err := decode[outcome](found.rows)
+	outcomes, err := inspect.Decode[outcome](found.Rows)
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, 
 	if err != nil {
 		return nil, err
 	}
-	skipped, err := decode[skippedJob](found.rows)
+	skipped, err := inspect.Decode[skippedJob](found.Rows)
 	if err != nil {
 		return nil, err
 	}

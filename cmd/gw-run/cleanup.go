@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -81,10 +82,10 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 	if c.json {
 		return printJSON(out, found)
 	}
-	removed, err := decode[struct {
+	removed, err := inspect.Decode[struct {
 		Task string `json:"task"`
 		Rows int64  `json:"rows"`
-	}](found.rows)
+	}](found.Rows)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (c *cronCheck) seesForeignWorkers(ctx context.Context) bool {
 		return false
 	}
 	found, err := c.db.ask(ctx, `select w.worker_id from S.list_workers(max_rows => 1000) as w where not w.is_registered`)
-	return err == nil && len(found.rows) > 0
+	return err == nil && len(found.Rows) > 0
 }
 
 // servedBeside returns the tasks that a worker would serve whose folder of tasks and config file are beside the crontab. It

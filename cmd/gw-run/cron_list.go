@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -26,16 +27,16 @@ const cronListExamples = `  gw-run cron list
 
 // recurringJob is a row of the view recurring_jobs, joined with its row of cron_schedules.
 type recurringJob struct {
-	Identifier  string   `json:"identifier"`
-	IsSchedule  bool     `json:"is_schedule"`
-	Workers     []string `json:"workers"`
-	Task        string   `json:"task_identifier"`
-	Pattern     string   `json:"pattern"`
-	TimeZone    string   `json:"time_zone"`
-	Paused      bool     `json:"paused"`
-	NextRun     moment   `json:"next_run"`
-	LastRun     moment   `json:"last_run"`
-	LastOutcome string   `json:"last_outcome"`
+	Identifier  string         `json:"identifier"`
+	IsSchedule  bool           `json:"is_schedule"`
+	Workers     []string       `json:"workers"`
+	Task        string         `json:"task_identifier"`
+	Pattern     string         `json:"pattern"`
+	TimeZone    string         `json:"time_zone"`
+	Paused      bool           `json:"paused"`
+	NextRun     inspect.Moment `json:"next_run"`
+	LastRun     inspect.Moment `json:"last_run"`
+	LastOutcome string         `json:"last_outcome"`
 }
 
 func (j recurringJob) source() string {
@@ -58,9 +59,9 @@ func (j recurringJob) nextRun() string {
 }
 
 // minute formats a time in UTC, to the minute.
-func minute(m moment) string {
-	if m.isNull() || m.text != "" {
-		return m.text
+func minute(m inspect.Moment) string {
+	if m.IsNull() || m.Text != "" {
+		return m.Text
 	}
 	return m.UTC().Format("2006-01-02 15:04")
 }
@@ -77,8 +78,8 @@ var cronColumns = []column[recurringJob]{
 }
 
 // noteCrontabs prints which command shows the rest of a crontab's items, if the list has items of crontabs.
-func noteCrontabs(found answer, notes io.Writer) error {
-	jobs, err := decode[recurringJob](found.rows)
+func noteCrontabs(found inspect.Answer, notes io.Writer) error {
+	jobs, err := inspect.Decode[recurringJob](found.Rows)
 	if err == nil && slices.ContainsFunc(jobs, func(j recurringJob) bool { return !j.IsSchedule }) {
 		_, err = fmt.Fprintln(notes, "Task, pattern and next run of a crontab's items are in the crontab: gw-run cron check FILE shows them.")
 	}

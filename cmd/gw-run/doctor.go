@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -26,15 +27,6 @@ of other roles' sessions.`
 const doctorExamples = `  gw-run doctor
   gw-run doctor --fail-on critical
   gw-run doctor --json | jq -r .remedy`
-
-// finding is a row of doctor().
-type finding struct {
-	Severity string `json:"severity"`
-	Finding  string `json:"finding"`
-	Subject  string `json:"subject"`
-	Detail   string `json:"detail"`
-	Remedy   string `json:"remedy"`
-}
 
 // severities are all severities, the most severe first.
 var severities = []string{"critical", "warning", "info"}
@@ -80,7 +72,7 @@ func examine(ctx context.Context, db *session, asJSON bool, out io.Writer) (wors
 	if err != nil {
 		return 0, fmt.Errorf("examine the queue: %w", err)
 	}
-	findings, err := decode[finding](found.rows)
+	findings, err := inspect.Decode[inspect.Finding](found.Rows)
 	if err != nil {
 		return 0, err
 	}

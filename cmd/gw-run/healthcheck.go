@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/terminal"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -155,7 +156,7 @@ func (h *healthcheck) critical(ctx context.Context, db *session) (string, error)
 	if err != nil {
 		return "", err
 	}
-	findings, err := decode[finding](found.rows)
+	findings, err := inspect.Decode[inspect.Finding](found.Rows)
 	if err != nil {
 		return "", err
 	}

@@ -3,33 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
 // job is a row of list_jobs() or show_jobs().
 type job struct {
-	ID          int64           `json:"id"`
-	State       string          `json:"state"`
-	Task        string          `json:"task_identifier"`
-	Queue       string          `json:"queue_name"`
-	Key         string          `json:"key"`
-	Priority    int             `json:"priority"`
-	RunAt       moment          `json:"run_at"`
-	Attempts    int             `json:"attempts"`
-	MaxAttempts int             `json:"max_attempts"`
-	LastError   string          `json:"last_error"`
-	CreatedAt   moment          `json:"created_at"`
-	UpdatedAt   moment          `json:"updated_at"`
-	LockedAt    moment          `json:"locked_at"`
-	LockedBy    string          `json:"locked_by"`
-	Revision    int             `json:"revision"`
-	Flags       map[string]bool `json:"flags"`
-	Payload     json.RawMessage `json:"payload"`
+	inspect.Job
+	Payload json.RawMessage `json:"payload"`
 }
 
 // when describes the time that matters in the state of a job: when it is due, or for how long it has been running.
@@ -46,12 +29,6 @@ func (j job) when(now time.Time) string {
 	}
 }
 
-func (j job) attempts() string {
-	return fmt.Sprintf("%d/%d", min(j.Attempts, j.MaxAttempts), j.MaxAttempts)
-}
-
-func (j job) flags() string { return strings.Join(slices.Sorted(maps.Keys(j.Flags)), ", ") }
-
 var jobColumns = []column[job]{
 	{title: "ID", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.ID) }},
 	{title: "STATE", cell: func(j job, _ time.Time) string { return j.State }},
@@ -59,7 +36,7 @@ var jobColumns = []column[job]{
 	{title: "QUEUE", cell: func(j job, _ time.Time) string { return j.Queue }},
 	{title: "KEY", cell: func(j job, _ time.Time) string { return terminal.Short(j.Key, 40) }},
 	{title: "PRIORITY", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.Priority) }},
-	{title: "ATTEMPTS", numbers: true, cell: func(j job, _ time.Time) string { return j.attempts() }},
+	{title: "ATTEMPTS", numbers: true, cell: func(j job, _ time.Time) string { return j.Tried() }},
 	{title: "WHEN", cell: job.when},
 	{title: "ADDED", cell: func(j job, now time.Time) string { return ago(j.CreatedAt, now) }},
 	{title: "LAST ERROR", cell: func(j job, _ time.Time) string { return terminal.Short(j.LastError, 60) }},

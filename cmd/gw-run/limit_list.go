@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -27,48 +28,16 @@ them.`
 const limitLanesExamples = `  gw-run limit lanes exports
   gw-run limit lanes exports --json | jq -r 'select(.reason == "full") | .lane'`
 
-// limitRow is a row of list_limits().
-type limitRow struct {
-	Name         string   `json:"name"`
-	Tasks        []string `json:"tasks"`
-	Queues       string   `json:"queues"`
-	By           string   `json:"by"`
-	MaxRunning   *int64   `json:"max_running"`
-	TotalRunning *int64   `json:"total_running"`
-	Rate         *int64   `json:"rate"`
-	Per          string   `json:"per"`
-	Burst        *int64   `json:"burst"`
-	Lanes        int64    `json:"lanes"`
-	Running      int64    `json:"running"`
-	IsMoving     bool     `json:"is_moving"`
-}
-
 // laneRow is a row of list_lanes().
 type laneRow struct {
-	Lane       *string `json:"lane"`
-	IsTotal    bool    `json:"is_total"`
-	MaxRunning *int64  `json:"max_running"`
-	Rate       *int64  `json:"rate"`
-	Per        string  `json:"per"`
-	Burst      *int64  `json:"burst"`
-	Running    int64   `json:"running"`
-	JobIDs     []int64 `json:"job_ids"`
-	Reason     string  `json:"reason"`
-	Until      moment  `json:"until"`
+	inspect.Lane
 }
 
 func (l laneRow) name() string {
 	if l.IsTotal {
 		return "(all)"
 	}
-	return textOf(l.Lane)
-}
-
-func (l laneRow) state() string {
-	if l.Reason == "" {
-		return "open"
-	}
-	return l.Reason
+	return textOf(l.Key)
 }
 
 func textOf(text *string) string {
@@ -106,17 +75,17 @@ func yes(is bool) string {
 	return ""
 }
 
-var limitColumns = []column[limitRow]{
-	{title: "LIMIT", cell: func(l limitRow, _ time.Time) string { return l.Name }},
-	{title: "TASKS", cell: func(l limitRow, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
-	{title: "QUEUES", cell: func(l limitRow, _ time.Time) string { return l.Queues }},
-	{title: "BY", cell: func(l limitRow, _ time.Time) string { return l.By }},
-	{title: "MAX RUNNING", numbers: true, cell: func(l limitRow, _ time.Time) string { return numberOf(l.MaxRunning) }},
-	{title: "TOTAL", numbers: true, cell: func(l limitRow, _ time.Time) string { return numberOf(l.TotalRunning) }},
-	{title: "RATE", cell: func(l limitRow, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
-	{title: "LANES", numbers: true, cell: func(l limitRow, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
-	{title: "RUNNING", numbers: true, cell: func(l limitRow, _ time.Time) string { return fmt.Sprint(l.Running) }},
-	{title: "MOVING", cell: func(l limitRow, _ time.Time) string { return yes(l.IsMoving) }},
+var limitColumns = []column[inspect.Limit]{
+	{title: "LIMIT", cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
+	{title: "TASKS", cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
+	{title: "QUEUES", cell: func(l inspect.Limit, _ time.Time) string { return l.Queues }},
+	{title: "BY", cell: func(l inspect.Limit, _ time.Time) string { return l.By }},
+	{title: "MAX RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{title: "TOTAL", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
+	{title: "RATE", cell: func(l inspect.Limit, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{title: "LANES", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
+	{title: "RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{title: "MOVING", cell: func(l inspect.Limit, _ time.Time) string { return yes(l.IsMoving) }},
 }
 
 var laneColumns = []column[laneRow]{
@@ -124,7 +93,7 @@ var laneColumns = []column[laneRow]{
 	{title: "MAX RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return numberOf(l.MaxRunning) }},
 	{title: "RATE", cell: func(l laneRow, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
 	{title: "RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return fmt.Sprint(l.Running) }},
-	{title: "STATE", cell: func(l laneRow, _ time.Time) string { return l.state() }},
+	{title: "STATE", cell: func(l laneRow, _ time.Time) string { return l.State() }},
 	{title: "UNTIL", cell: func(l laneRow, now time.Time) string { return ago(l.Until, now) }},
 	{title: "JOBS", cell: func(l laneRow, _ time.Time) string { return idsOf(l.JobIDs) }},
 }
@@ -144,7 +113,7 @@ func idsOf(ids []int64) string {
 }
 
 func newLimitListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newWholeCommand(getenv, stops, whole[limitRow]{
+	return newWholeCommand(getenv, stops, whole[inspect.Limit]{
 		cobra: cobra.Command{
 			Use: "list", Short: "List the limits", Long: limitListHelp, Example: "  gw-run limit list\n  gw-run limit list --json | jq -r .name",
 		},
@@ -186,7 +155,7 @@ func listLanes(ctx context.Context, db *session, l listing, p page, limit, after
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
-	if len(known.rows) == 0 {
+	if len(known.Rows) == 0 {
 		return fmt.Errorf("there is no limit %q", limit)
 	}
 	found, err := db.ask(ctx, `
@@ -195,5 +164,5 @@ func listLanes(ctx context.Context, db *session, l listing, p page, limit, after
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
-	return printPage(l, p, found, laneColumns, func(last laneRow) string { return quoteForShell(textOf(last.Lane)) }, out, errOut)
+	return printPage(l, p, found, laneColumns, func(last laneRow) string { return quoteForShell(textOf(last.Key)) }, out, errOut)
 }

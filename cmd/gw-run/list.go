@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -62,24 +63,24 @@ type column[T any] struct {
 }
 
 // printList prints rows as a table, or as JSON.
-func printList[T any](out io.Writer, found answer, asJSON bool, columns []column[T]) error {
+func printList[T any](out io.Writer, found inspect.Answer, asJSON bool, columns []column[T]) error {
 	if asJSON {
 		return printJSON(out, found)
 	}
-	rows, err := decode[T](found.rows)
+	rows, err := inspect.Decode[T](found.Rows)
 	if err != nil {
 		return err
 	}
 	table := make([]terminal.Column[T], len(columns))
 	for i, c := range columns {
-		table[i] = terminal.Column[T]{Title: c.title, Numbers: c.numbers, Cell: func(row T) string { return c.cell(row, found.now) }}
+		table[i] = terminal.Column[T]{Title: c.title, Numbers: c.numbers, Cell: func(row T) string { return c.cell(row, found.Now) }}
 	}
 	return terminal.Table(out, table, rows)
 }
 
 // printJSON prints one object per line.
-func printJSON(out io.Writer, found answer) error {
-	for _, row := range found.rows {
+func printJSON(out io.Writer, found inspect.Answer) error {
+	for _, row := range found.Rows {
 		if _, err := fmt.Fprintf(out, "%s\n", row); err != nil {
 			return err
 		}
@@ -88,25 +89,25 @@ func printJSON(out io.Writer, found answer) error {
 }
 
 // ago formats a time relative to now.
-func ago(m moment, now time.Time) string {
+func ago(m inspect.Moment, now time.Time) string {
 	switch {
-	case m.isNull():
+	case m.IsNull():
 		return ""
-	case m.text != "":
-		return m.text
+	case m.Text != "":
+		return m.Text
 	}
 	return terminal.Relative(m.Time, now)
 }
 
 // since formats the time from m until now.
-func since(m moment, now time.Time) string {
+func since(m inspect.Moment, now time.Time) string {
 	switch {
-	case m.isNull():
+	case m.IsNull():
 		return ""
-	case m.text != "":
-		return m.text
+	case m.Text != "":
+		return m.Text
 	}
-	return terminal.Duration(max(0, now.Sub(m.Time)))
+	return terminal.Duration(m.Since(now))
 }
 
 // count formats a number of jobs, with a ~ if it is an estimate.
@@ -133,15 +134,15 @@ func (p page) check() error {
 
 // printPage prints the rows of a query that asked for one row more than the page has. If that row is there, it prints how to
 // see the next ones, after the last of this page: to stderr if the list is JSON.
-func printPage[T any](l listing, p page, found answer, columns []column[T], position func(last T) string, out, errOut io.Writer) error {
-	isCut := len(found.rows) > p.limit
+func printPage[T any](l listing, p page, found inspect.Answer, columns []column[T], position func(last T) string, out, errOut io.Writer) error {
+	isCut := len(found.Rows) > p.limit
 	if isCut {
-		found.rows = found.rows[:p.limit]
+		found.Rows = found.Rows[:p.limit]
 	}
 	if err := printList(out, found, l.json, columns); err != nil || !isCut {
 		return err
 	}
-	last, err := decode[T](found.rows[len(found.rows)-1:])
+	last, err := inspect.Decode[T](found.Rows[len(found.Rows)-1:])
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ type whole[T any] struct {
 	rows    string // what the rows are, such as "pauses"
 	query   string
 	columns []column[T]
-	note    func(found answer, notes io.Writer) error // what is said below the table; nil for nothing
+	note    func(found inspect.Answer, notes io.Writer) error // what is said below the table; nil for nothing
 }
 
 func newWholeCommand[T any](getenv func(string) string, stops *stop.Reasons, w whole[T]) *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -124,9 +125,9 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 		if err != nil {
 			return "", err
 		}
-		was, err := decode[struct {
+		was, err := inspect.Decode[struct {
 			WasPaused bool `json:"was_paused"`
-		}](found.rows)
+		}](found.Rows)
 		if err == nil && !was[0].WasPaused {
 			err = fmt.Errorf("%s is not paused; gw-run pauses lists the pauses", t.what())
 		}
@@ -137,14 +138,14 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 
 // pauseRow is a row of list_pauses().
 type pauseRow struct {
-	Task     string `json:"task"`
-	Queue    string `json:"queue"`
-	Limit    string `json:"limit_name"`
-	Lane     string `json:"lane"`
-	Reason   string `json:"reason"`
-	Author   string `json:"author"`
-	PausedAt moment `json:"paused_at"`
-	Until    moment `json:"until"`
+	Task     string         `json:"task"`
+	Queue    string         `json:"queue"`
+	Limit    string         `json:"limit_name"`
+	Lane     string         `json:"lane"`
+	Reason   string         `json:"reason"`
+	Author   string         `json:"author"`
+	PausedAt inspect.Moment `json:"paused_at"`
+	Until    inspect.Moment `json:"until"`
 }
 
 // what returns what is paused.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -18,14 +19,10 @@ const queuesExamples = `  gw-run queues
 
 // queueRow is a row of list_queues().
 type queueRow struct {
-	Queue      string `json:"queue_name"`
-	Ready      int64  `json:"ready"`
-	Scheduled  int64  `json:"scheduled"`
-	Running    int64  `json:"running"`
-	Failed     int64  `json:"failed"`
-	LockedAt   moment `json:"locked_at"`
-	LockedBy   string `json:"locked_by"`
-	IsEstimate bool   `json:"is_estimate"`
+	inspect.Counts
+	Queue    string         `json:"queue_name"`
+	LockedAt inspect.Moment `json:"locked_at"`
+	LockedBy string         `json:"locked_by"`
 }
 
 var queueColumns = []column[queueRow]{

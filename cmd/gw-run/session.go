@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/user"
@@ -11,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
 )
 
@@ -49,59 +49,48 @@ func (s *session) close() {
 	}
 }
 
-// answer is the result of a query.
-type answer struct {
-	rows []json.RawMessage // one object per row, with the column names as keys
-	now  time.Time         // now() of the database
-}
-
 // ask returns the rows of a query, in which S stands for the schema. It reconnects if the connection is closed.
-func (s *session) ask(ctx context.Context, query string, args ...any) (answer, error) {
-	if s.conn.IsClosed() {
-		if err := s.connect(ctx); err != nil {
-			return answer{}, err
-		}
+func (s *session) ask(ctx context.Context, query string, args ...any) (inspect.Answer, error) {
+	if err := s.reconnect(ctx); err != nil {
+		return inspect.Answer{}, err
 	}
 	return s.query(ctx, query, args...)
 }
 
-// query is ask on the connection as it is.
-func (s *session) query(ctx context.Context, query string, args ...any) (answer, error) {
-	var found answer
-	rows, err := s.conn.Query(ctx, s.sql("select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
-	if err != nil {
-		return answer{}, explain(err)
-	}
-	var text string
-	_, err = pgx.ForEachRow(rows, []any{&text, &found.now}, func() error {
-		found.rows = append(found.rows, json.RawMessage(text))
+// reconnect connects again if the connection is closed.
+func (s *session) reconnect(ctx context.Context) error {
+	if !s.conn.IsClosed() {
 		return nil
-	})
+	}
+	return s.connect(ctx)
+}
+
+// query is ask on the connection as it is.
+func (s *session) query(ctx context.Context, query string, args ...any) (inspect.Answer, error) {
+	found, err := inspect.Ask(ctx, s.conn, pgx.Identifier{s.schema}.Sanitize(), query, args...)
 	return found, explain(err)
 }
 
 // act returns the rows of a query that changes something, as ask does, and records who did it, to which jobs and as a step
 // of what: see list_audit().
-func (s *session) act(ctx context.Context, selection, operation, query string, args ...any) (answer, error) {
-	if s.conn.IsClosed() {
-		if err := s.connect(ctx); err != nil {
-			return answer{}, err
-		}
+func (s *session) act(ctx context.Context, selection, operation, query string, args ...any) (inspect.Answer, error) {
+	if err := s.reconnect(ctx); err != nil {
+		return inspect.Answer{}, err
 	}
 	tx, err := s.conn.Begin(ctx)
 	if err != nil {
-		return answer{}, explain(err)
+		return inspect.Answer{}, explain(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
 	_, err = s.query(ctx, `
 		select pg_catalog.set_config('gw.actor', $1::text, true), pg_catalog.set_config('gw.selection', $2::text, true),
 		       pg_catalog.set_config('gw.operation', $3::text, true)`, operator(), selection, operation)
 	if err != nil {
-		return answer{}, err
+		return inspect.Answer{}, err
 	}
 	found, err := s.query(ctx, query, args...)
 	if err != nil {
-		return answer{}, err
+		return inspect.Answer{}, err
 	}
 	return found, explain(tx.Commit(ctx))
 }
@@ -121,15 +110,4 @@ func operator() string {
 // sql returns a statement with the schema in place of S.
 func (s *session) sql(text string) string {
 	return statement.In(pgx.Identifier{s.schema}.Sanitize(), text)
-}
-
-// decode decodes the rows.
-func decode[T any](rows []json.RawMessage) ([]T, error) {
-	values := make([]T, len(rows))
-	for i, row := range rows {
-		if err := json.Unmarshal(row, &values[i]); err != nil {
-			return nil, fmt.Errorf("decode row: %w", err)
-		}
-	}
-	return values, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -36,7 +37,7 @@ func show(ctx context.Context, db *session, c *choice, asJSON bool, out io.Write
 	if err != nil {
 		return nil, fmt.Errorf("show jobs: %w", err)
 	}
-	jobs, err := decode[job](found.rows)
+	jobs, err := inspect.Decode[job](found.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func show(ctx context.Context, db *session, c *choice, asJSON bool, out io.Write
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := describeJob(out, j, found.now); err != nil {
+		if err := describeJob(out, j, found.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +67,7 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 		}
 	}
 	held := ""
-	if !j.LockedAt.isNull() {
+	if !j.LockedAt.IsNull() {
 		held = "by " + j.LockedBy + " since " + at(j.LockedAt, now)
 	}
 	say("id", fmt.Sprint(j.ID))
@@ -75,9 +76,9 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	say("queue", j.Queue)
 	say("key", j.Key)
 	say("priority", fmt.Sprint(j.Priority))
-	say("flags", j.flags())
+	say("flags", j.FlagNames())
 	say("run at", at(j.RunAt, now))
-	say("attempts", j.attempts())
+	say("attempts", j.Tried())
 	say("held", held)
 	say("added", at(j.CreatedAt, now))
 	say("changed", at(j.UpdatedAt, now))
@@ -109,9 +110,9 @@ func indentJSON(payload json.RawMessage) string {
 }
 
 // at formats a time in UTC and relative to now.
-func at(m moment, now time.Time) string {
-	if m.isNull() || m.text != "" {
-		return m.text
+func at(m inspect.Moment, now time.Time) string {
+	if m.IsNull() || m.Text != "" {
+		return m.Text
 	}
 	return m.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + terminal.Relative(m.Time, now) + ")"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
@@ -31,18 +32,11 @@ const statsExamples = `  gw-run stats
 
 // statsRow is the row of queue_stats().
 type statsRow struct {
-	Ready          int64    `json:"ready"`
-	Scheduled      int64    `json:"scheduled"`
-	Running        int64    `json:"running"`
-	Failed         int64    `json:"failed"`
-	IsEstimate     bool     `json:"is_estimate"`
-	OldestReady    *float64 `json:"oldest_ready_seconds"`
-	LongestRunning *float64 `json:"longest_running_seconds"`
-	Workers        int64    `json:"workers"`
-	Added          int64    `json:"added"`
-	Gone           int64    `json:"gone"`
-	AddedRate      *float64 `json:"added_per_second"`
-	GoneRate       *float64 `json:"gone_per_second"`
+	inspect.Stats
+	Added     int64    `json:"added"`
+	Gone      int64    `json:"gone"`
+	AddedRate *float64 `json:"added_per_second"`
+	GoneRate  *float64 `json:"gone_per_second"`
 
 	at time.Time
 }
@@ -105,7 +99,7 @@ func readStats(ctx context.Context, db *session, before *statsRow) (statsRow, er
 	if err != nil {
 		return statsRow{}, fmt.Errorf("read statistics: %w", err)
 	}
-	rows, err := decode[statsRow](found.rows)
+	rows, err := inspect.Decode[statsRow](found.Rows)
 	if err != nil {
 		return statsRow{}, err
 	}
@@ -113,7 +107,7 @@ func readStats(ctx context.Context, db *session, before *statsRow) (statsRow, er
 		return statsRow{}, errors.New("read statistics: the queue has no table of jobs")
 	}
 	now := rows[0]
-	now.at = found.now
+	now.at = found.Now
 	if before == nil || now.Added < before.Added || now.Gone < before.Gone {
 		return now, nil
 	}

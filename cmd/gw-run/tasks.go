@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -21,13 +22,9 @@ const tasksExamples = `  gw-run tasks
 
 // taskRow is a row of list_tasks().
 type taskRow struct {
-	Task       string `json:"task_identifier"`
-	Ready      int64  `json:"ready"`
-	Scheduled  int64  `json:"scheduled"`
-	Running    int64  `json:"running"`
-	Failed     int64  `json:"failed"`
-	Workers    int64  `json:"workers"`
-	IsEstimate bool   `json:"is_estimate"`
+	inspect.Counts
+	Task    string `json:"task_identifier"`
+	Workers int64  `json:"workers"`
 }
 
 var taskColumns = []column[taskRow]{

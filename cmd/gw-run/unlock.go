@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -33,11 +34,11 @@ type unlock struct {
 
 // unlocked is what a worker holds, or held until it was unlocked.
 type unlocked struct {
-	ID         string `json:"worker_id"`
-	Jobs       int64  `json:"jobs"`
-	Queues     int64  `json:"queues"`
-	LastSeenAt moment `json:"last_seen_at"`
-	IsKnown    bool   `json:"is_known"`
+	ID         string         `json:"worker_id"`
+	Jobs       int64          `json:"jobs"`
+	Queues     int64          `json:"queues"`
+	LastSeenAt inspect.Moment `json:"last_seen_at"`
+	IsKnown    bool           `json:"is_known"`
 }
 
 // what describes what the worker holds or held.
@@ -81,7 +82,7 @@ func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err
 	if err != nil {
 		return err
 	}
-	workers, err := decode[unlocked](found.rows)
+	workers, err := inspect.Decode[unlocked](found.Rows)
 	if err != nil {
 		return err
 	}
@@ -115,28 +116,28 @@ const held = `
 	  from S.held_by_workers($1::text[]) as w`
 
 // held returns what each of the workers holds.
-func (u *unlock) held(ctx context.Context, ids []string) (answer, error) {
+func (u *unlock) held(ctx context.Context, ids []string) (inspect.Answer, error) {
 	found, err := u.db.ask(ctx, held+` order by w.worker_id`, ids)
 	if err != nil {
-		return answer{}, fmt.Errorf("look at workers: %w", err)
+		return inspect.Answer{}, fmt.Errorf("look at workers: %w", err)
 	}
 	return found, nil
 }
 
 // free frees what the workers hold and returns what they held.
-func (u *unlock) free(ctx context.Context, ids []string) (answer, error) {
+func (u *unlock) free(ctx context.Context, ids []string) (inspect.Answer, error) {
 	found, err := u.db.act(ctx, "", "", `
 		with held as materialized (`+held+`),
 		     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
 		select h.* from held as h left join freed on true order by h.worker_id`, ids)
 	if err != nil {
-		return answer{}, fmt.Errorf("unlock workers: %w", err)
+		return inspect.Answer{}, fmt.Errorf("unlock workers: %w", err)
 	}
 	return found, nil
 }
 
 // confirm prints what the workers hold and asks for confirmation.
-func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) error {
+func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found inspect.Answer) error {
 	if u.yes {
 		return nil
 	}
@@ -146,8 +147,8 @@ func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) e
 			continue
 		}
 		seen := "is not registered"
-		if !w.LastSeenAt.isNull() {
-			seen = "was last seen " + ago(w.LastSeenAt, found.now)
+		if !w.LastSeenAt.IsNull() {
+			seen = "was last seen " + ago(w.LastSeenAt, found.Now)
 		}
 		fmt.Fprintf(errOut, "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
 	}
@@ -162,11 +163,11 @@ func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found answer) e
 	return err
 }
 
-func (u *unlock) print(out io.Writer, found answer) error {
+func (u *unlock) print(out io.Writer, found inspect.Answer) error {
 	if u.json {
 		return printJSON(out, found)
 	}
-	workers, err := decode[unlocked](found.rows)
+	workers, err := inspect.Decode[unlocked](found.Rows)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -27,12 +28,8 @@ const whyExamples = `  gw-run why 17
 
 // whyRow is a row of why(), with the id of the job.
 type whyRow struct {
-	ID       int64   `json:"id"`
-	Reason   string  `json:"reason"`
-	Detail   string  `json:"detail"`
-	Until    moment  `json:"until"`
-	Blocking []int64 `json:"blocking_job_ids"`
-	Remedy   string  `json:"remedy"`
+	ID int64 `json:"id"`
+	inspect.Why
 }
 
 func newWhyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -51,7 +48,7 @@ func why(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer
 	if err != nil {
 		return nil, fmt.Errorf("ask why: %w", err)
 	}
-	reasons, err := decode[whyRow](found.rows)
+	reasons, err := inspect.Decode[whyRow](found.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +58,7 @@ func why(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer
 	if asJSON {
 		return explained, printJSON(out, found)
 	}
-	_, err = io.WriteString(out, describeReasons(reasons, found.now))
+	_, err = io.WriteString(out, describeReasons(reasons, found.Now))
 	return explained, err
 }
 
@@ -70,7 +67,7 @@ func describeReasons(reasons []whyRow, now time.Time) string {
 	var b strings.Builder
 	for _, r := range reasons {
 		fmt.Fprintf(&b, "%d: %s", r.ID, r.Reason)
-		if !r.Until.isNull() {
+		if !r.Until.IsNull() {
 			fmt.Fprintf(&b, ", until %s", at(r.Until, now))
 		}
 		fmt.Fprintf(&b, "\n  %s\n", terminal.Printable(strings.TrimSpace(r.Detail)))

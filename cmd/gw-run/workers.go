@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -23,18 +24,7 @@ const workersExamples = `  gw-run workers
 
 // workerRow is a row of list_workers().
 type workerRow struct {
-	ID           string   `json:"worker_id"`
-	IsRegistered bool     `json:"is_registered"`
-	Host         string   `json:"host"`
-	PID          int      `json:"pid"`
-	Version      string   `json:"version"`
-	Concurrency  int      `json:"concurrency"`
-	Running      int64    `json:"running"`
-	LongestSince moment   `json:"longest_since"`
-	StartedAt    moment   `json:"started_at"`
-	LastSeenAt   moment   `json:"last_seen_at"`
-	Tasks        []string `json:"tasks"`
-	IsEstimate   bool     `json:"is_estimate"`
+	inspect.Worker
 }
 
 func (w workerRow) running() string {

@@ -8,20 +8,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
 // sample is a row of list_samples.
 type sample struct {
-	At      moment   `json:"at"`
-	Ready   int64    `json:"ready"`
-	Running int64    `json:"running"`
-	Failed  int64    `json:"failed"`
-	Oldest  *float64 `json:"oldest_ready_seconds"`
-	Workers int64    `json:"workers"`
-	Added   *float64 `json:"added_per_second"`
-	Gone    *float64 `json:"gone_per_second"`
+	At      inspect.Moment `json:"at"`
+	Ready   int64          `json:"ready"`
+	Running int64          `json:"running"`
+	Failed  int64          `json:"failed"`
+	Oldest  *float64       `json:"oldest_ready_seconds"`
+	Workers int64          `json:"workers"`
+	Added   *float64       `json:"added_per_second"`
+	Gone    *float64       `json:"gone_per_second"`
 }
 
 // The size of a chart in its own units.

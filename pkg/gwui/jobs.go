@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -28,33 +27,10 @@ var jobStates = []string{"ready", "scheduled", "running", "failed"}
 
 // job is a row of list_jobs, show_jobs or jobs_without_data.
 type job struct {
-	ID          int64           `json:"id"`
-	State       string          `json:"state"`
-	Task        string          `json:"task_identifier"`
-	Queue       string          `json:"queue_name"`
-	Key         string          `json:"key"`
-	Priority    int             `json:"priority"`
-	RunAt       moment          `json:"run_at"`
-	Attempts    int             `json:"attempts"`
-	MaxAttempts int             `json:"max_attempts"`
-	LastError   string          `json:"last_error"`
-	CreatedAt   moment          `json:"created_at"`
-	UpdatedAt   moment          `json:"updated_at"`
-	LockedAt    moment          `json:"locked_at"`
-	LockedBy    string          `json:"locked_by"`
-	Revision    int             `json:"revision"`
-	Flags       map[string]bool `json:"flags"`
-	Payload     string          `json:"payload"`
-	Bytes       int             `json:"payload_bytes"` // of the whole payload
+	inspect.Job
+	Payload string `json:"payload"`
+	Bytes   int    `json:"payload_bytes"` // of the whole payload
 }
-
-// Tried returns the attempts of a job as a person counts them.
-func (j job) Tried() string {
-	return fmt.Sprintf("%d/%d", min(j.Attempts, j.MaxAttempts), j.MaxAttempts)
-}
-
-// FlagNames returns the flags by name.
-func (j job) FlagNames() string { return strings.Join(slices.Sorted(maps.Keys(j.Flags)), ", ") }
 
 // When tells what there is to know about the time of a job in its state.
 func (j job) When(now time.Time) string {
@@ -64,14 +40,14 @@ func (j job) When(now time.Time) string {
 	case "scheduled":
 		return relative(j.RunAt, now)
 	case "running":
-		return "for " + terminal.Duration(j.LockedAt.since(now))
+		return "for " + terminal.Duration(j.LockedAt.Since(now))
 	default:
 		return relative(j.UpdatedAt, now)
 	}
 }
 
 // WhenAt is the time that When tells.
-func (j job) WhenAt() moment {
+func (j job) WhenAt() inspect.Moment {
 	switch j.State {
 	case "running":
 		return j.LockedAt
@@ -204,7 +180,7 @@ type jobData struct {
 
 // event is a time in the life of a job.
 type event struct {
-	At   moment
+	At   inspect.Moment
 	What string
 }
 
@@ -238,19 +214,10 @@ func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return v, nil
 }
 
-// whyRow is a row of why.
-type whyRow struct {
-	Reason   string  `json:"reason"`
-	Detail   string  `json:"detail"`
-	Until    moment  `json:"until"`
-	Blocking []int64 `json:"blocking_job_ids"`
-	Remedy   string  `json:"remedy"`
-}
-
 // why returns why a job does not run. Of one that runs, or has failed, the page tells it already.
-func (c *Console) why(ctx context.Context, id int64) (answer[whyRow], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[whyRow], error) {
-		return read[whyRow](ctx, c.store, `
+func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error) {
+	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[inspect.Why], error) {
+		return read[inspect.Why](ctx, c.store, `
 			select w.*
 			  from S.why($1::bigint) as w
 			 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)

@@ -6,31 +6,18 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/gwsql/gw/internal/inspect"
 )
 
 // limit is a row of list_limits.
-type limit struct {
-	widths
-	Name         string   `json:"name"`
-	Tasks        []string `json:"tasks"`
-	Queues       string   `json:"queues"`
-	By           string   `json:"by"`
-	TotalRunning *int64   `json:"total_running"`
-	Lanes        int64    `json:"lanes"`
-	Running      int64    `json:"running"`
-	IsMoving     bool     `json:"is_moving"`
-}
+type limit struct{ inspect.Limit }
 
-// widths are the numbers that a limit and its lanes have.
-type widths struct {
-	MaxRunning *int64 `json:"max_running"`
-	Rate       *int64 `json:"rate"`
-	Per        string `json:"per"`
-	Burst      *int64 `json:"burst"`
-}
+// Starts tells how many jobs of a lane may start.
+func (l limit) Starts() string { return starts(l.Widths) }
 
-// Starts tells how many jobs may start.
-func (w widths) Starts() string {
+// starts tells how many jobs may start.
+func starts(w inspect.Widths) string {
 	if w.Rate == nil {
 		return ""
 	}
@@ -89,15 +76,10 @@ func (c *Console) limits(ctx context.Context) (answer[limit], error) {
 }
 
 // lane is a row of list_lanes.
-type lane struct {
-	widths
-	Key     *string `json:"lane"`
-	IsTotal bool    `json:"is_total"`
-	Running int64   `json:"running"`
-	JobIDs  []int64 `json:"job_ids"`
-	Reason  string  `json:"reason"`
-	Until   moment  `json:"until"`
-}
+type lane struct{ inspect.Lane }
+
+// Starts tells how many jobs of the lane may start.
+func (l lane) Starts() string { return starts(l.Widths) }
 
 // Name returns the key of the lane, or what stands for all jobs of the limit.
 func (l lane) Name() string {
@@ -105,14 +87,6 @@ func (l lane) Name() string {
 		return "(all)"
 	}
 	return *l.Key
-}
-
-// State tells whether the lane starts jobs, or why not.
-func (l lane) State() string {
-	if l.Reason == "" {
-		return "open"
-	}
-	return l.Reason
 }
 
 // FirstIDs returns some of the jobs that run.

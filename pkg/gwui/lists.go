@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gwsql/gw/internal/inspect"
 )
 
 // namesShown is how many tasks, queues or workers a page lists.
@@ -33,23 +35,9 @@ func listNames[T any](ctx context.Context, c *Console, what, query, after string
 	})
 }
 
-// counts are the jobs of a task or a queue in each state.
-type counts struct {
-	Ready      int64 `json:"ready"`
-	Scheduled  int64 `json:"scheduled"`
-	Running    int64 `json:"running"`
-	Failed     int64 `json:"failed"`
-	IsEstimate bool  `json:"is_estimate"`
-}
-
-// Of returns the jobs in a state.
-func (c counts) Of(state string) int64 {
-	return map[string]int64{"ready": c.Ready, "scheduled": c.Scheduled, "running": c.Running, "failed": c.Failed}[state]
-}
-
 // task is a row of list_tasks.
 type task struct {
-	counts
+	inspect.Counts
 	Task    string `json:"task_identifier"`
 	Workers int64  `json:"workers"`
 }
@@ -92,10 +80,10 @@ func (c *Console) tasks(ctx context.Context, after string) (named[task], error) 
 
 // queue is a row of list_queues.
 type queue struct {
-	counts
-	Queue    string `json:"queue_name"`
-	LockedAt moment `json:"locked_at"`
-	LockedBy string `json:"locked_by"`
+	inspect.Counts
+	Queue    string         `json:"queue_name"`
+	LockedAt inspect.Moment `json:"locked_at"`
+	LockedBy string         `json:"locked_by"`
 }
 
 // Target is what a pause of the queue is of.
@@ -113,20 +101,7 @@ func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 }
 
 // worker is a row of list_workers.
-type worker struct {
-	ID           string   `json:"worker_id"`
-	IsRegistered bool     `json:"is_registered"`
-	Host         string   `json:"host"`
-	PID          int      `json:"pid"`
-	Version      string   `json:"version"`
-	Concurrency  int      `json:"concurrency"`
-	Running      int64    `json:"running"`
-	LongestSince moment   `json:"longest_since"`
-	StartedAt    moment   `json:"started_at"`
-	LastSeenAt   moment   `json:"last_seen_at"`
-	Tasks        []string `json:"tasks"`
-	IsEstimate   bool     `json:"is_estimate"`
-}
+type worker struct{ inspect.Worker }
 
 // silentAfter is how long after its last heartbeat a worker is called silent: the default of the setting dead_after.
 const silentAfter = 30 * time.Second
@@ -136,7 +111,7 @@ func (w worker) State(now time.Time) string {
 	switch {
 	case !w.IsRegistered:
 		return "unregistered"
-	case w.LastSeenAt.since(now) > silentAfter:
+	case w.LastSeenAt.Since(now) > silentAfter:
 		return "silent"
 	default:
 		return "alive"
@@ -182,25 +157,25 @@ func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 // schedule is a row of cron_schedules, with its next runs.
 type schedule struct {
-	Name        string   `json:"identifier"`
-	Task        string   `json:"task_identifier"`
-	Pattern     string   `json:"pattern"`
-	Zone        string   `json:"time_zone"`
-	Paused      bool     `json:"paused"`
-	NextRun     moment   `json:"next_run"`
-	Next        []string `json:"next_runs"` // by the clock of its zone
-	LastRun     moment   `json:"last_run"`
-	LastJob     int64    `json:"last_job_id"`
-	LastOutcome string   `json:"last_outcome"`
+	Name        string         `json:"identifier"`
+	Task        string         `json:"task_identifier"`
+	Pattern     string         `json:"pattern"`
+	Zone        string         `json:"time_zone"`
+	Paused      bool           `json:"paused"`
+	NextRun     inspect.Moment `json:"next_run"`
+	Next        []string       `json:"next_runs"` // by the clock of its zone
+	LastRun     inspect.Moment `json:"last_run"`
+	LastJob     int64          `json:"last_job_id"`
+	LastOutcome string         `json:"last_outcome"`
 }
 
 // recurring is a row of recurring_jobs.
 type recurring struct {
-	Name       string   `json:"identifier"`
-	IsSchedule bool     `json:"is_schedule"`
-	Workers    []string `json:"workers"`
-	KnownSince moment   `json:"known_since"`
-	LastRun    moment   `json:"last_run"`
+	Name       string         `json:"identifier"`
+	IsSchedule bool           `json:"is_schedule"`
+	Workers    []string       `json:"workers"`
+	KnownSince inspect.Moment `json:"known_since"`
+	LastRun    inspect.Moment `json:"last_run"`
 }
 
 func recurringPage(_ context.Context, c *Console, q *request) (*view, error) {
@@ -246,16 +221,16 @@ func (c *Console) schedules(ctx context.Context, withRuns bool) (answer[schedule
 
 // act is a row of list_audit.
 type pastAct struct {
-	ID        int64   `json:"id"`
-	At        moment  `json:"at"`
-	EndedAt   moment  `json:"ended_at"`
-	Act       string  `json:"act"`
-	Jobs      int64   `json:"jobs"`
-	Subject   string  `json:"subject"`
-	IDs       []int64 `json:"job_ids"`
-	Role      string  `json:"role"`
-	Actor     string  `json:"actor"`
-	Selection string  `json:"selection"`
+	ID        int64          `json:"id"`
+	At        inspect.Moment `json:"at"`
+	EndedAt   inspect.Moment `json:"ended_at"`
+	Act       string         `json:"act"`
+	Jobs      int64          `json:"jobs"`
+	Subject   string         `json:"subject"`
+	IDs       []int64        `json:"job_ids"`
+	Role      string         `json:"role"`
+	Actor     string         `json:"actor"`
+	Selection string         `json:"selection"`
 }
 
 // FirstIDs returns some of the jobs.
@@ -290,14 +265,14 @@ func auditPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 // setting is a row of list_settings.
 type setting struct {
-	Name      string   `json:"name"`
-	Value     string   `json:"value"`
-	Default   string   `json:"default_value"`
-	Least     string   `json:"least_value"`
-	Greatest  string   `json:"greatest_value"`
-	Words     []string `json:"words"`
-	Meaning   string   `json:"meaning"`
-	UpdatedAt moment   `json:"updated_at"`
+	Name      string         `json:"name"`
+	Value     string         `json:"value"`
+	Default   string         `json:"default_value"`
+	Least     string         `json:"least_value"`
+	Greatest  string         `json:"greatest_value"`
+	Words     []string       `json:"words"`
+	Meaning   string         `json:"meaning"`
+	UpdatedAt inspect.Moment `json:"updated_at"`
 }
 
 func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {

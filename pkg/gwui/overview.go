@@ -6,20 +6,12 @@ import (
 	"html/template"
 	"time"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
 )
 
 // stats is the row of queue_stats.
-type stats struct {
-	Ready          int64    `json:"ready"`
-	Scheduled      int64    `json:"scheduled"`
-	Running        int64    `json:"running"`
-	Failed         int64    `json:"failed"`
-	IsEstimate     bool     `json:"is_estimate"`
-	OldestReady    *float64 `json:"oldest_ready_seconds"`
-	LongestRunning *float64 `json:"longest_running_seconds"`
-	Workers        int64    `json:"workers"`
-}
+type stats struct{ inspect.Stats }
 
 // Oldest returns for how long the oldest ready job has been due.
 func (s stats) Oldest() time.Duration { return orZero(s.OldestReady) }
@@ -34,24 +26,15 @@ func orZero(s *float64) time.Duration {
 	return seconds.Duration(*s)
 }
 
-// finding is a row of doctor.
-type finding struct {
-	Severity string `json:"severity"`
-	Finding  string `json:"finding"`
-	Subject  string `json:"subject"`
-	Detail   string `json:"detail"`
-	Remedy   string `json:"remedy"`
-}
-
 // errorGroup is a row of error_groups.
 type errorGroup struct {
-	Task    string `json:"task_identifier"`
-	Prefix  string `json:"prefix"`
-	Example string `json:"example"`
-	Jobs    int64  `json:"jobs"`
-	Newest  int64  `json:"newest_id"`
-	Failed  moment `json:"failed_at"`
-	IsCut   bool   `json:"is_cut"`
+	Task    string         `json:"task_identifier"`
+	Prefix  string         `json:"prefix"`
+	Example string         `json:"example"`
+	Jobs    int64          `json:"jobs"`
+	Newest  int64          `json:"newest_id"`
+	Failed  inspect.Moment `json:"failed_at"`
+	IsCut   bool           `json:"is_cut"`
 }
 
 // Query returns the filter that finds the jobs of the group.
@@ -98,9 +81,9 @@ func (c *Console) stats(ctx context.Context) (stats, error) {
 	})
 }
 
-func (c *Console) findings(ctx context.Context) ([]finding, error) {
-	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]finding, error) {
-		found, err := read[finding](ctx, c.store, `select d.* from S.doctor() as d`)
+func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
+	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]inspect.Finding, error) {
+		found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor() as d`)
 		return found.Rows, err
 	})
 }

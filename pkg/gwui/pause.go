@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/gwsql/gw/internal/inspect"
 )
 
 // target is what a pause is of: a task, a queue, a limit or one of its lanes, or everything.
@@ -84,10 +86,10 @@ func (p pauseRow) Target() target { return p.target }
 // pauseRow is a row of list_pauses.
 type pauseRow struct {
 	target
-	Reason   string `json:"reason"`
-	Author   string `json:"author"`
-	PausedAt moment `json:"paused_at"`
-	Until    moment `json:"until"`
+	Reason   string         `json:"reason"`
+	Author   string         `json:"author"`
+	PausedAt inspect.Moment `json:"paused_at"`
+	Until    inspect.Moment `json:"until"`
 }
 
 // pauses are those in force.
@@ -164,22 +166,34 @@ func pauseFields(reason string) []field {
 	}
 }
 
+// target returns what a URL or a form names, if the viewer may act on it by a function.
+func (q *request) target(function string, values url.Values) (target, error) {
+	if err := q.needs(function); err != nil {
+		return target{}, err
+	}
+	return targetOf(values)
+}
+
+// askAbout returns what the query names, the pauses in force, and the question whether to act on it by a function.
+func (c *Console) askAbout(ctx context.Context, q *request, function, verb string) (t target, paused pauses, d question, err error) {
+	if t, err = q.target(function, q.query); err != nil {
+		return t, paused, d, err
+	}
+	paused, err = c.pauses(ctx, q)
+	back := backTo(q.query, "limits")
+	d = question{
+		Title: verb + " " + printable(t.String()), Action: function, Button: verb,
+		Back: template.URL(back), Hidden: t.hidden(back),
+	}
+	return t, paused, d, err
+}
+
 func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
-	if err := q.needs("pause"); err != nil {
-		return nil, err
-	}
-	t, err := targetOf(q.query)
+	t, paused, d, err := c.askAbout(ctx, q, "pause", "Pause")
 	if err != nil {
 		return nil, err
 	}
-	paused, err := c.pauses(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	d := question{
-		Title: "Pause " + printable(t.String()), Text: t.effect(), Action: "pause", Button: "Pause",
-		Back: template.URL(backTo(q.query, "limits")), Hidden: t.hidden(backTo(q.query, "limits")), Fields: pauseFields(""),
-	}
+	d.Text, d.Fields = t.effect(), pauseFields("")
 	if t == (target{}) {
 		d.Warning = "Workers of Graphile Worker for Node.js do not obey a pause of everything."
 	}
@@ -200,10 +214,7 @@ func (t target) hidden(back string) map[string]string {
 }
 
 func pause(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	if err := q.needs("pause"); err != nil {
-		return "", err
-	}
-	t, err := targetOf(form)
+	t, err := q.target("pause", form)
 	if err != nil {
 		return "", err
 	}
@@ -219,22 +230,11 @@ func pause(ctx context.Context, c *Console, q *request, form url.Values) (string
 }
 
 func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
-	if err := q.needs("resume"); err != nil {
-		return nil, err
-	}
-	t, err := targetOf(q.query)
+	t, paused, d, err := c.askAbout(ctx, q, "resume", "Resume")
 	if err != nil {
 		return nil, err
 	}
-	paused, err := c.pauses(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	back := backTo(q.query, "limits")
-	d := question{
-		Title: "Resume " + printable(t.String()), Text: "Jobs that are due start at once.", Action: "resume", Button: "Resume",
-		Back: template.URL(back), Hidden: t.hidden(back),
-	}
+	d.Text = "Jobs that are due start at once."
 	if now := paused.Of(t); now != nil {
 		d.Text = now.Told(paused.Now) + " Jobs that are due start at once."
 	}
@@ -254,10 +254,7 @@ func (p pauseRow) Told(now time.Time) string {
 }
 
 func resume(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	if err := q.needs("resume"); err != nil {
-		return "", err
-	}
-	t, err := targetOf(form)
+	t, err := q.target("resume", form)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/gwsql/gw/internal/inspect"
 )
 
 // once does one thing that is no operation on jobs, in a transaction with its audit.
@@ -59,9 +61,9 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 	}
 	id := q.query.Get("worker")
 	held, err := read[struct {
-		Jobs       int64  `json:"jobs"`
-		Queues     int64  `json:"queues"`
-		LastSeenAt moment `json:"last_seen_at"`
+		Jobs       int64          `json:"jobs"`
+		Queues     int64          `json:"queues"`
+		LastSeenAt inspect.Moment `json:"last_seen_at"`
 	}](ctx, c.store, `select h.* from S.held_by_workers(array[$1::text]) as h`, id)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package gwui
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
 )
 
@@ -58,21 +58,11 @@ func read[T any](ctx context.Context, s *store, query string, args ...any) (foun
 
 // ask returns the rows of a query on a connection.
 func ask[T any](ctx context.Context, s *store, conn *pgx.Conn, query string, args ...any) (answer[T], error) {
-	var found answer[T]
-	sql := statement.In(s.schema, "select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r")
-	rows, err := conn.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
-	if err != nil {
-		return found, err
+	asked, err := inspect.Ask(ctx, conn, s.schema, query, append([]any{pgx.QueryExecModeExec}, args...)...)
+	found := answer[T]{Now: asked.Now}
+	if err == nil {
+		found.Rows, err = inspect.Decode[T](asked.Rows)
 	}
-	var text string
-	_, err = pgx.ForEachRow(rows, []any{&text, &found.Now}, func() error {
-		var row T
-		if err := json.Unmarshal([]byte(text), &row); err != nil {
-			return fmt.Errorf("read what the database answers: %w", err)
-		}
-		found.Rows = append(found.Rows, row)
-		return nil
-	})
 	if found.Now.IsZero() {
 		found.Now = time.Now()
 	}

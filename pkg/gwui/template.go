@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -42,20 +43,20 @@ func parseTemplates() (*template.Template, error) {
 }
 
 // relative tells a time as seen from now.
-func relative(m moment, now time.Time) string {
+func relative(m inspect.Moment, now time.Time) string {
 	switch {
 	case m.IsNull():
 		return "never"
-	case m.text != "":
-		return m.text
+	case m.Text != "":
+		return m.Text
 	}
 	return terminal.Relative(m.Time, now)
 }
 
 // absolute tells a time by the clock.
-func absolute(m moment) string {
-	if m.IsNull() || m.text != "" {
-		return m.text
+func absolute(m inspect.Moment) string {
+	if m.IsNull() || m.Text != "" {
+		return m.Text
 	}
 	return m.UTC().Format("2006-01-02 15:04:05 UTC")
 }

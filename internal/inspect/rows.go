@@ -1,0 +1,132 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Job is what list_jobs, show_jobs and jobs_without_data return of a job, without its payload.
+type Job struct {
+	ID          int64           `json:"id"`
+	State       string          `json:"state"`
+	Task        string          `json:"task_identifier"`
+	Queue       string          `json:"queue_name"`
+	Key         string          `json:"key"`
+	Priority    int             `json:"priority"`
+	RunAt       Moment          `json:"run_at"`
+	Attempts    int             `json:"attempts"`
+	MaxAttempts int             `json:"max_attempts"`
+	LastError   string          `json:"last_error"`
+	CreatedAt   Moment          `json:"created_at"`
+	UpdatedAt   Moment          `json:"updated_at"`
+	LockedAt    Moment          `json:"locked_at"`
+	LockedBy    string          `json:"locked_by"`
+	Revision    int             `json:"revision"`
+	Flags       map[string]bool `json:"flags"`
+}
+
+// Tried returns the attempts of the job as a person counts them, such as 3/25.
+func (j Job) Tried() string {
+	return fmt.Sprintf("%d/%d", min(j.Attempts, j.MaxAttempts), j.MaxAttempts)
+}
+
+// FlagNames returns the flags in the order of their names.
+func (j Job) FlagNames() string { return strings.Join(slices.Sorted(maps.Keys(j.Flags)), ", ") }
+
+// Why is a row of why.
+type Why struct {
+	Reason   string  `json:"reason"`
+	Detail   string  `json:"detail"`
+	Until    Moment  `json:"until"`
+	Blocking []int64 `json:"blocking_job_ids"`
+	Remedy   string  `json:"remedy"`
+}
+
+// Counts are the jobs of a queue, a task or all in each state.
+type Counts struct {
+	Ready      int64 `json:"ready"`
+	Scheduled  int64 `json:"scheduled"`
+	Running    int64 `json:"running"`
+	Failed     int64 `json:"failed"`
+	IsEstimate bool  `json:"is_estimate"`
+}
+
+// Of returns the jobs in a state.
+func (c Counts) Of(state string) int64 {
+	return map[string]int64{"ready": c.Ready, "scheduled": c.Scheduled, "running": c.Running, "failed": c.Failed}[state]
+}
+
+// Stats is the row of queue_stats, without its counters.
+type Stats struct {
+	Counts
+	OldestReady    *float64 `json:"oldest_ready_seconds"`
+	LongestRunning *float64 `json:"longest_running_seconds"`
+	Workers        int64    `json:"workers"`
+}
+
+// Worker is a row of list_workers.
+type Worker struct {
+	ID           string   `json:"worker_id"`
+	IsRegistered bool     `json:"is_registered"`
+	Host         string   `json:"host"`
+	PID          int      `json:"pid"`
+	Version      string   `json:"version"`
+	Concurrency  int      `json:"concurrency"`
+	Running      int64    `json:"running"`
+	LongestSince Moment   `json:"longest_since"`
+	StartedAt    Moment   `json:"started_at"`
+	LastSeenAt   Moment   `json:"last_seen_at"`
+	Tasks        []string `json:"tasks"`
+	IsEstimate   bool     `json:"is_estimate"`
+}
+
+// Finding is a row of doctor.
+type Finding struct {
+	Severity string `json:"severity"`
+	Finding  string `json:"finding"`
+	Subject  string `json:"subject"`
+	Detail   string `json:"detail"`
+	Remedy   string `json:"remedy"`
+}
+
+// Widths are the numbers that a limit and its lanes have.
+type Widths struct {
+	MaxRunning *int64 `json:"max_running"`
+	Rate       *int64 `json:"rate"`
+	Per        string `json:"per"`
+	Burst      *int64 `json:"burst"`
+}
+
+// Limit is a row of list_limits.
+type Limit struct {
+	Widths
+	Name         string   `json:"name"`
+	Tasks        []string `json:"tasks"`
+	Queues       string   `json:"queues"`
+	By           string   `json:"by"`
+	TotalRunning *int64   `json:"total_running"`
+	Lanes        int64    `json:"lanes"`
+	Running      int64    `json:"running"`
+	IsMoving     bool     `json:"is_moving"`
+}
+
+// Lane is a row of list_lanes.
+type Lane struct {
+	Widths
+	Key     *string `json:"lane"`
+	IsTotal bool    `json:"is_total"`
+	Running int64   `json:"running"`
+	JobIDs  []int64 `json:"job_ids"`
+	Reason  string  `json:"reason"`
+	Until   Moment  `json:"until"`
+}
+
+// State is open if the lane starts jobs, or else why it does not.
+func (l Lane) State() string {
+	if l.Reason == "" {
+		return "open"
+	}
+	return l.Reason
+}
