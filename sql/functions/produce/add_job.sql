@@ -54,8 +54,12 @@ begin
       perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
     end if;
 
-    -- After the name lock; see _gw_move_jobs.
+    -- After the name lock; see _gw_move_jobs. The task is created before the lanes, as in add_jobs: two calls that create
+    -- both in different orders would deadlock.
     if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
+      if not exists (select from {{.schema}}._private_tasks as t where t.identifier = add_job.identifier) then
+        perform {{.schema}}._gw_make_names(array[identifier], null);
+      end if;
       queue_id := ({{.schema}}._gw_groups_of(
         array[row(identifier, payload, queue_name, null, null, null, null, flags)::{{.schema}}.job_spec]))[1];
       if queue_id is not null then

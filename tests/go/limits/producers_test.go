@@ -64,3 +64,39 @@ func TestCallsThatCreateLanesInDifferentOrdersDoNotDeadlock(t *testing.T) {
 		})
 	}
 }
+
+// add_job and add_jobs create what is new in the same order, names before lanes. Here add_jobs has created one of its tasks
+// when add_job, of the same task, begins.
+func TestCallsThatCreateATaskAndItsLaneDoNotDeadlock(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, pool, "select graphile_worker.set_limit('narrow', tasks => '{narrow}', max_running => 1)")
+	tx, err := pool.BeginTx(t.Context(), pgx.TxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "select graphile_worker.add_job('other')"); err != nil {
+		t.Fatal(err)
+	}
+
+	var calls errgroup.Group
+	for n, call := range []string{`
+		select count(*)
+		  from graphile_worker.add_jobs(array(
+		         select row(task, null, null, null, null, null, null, null)::graphile_worker.job_spec
+		           from unnest(array['narrow', 'other']) as u (task)))`,
+		"select graphile_worker.add_job('narrow')",
+	} {
+		calls.Go(func() error { _, err := pool.Exec(t.Context(), call); return err })
+		pgtest.Await(t, pool, `
+			select count(*) = $1
+			  from pg_stat_activity as a
+			 where a.datname = current_database() and a.wait_event_type = 'Lock' and a.wait_event = 'transactionid'`, n+1)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := calls.Wait(); err != nil {
+		t.Error(err)
+	}
+}
