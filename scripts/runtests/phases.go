@@ -18,13 +18,12 @@ import (
 var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest))$`)
 
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
-// returns. Workers see a server through these functions alone. With -short some run on each version, and the others where they are
-// most likely to fail: on old servers those of commands and migrations, which have to do without what such a server lacks; on new
-// servers those of what PostgreSQL has changed since, such as roles and the recheck of locked rows.
+// returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on
+// old servers those of commands and migrations, which have to do without what such a server lacks; on new servers those of what
+// PostgreSQL has changed since, such as plans, roles and the recheck of locked rows.
 var (
-	versioned      = regexp.MustCompile(`/(pkg/migrate|tests/go)$`)
-	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|tests/go/(adopt|doctor))$`)
-	versionedOfNew = regexp.MustCompile(`/tests/go/(fuzz|grants|interleave)$`)
+	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|pkg/migrate|tests/go/(adopt|doctor))$`)
+	versionedOfNew = regexp.MustCompile(`/tests/go(/(fuzz|grants|interleave))?$`)
 )
 
 // firstNew is the first version that counts as new.
@@ -61,11 +60,11 @@ func phases(short int, packages []string) []phase {
 		return 1
 	})
 	if short != 0 {
-		others := versionedOfOld
+		versioned := versionedOfOld
 		if short >= firstNew {
-			others = versionedOfNew
+			versioned = versionedOfNew
 		}
-		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) && !others.MatchString(p) })
+		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) })
 		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=2"}, packages...)))
 	}
 	var raced, plain []string
@@ -82,12 +81,12 @@ func phases(short int, packages []string) []phase {
 		goTest("bench", "bench", nil, []string{"-p=1", "./..."}))
 }
 
-// goTest returns a phase of go test. It runs without cgo, like the programs, so that packages are compiled only once, and without
-// vet, which make lint runs.
+// goTest returns a phase of go test. It runs without cgo, like the programs, so that packages are compiled only once, without vet,
+// which make lint runs, and without the data for debuggers, which is most of the time of a link.
 func goTest(name, dir string, env, args []string) phase {
 	return phase{
 		name: name, dir: dir, env: append([]string{"CGO_ENABLED=0"}, env...),
-		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-timeout=" + timeout}, args...),
+		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=" + timeout}, args...),
 		read:    readGo,
 	}
 }

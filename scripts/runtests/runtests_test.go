@@ -167,7 +167,7 @@ func TestEveryPackageIsInOnePhase(t *testing.T) {
 		t.Errorf("run are %v, want %v", run, packages)
 	}
 	packages = []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health", "gw/tests/go/adopt", "gw/tests/go/grants"}
-	for short, want := range map[int]string{12: "-p=2 gw/tests/go gw/tests/go/adopt", 18: "-p=2 gw/tests/go gw/tests/go/grants"} {
+	for short, want := range map[int]string{12: "-p=2 gw/tests/go/adopt", 18: "-p=2 gw/tests/go gw/tests/go/grants"} {
 		_, run, _ := strings.Cut(strings.Join(phases(short, slices.Clone(packages))[1].command, " "), "-short ")
 		if run != want {
 			t.Errorf("-short=%d runs %s, want %s", short, run, want)
