@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the Go code, and the statements in it and in SQL files, without a server.
 set -euo pipefail
+export GOGC=400 # more memory, a fifth less CPU time
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then

@@ -215,7 +215,7 @@ func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
 }
 
 func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
-	const total = 2000
+	const total = 500
 	for _, mode := range []string{"always", "idle"} {
 		t.Run(mode, func(t *testing.T) {
 			q := newQueue(t)

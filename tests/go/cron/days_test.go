@@ -17,15 +17,15 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Workers with the same items tick through several days of a simulated clock. One keeps running, although its connection breaks
+// Workers with the same items tick through the hours of a simulated clock in which the clocks of Berlin change. One keeps running, although its connection breaks
 // repeatedly; others are killed during ticks and restarted; one schedules like Node. At one point all are down for hours.
 func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	start := time.Date(2026, 3, 28, 6, 0, 30, 0, time.UTC) // a day before the clocks change in Berlin
-	down, up := start.Add(20*time.Hour), start.Add(24*time.Hour+20*time.Second)
-	end := start.Add(30 * time.Hour)
+	start := time.Date(2026, 3, 28, 18, 0, 30, 0, time.UTC) // hours before the clocks change in Berlin
+	down, up := start.Add(9*time.Hour), start.Add(13*time.Hour+20*time.Second)
+	end := start.Add(19 * time.Hour)
 	items := []item{
 		newItem("minutely", "* * * * *", "", 12*time.Hour),
 		newItem("unfilled", "* * * * *", "", 0),
@@ -72,10 +72,10 @@ func TestDaysOfTicksScheduleEachMinuteOnce(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		t.Errorf("%s should not have been scheduled", key)
 	}
-	if s.broken < 100 || s.died < 100 {
-		t.Errorf("%d calls were broken and %d workers died; want more than 100 each", s.broken, s.died)
+	if s.broken < 40 || s.died < 40 {
+		t.Errorf("%d calls were broken and %d workers died; want at least 40 each", s.broken, s.died)
 	}
-	if runs < 3000 {
+	if runs < 1500 {
 		t.Errorf("only %d runs", runs)
 	}
 }

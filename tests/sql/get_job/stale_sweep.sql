@@ -13,8 +13,8 @@ update _private_jobs set locked_at = now() - interval '11 minutes';
 select is_empty($$ select id from get_job('next') $$, 'four hours are the default');
 select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$, 'it is not time for another sweep');
 
-update _gw_turns set last_at = now() - interval '59 seconds';
-select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$, 'nor is it after 59 seconds');
+update _gw_turns set last_at = now() - interval '50 seconds';
+select is_empty($$ select id from get_job('next', job_expiry => '10 minutes') $$, 'nor is it after 50 seconds');
 update _gw_turns set last_at = now() - interval '60 seconds';
 update _private_job_queues set locked_at = now() - interval '11 minutes';
 select results_eq(

@@ -16,16 +16,16 @@ select is(stale_sweep(), 1::bigint, 'the first call has its turn and says how ma
 select pg_temp.abandon();
 select is(stale_sweep(), 0::bigint, 'the next one has to wait');
 
-update _gw_turns set last_at = clock_timestamp() - interval '59 seconds';
+update _gw_turns set last_at = clock_timestamp() - interval '50 seconds';
 select is(stale_sweep(), 0::bigint, 'for a minute');
 update _gw_turns set last_at = clock_timestamp() - interval '60 seconds';
 select is(stale_sweep(), 1::bigint, 'and no longer');
 
 select pg_temp.abandon();
-select set_setting('stale_sweep_every', '10 seconds');
-update _gw_turns set last_at = clock_timestamp() - interval '9 seconds';
+select set_setting('stale_sweep_every', '10 minutes');
+update _gw_turns set last_at = clock_timestamp() - interval '9 minutes';
 select is(stale_sweep(), 0::bigint, 'or for what was set');
-update _gw_turns set last_at = clock_timestamp() - interval '10 seconds';
+update _gw_turns set last_at = clock_timestamp() - interval '10 minutes';
 select is(stale_sweep(), 1::bigint, 'and no longer');
 
 select * from finish();
