@@ -122,7 +122,7 @@ func (c *Console) action(act actionFunc) http.HandlerFunc {
 		if err == nil {
 			to, err = act(r.Context(), c, q, r.PostForm)
 		}
-		c.cache.forget()
+		c.forget()
 		if err != nil {
 			c.fail(w, r, q, err)
 			return

@@ -27,15 +27,15 @@ type cache struct {
 // entry is an answer, or one that is being loaded: until ready is closed, its other fields belong to the loader.
 type entry struct {
 	ready chan struct{}
-	until time.Time
+	kept
 	value any
 	err   error
 }
 
 func newCache() *cache { return &cache{entries: make(map[string]*entry)} }
 
-// cached returns the answer under a key, loaded by load unless there is one. Its context is its own: a viewer who leaves does
-// not take the answer from others.
+// cached returns the answer under a key, loaded by load unless there is one. Its context is its own: a viewer who leaves, or a
+// page that does not wait, does not take the answer from others.
 func cached[T any](ctx context.Context, c *cache, key string, load func(context.Context) (T, error)) (T, error) {
 	e, isMine := c.take(key)
 	if isMine {
@@ -50,19 +50,21 @@ func cached[T any](ctx context.Context, c *cache, key string, load func(context.
 			}()
 			began := time.Now()
 			e.value, e.err = load(ctx)
-			fresh := min(max(leastFresh, costFactor*time.Since(began)), mostFresh)
+			e.At = time.Now()
+			e.Cost = e.At.Sub(began)
+			e.Fresh = min(max(leastFresh, costFactor*e.Cost), mostFresh)
 			if e.err != nil && sqlstate.Of(e.err) != queryCanceled {
-				fresh = leastFresh // it may work again at once, as after a restart of the database
+				e.Fresh = leastFresh // it may work again at once, as after a restart of the database
 			}
-			e.until = time.Now().Add(fresh)
 		}()
 	}
 	var none T
 	select {
 	case <-e.ready:
 	case <-ctx.Done():
-		return none, ctx.Err()
+		return none, context.Cause(ctx)
 	}
+	noteAnswer(ctx, e.kept)
 	value, ok := e.value.(T)
 	if e.err != nil || !ok {
 		return none, e.err
@@ -95,7 +97,7 @@ func (c *cache) take(key string) (e *entry, isMine bool) {
 func (e *entry) isStale() bool {
 	select {
 	case <-e.ready:
-		return time.Now().After(e.until)
+		return time.Since(e.At) > e.Fresh
 	default:
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -26,6 +27,7 @@ type Console struct {
 	handler    http.Handler
 	ctx        context.Context // ends with Close
 	close      context.CancelFunc
+	patience   time.Duration // of a page with its panels
 }
 
 // New returns the console of a queue. The pool needs no more than four connections for it; the caller closes the pool, after
@@ -40,12 +42,18 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make console: %w", err)
 	}
-	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates}
+	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates, patience: patience}
 	c.ctx, c.close = context.WithCancel(context.Background())
 	c.operations = newOperations()
 	c.live = newLive(c)
 	c.handler = c.guard(c.routes())
 	return c, nil
+}
+
+// forget drops all that was read: something has been changed.
+func (c *Console) forget() {
+	c.cache.forget()
+	c.live.forget()
 }
 
 // Close ends the streams of open pages, and operations between two of their steps.

@@ -116,7 +116,9 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 			Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
 			IsOpen: f.Queue+f.Key+f.Error+f.Older+f.Newer != "",
 		}
-		if tasks, err := c.tasks(ctx, ""); q.may["list_tasks"] && err == nil {
+		soon, cancel := context.WithTimeout(ctx, c.patience) // the form does without the names
+		defer cancel()
+		if tasks, err := c.tasks(soon, ""); q.may["list_tasks"] && err == nil {
 			for _, t := range tasks.Rows {
 				d.Tasks = append(d.Tasks, t.Task)
 			}

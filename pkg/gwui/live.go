@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,16 +27,19 @@ type live struct {
 	mu      sync.Mutex
 	pollers map[string]*poller
 	open    int
+	acted   chan struct{} // closed when something has been changed
 }
 
 // poller looks at one page again and again, as long as somebody views it.
 type poller struct {
 	viewers map[chan struct{}]bool // woken after each look
-	current []fragment
+	current map[string]fragment    // by the id of the panel
 	end     context.CancelFunc
 }
 
-func newLive(c *Console) *live { return &live{console: c, pollers: make(map[string]*poller)} }
+func newLive(c *Console) *live {
+	return &live{console: c, pollers: make(map[string]*poller), acted: make(chan struct{})}
+}
 
 // livePages are the pages that have streams, by their paths.
 func livePage(path string) (find pageFunc, id string, ok bool) {
@@ -102,15 +106,21 @@ func (c *Console) serveLive(w http.ResponseWriter, r *http.Request) {
 type stream struct {
 	writer  http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string]string
+	sent    map[string]string // marks
+}
+
+// shown is a panel in an event.
+type shown struct {
+	HTML template.HTML `json:"html"`
+	Mark string        `json:"mark"`
 }
 
 // send sends the fragments that have changed, or an empty comment, which tells whether the viewer is still there.
-func (s *stream) send(current []fragment) error {
-	changed := make(map[string]string)
-	for _, f := range current {
-		if html := string(f.HTML); s.sent[f.ID] != html {
-			changed[f.ID], s.sent[f.ID] = html, html
+func (s *stream) send(current map[string]fragment) error {
+	changed := make(map[string]shown)
+	for id, f := range current {
+		if mark := f.Mark(); s.sent[id] != mark {
+			changed[id], s.sent[id] = shown{f.HTML, mark}, mark
 		}
 	}
 	if len(changed) == 0 {
@@ -145,13 +155,13 @@ func (l *live) join(q *request, v *view) (chan struct{}, *poller, error) {
 	p := l.pollers[key]
 	if p == nil {
 		ctx, end := context.WithCancel(l.console.ctx)
-		p = &poller{viewers: make(map[chan struct{}]bool), end: end}
+		p = &poller{viewers: make(map[chan struct{}]bool), current: make(map[string]fragment), end: end}
 		l.pollers[key] = p
-		go l.poll(ctx, p, q, v)
+		l.poll(ctx, p, q, v)
 	}
 	woken := make(chan struct{}, 1)
 	p.viewers[woken] = true
-	if p.current != nil {
+	if len(p.current) > 0 {
 		woken <- struct{}{}
 	}
 	return woken, p, nil
@@ -171,14 +181,13 @@ func (l *live) leave(q *request, p *poller, woken chan struct{}) {
 	}
 }
 
-func (l *live) look(p *poller) []fragment {
+func (l *live) look(p *poller) map[string]fragment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return p.current
+	return maps.Clone(p.current)
 }
 
-// poll looks at a page until its last viewer has left. All open pages together cost about a hundredth of a core: the longer a
-// panel took, the more panels a page has, and the more pages are open, the later it is looked at again.
+// poll looks at a page until its last viewer has left, at each panel for itself, so that none waits for a slow one.
 func (l *live) poll(ctx context.Context, p *poller, q *request, v *view) {
 	var moving []panel
 	for _, panel := range v.panels {
@@ -186,27 +195,25 @@ func (l *live) poll(ctx context.Context, p *poller, q *request, v *view) {
 			moving = append(moving, panel)
 		}
 	}
-	due := make([]time.Time, len(moving))
-	current := make([]fragment, len(moving))
+	for _, panel := range moving {
+		go l.follow(ctx, p, q, panel, len(moving))
+	}
+}
+
+// follow looks at a panel of a page at once, and again and again. All open pages together cost about a hundredth of a core: the
+// longer a panel took, the more panels a page has, and the more pages are open, the later it is looked at again, unless something
+// has been changed here.
+func (l *live) follow(ctx context.Context, p *poller, q *request, one panel, panels int) {
 	for {
+		acted := l.nextAct()
+		f := l.console.render(ctx, q, one)
+		l.tell(p, acted, f)
+		wait := openFactor * f.cost * time.Duration(panels*l.pages())
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(leastInterval):
-		}
-		looked := false
-		for i := range moving {
-			began := time.Now()
-			if began.Before(due[i]) {
-				continue
-			}
-			current[i] = l.console.render(ctx, q, moving[i:i+1])[0]
-			looked = true
-			ended := time.Now()
-			due[i] = ended.Add(min(openFactor*ended.Sub(began)*time.Duration(len(moving)*l.pages()), mostInterval))
-		}
-		if looked {
-			l.tell(p, slices.Clone(current))
+		case <-acted:
+		case <-time.After(min(max(wait, leastInterval), mostInterval)):
 		}
 	}
 }
@@ -218,11 +225,32 @@ func (l *live) pages() int {
 	return max(1, len(l.pollers))
 }
 
-// tell wakes the viewers of a page.
-func (l *live) tell(p *poller, current []fragment) {
+// nextAct returns what is closed when something is changed.
+func (l *live) nextAct() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.current = current
+	return l.acted
+}
+
+// forget makes all open pages look anew: something has been changed.
+func (l *live) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.acted)
+	l.acted = make(chan struct{})
+	for _, p := range l.pollers {
+		clear(p.current)
+	}
+}
+
+// tell wakes the viewers of a page, unless something has been changed since the look began.
+func (l *live) tell(p *poller, acted <-chan struct{}, f fragment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.acted != acted {
+		return
+	}
+	p.current[f.ID] = f
 	for woken := range p.viewers {
 		select {
 		case woken <- struct{}{}:

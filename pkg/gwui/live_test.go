@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -40,9 +42,13 @@ func (s *site) stream(ctx context.Context, path string) <-chan map[string]string
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				var panels map[string]string
-				if json.Unmarshal([]byte(data), &panels) != nil {
+				var shown map[string]struct{ HTML string }
+				if json.Unmarshal([]byte(data), &shown) != nil {
 					return
+				}
+				panels := make(map[string]string)
+				for id, panel := range shown {
+					panels[id] = panel.HTML
 				}
 				select {
 				case events <- panels:
@@ -59,14 +65,78 @@ func TestAnOpenPageIsUpdated(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
 	events := s.stream(t.Context(), "jobs?task=mail")
-	if first := <-events; !strings.Contains(first["jobs"], "No job matches") {
-		t.Fatalf("the first event is %v", first)
-	}
+	await(t, events, "jobs", "No job matches")
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail')`)
-	next := <-events
-	if !strings.Contains(next["jobs"], "jobs/1") || len(next) != 1 {
+	if next := await(t, events, "jobs", "jobs/1"); len(next) != 1 {
 		t.Errorf("the next event is %v, want the panel that has changed", next)
 	}
+}
+
+// await returns the first event in which a panel has a text.
+func await(t *testing.T, events <-chan map[string]string, panel, text string) map[string]string {
+	t.Helper()
+	for panels := range events {
+		if strings.Contains(panels[panel], text) {
+			return panels
+		}
+	}
+	t.Fatalf("the stream ends before the panel %s has %q", panel, text)
+	return nil
+}
+
+// A panel that is slow is on its way until it is read. Here it is read when the test lets it be, however slow the machine is.
+func TestAPageIsShownBeforeASlowPanelIsRead(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.fill()
+	pgtest.Exec(t, s.pool, `
+		create table gate (is_open boolean);
+		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 5000)
+		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
+		  language plpgsql as $$
+		begin
+		  while not exists (select from public.gate) loop perform pg_sleep(0.05); end loop;
+		  return query select 'mail'::text, 'slow'::text, 'slow, but there'::text, 1::bigint, 1::bigint, now(), false;
+		end $$`)
+	const late, reload = "appears here when it is there", `<noscript><meta http-equiv="refresh"`
+	s.console.SetPatience(50 * time.Millisecond)
+	for {
+		p := s.get("")
+		p.want(t, http.StatusOK, late, reload)
+		if strings.Contains(p.body, "oldest due for") && strings.Count(p.body, late) == 1 {
+			break // the others are there: it is only this one that the page does not wait for
+		}
+	}
+	events := s.stream(t.Context(), "")
+	pgtest.Exec(t, s.pool, `insert into gate values (true)`)
+	await(t, events, "errors", "slow, but there")
+	for p := s.get(""); ; p = s.get("") {
+		p.want(t, http.StatusOK, "slow, but there")
+		if strings.Contains(p.body, late) != strings.Contains(p.body, reload) {
+			t.Fatal("a page is loaded again if a panel is late, and only then")
+		}
+		if !strings.Contains(p.body, late) {
+			break
+		}
+	}
+}
+
+// What an operator has done here is on open pages at once, not when their panels are looked at next.
+func TestAnActUpdatesOpenPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.fill()
+	pgtest.Exec(t, s.pool, `
+		create or replace function graphile_worker.list_settings()
+		  returns table (name text, value text, default_value text, least_value text, greatest_value text, words text[], meaning text, updated_at timestamptz)
+		  language sql as $$ select 'beat_every', s.value, '5 seconds', '', '', null::text[], '', now()
+		                       from graphile_worker.setting('beat_every') as s (value) where pg_sleep(0.6) is not null $$`)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	defer cancel()
+	events := s.stream(ctx, "settings") // which takes so long that the page is looked at once a minute
+	await(t, events, "settings", "beat_every")
+	s.post("settings/set", url.Values{"name": {"beat_every"}, "value": {"7 seconds"}}).want(t, http.StatusSeeOther)
+	await(t, events, "settings", "<td class=\"changed\">7 seconds")
 }
 
 // counter counts the statements that have a text.

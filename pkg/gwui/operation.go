@@ -105,7 +105,7 @@ func (s *operations) start(c *Console, o *operation, may rights) {
 			o.progress.Problem = c.explain(err, "")
 		}
 		o.mu.Unlock()
-		c.cache.forget()
+		c.forget()
 		close(o.ended)
 	})
 }

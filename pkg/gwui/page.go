@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -56,11 +58,26 @@ type panel struct {
 
 // fragment is a panel as it is shown.
 type fragment struct {
-	ID    string
-	Title string
-	HTML  template.HTML
-	Still bool
+	ID     string
+	Title  string
+	HTML   template.HTML
+	Still  bool
+	IsLate bool // the page did not wait for it
+	cost   time.Duration
 }
+
+// Mark tells apart what a panel shows: the browser does not swap what it has.
+func (f fragment) Mark() string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(f.HTML))
+	return strconv.FormatUint(sum.Sum64(), 36)
+}
+
+// patience is how long a page waits for its panels, those excepted that are not updated later.
+const patience = 250 * time.Millisecond
+
+// errLate is the error of a panel that the page does not wait for.
+var errLate = errors.New("not read yet")
 
 // pageFunc returns a page. An error is that of a request that asks for nothing there is.
 type pageFunc func(ctx context.Context, c *Console, q *request) (*view, error)
@@ -166,7 +183,7 @@ func (c *Console) page(find pageFunc) http.HandlerFunc {
 // show writes a page.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *view) {
 	var b bytes.Buffer
-	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.render(r.Context(), q, v.panels)))
+	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.renderSoon(r.Context(), q, v.panels)))
 	if err != nil {
 		c.cfg.Logger.Error("console page cannot be written", "path", r.URL.Path, "error", err)
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
@@ -195,6 +212,7 @@ func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 		Reload: v.Reload, ReadOnly: !q.acts,
 	}
 	for _, f := range fragments {
+		d.Reload = d.Reload || f.IsLate
 		if !f.Still {
 			d.Live = d.Root + "live" + q.path + "?" + q.query.Encode()
 		}
@@ -207,13 +225,20 @@ func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	return d
 }
 
-// render reads all panels at once, and returns them as they are shown. One that fails says so, and the others stand.
-func (c *Console) render(ctx context.Context, q *request, panels []panel) []fragment {
+// renderSoon reads all panels at once, and returns them as they are shown. One that fails says so, and one that is late says
+// that it follows; the others stand.
+func (c *Console) renderSoon(ctx context.Context, q *request, panels []panel) []fragment {
+	soon, cancel := context.WithTimeoutCause(ctx, c.patience, errLate)
+	defer cancel()
 	fragments := make([]fragment, len(panels))
 	var all sync.WaitGroup
 	for i, p := range panels {
 		all.Go(func() {
-			fragments[i] = fragment{ID: p.id, Title: p.title, Still: p.still, HTML: c.renderPanel(ctx, q, p)}
+			if p.still {
+				fragments[i] = c.render(ctx, q, p)
+			} else {
+				fragments[i] = c.render(soon, q, p)
+			}
 		})
 	}
 	all.Wait()
@@ -227,21 +252,34 @@ type panelData struct {
 	D    any
 }
 
-func (c *Console) renderPanel(ctx context.Context, q *request, p panel) template.HTML {
+// render reads a panel, and returns it as it is shown.
+func (c *Console) render(ctx context.Context, q *request, p panel) fragment {
+	f := fragment{ID: p.id, Title: p.title, Still: p.still}
 	data, name := panelData{Root: root(q.path), Q: q}, p.body
+	ctx, read := withReading(ctx)
 	loaded, err := p.load(ctx)
-	if data.D = loaded; err != nil {
+	data.D = loaded
+	switch {
+	case errors.Is(err, errLate):
+		f.IsLate, name = true, "late"
+	case err != nil:
 		data.D, name = c.explain(err, p.note), "failed"
 		if ctx.Err() == nil {
 			c.cfg.Logger.Debug("console panel failed", "path", q.path, "panel", p.id, "error", err)
 		}
 	}
 	var b bytes.Buffer
-	if err := c.templates.ExecuteTemplate(&b, name, data); err != nil {
-		c.cfg.Logger.Error("console panel cannot be written", "path", q.path, "panel", p.id, "error", err)
-		return "This part of the page cannot be shown."
+	err = c.templates.ExecuteTemplate(&b, name, data)
+	if kept := read.kept(); err == nil && !p.still && kept.Fresh >= tellFresh {
+		err = c.templates.ExecuteTemplate(&b, "kept", kept)
 	}
-	return template.HTML(b.String())
+	if err != nil {
+		c.cfg.Logger.Error("console panel cannot be written", "path", q.path, "panel", p.id, "error", err)
+		b.Reset()
+		b.WriteString("This part of the page cannot be shown.")
+	}
+	f.HTML, f.cost = template.HTML(b.String()), read.kept().Cost
+	return f
 }
 
 // problem is why a panel or a page shows nothing.

@@ -46,6 +46,7 @@ func serve(t *testing.T, owner, pool *pgxpool.Pool, cfg gwui.Config) *site {
 		t.Fatal(err)
 	}
 	console.SetReadTimeout(time.Minute)
+	console.SetPatience(time.Minute)
 	server := httptest.NewServer(console)
 	t.Cleanup(server.Close)
 	t.Cleanup(console.Close)

@@ -26,6 +26,7 @@ func parseTemplates() (*template.Template, error) {
 	functions := template.FuncMap{
 		"ago":       relative,
 		"at":        absolute,
+		"clock":     clock,
 		"lasting":   terminal.Duration,
 		"count":     count,
 		"thousands": thousands,
@@ -58,8 +59,11 @@ func absolute(m inspect.Moment) string {
 	if m.IsNull() || m.Text != "" {
 		return m.Text
 	}
-	return m.UTC().Format("2006-01-02 15:04:05 UTC")
+	return clock(m.Time)
 }
+
+// clock tells a time in UTC.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // count tells a number of jobs, with a sign if it is an estimate.
 func count(jobs int64, isEstimate bool) string {

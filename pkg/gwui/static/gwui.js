@@ -12,7 +12,7 @@ const memory = {
 
 // --- Updates ---
 
-const pending = new Map() // the newest HTML of panels that must not be swapped now
+const pending = new Map() // the newest state of panels that must not be swapped now
 let stream, paused = false
 
 // isBusy tells whether somebody is at work in a panel: swapping it would take that away.
@@ -25,13 +25,14 @@ function isBusy(panel) {
 
 function swap() {
   if (paused) return
-  for (const [id, html] of pending) {
+  for (const [id, { html, mark }] of pending) {
     const panel = $(id)
     const target = panel?.querySelector(':scope > .body')
-    if (!target) { pending.delete(id); continue }
+    if (!target || panel.dataset.mark === mark) { pending.delete(id); continue }
     if (isBusy(panel)) continue
     const open = [...target.querySelectorAll('details')].map((d) => d.open)
     target.innerHTML = policy ? policy.createHTML(html) : html
+    panel.dataset.mark = mark
     target.querySelectorAll('details').forEach((d, i) => { if (open[i]) d.open = true })
     pending.delete(id)
     enhance(target)
@@ -48,7 +49,7 @@ function connect() {
   if (stream || paused || document.hidden || !body.dataset.stream || !globalThis.EventSource) return
   stream = new EventSource(body.dataset.stream)
   stream.addEventListener('panels', (event) => {
-    for (const [id, html] of Object.entries(JSON.parse(event.data))) pending.set(id, html)
+    for (const [id, shown] of Object.entries(JSON.parse(event.data))) pending.set(id, shown)
     swap()
   })
   stream.addEventListener('error', () => {
