@@ -156,9 +156,9 @@ type confirmation struct {
 }
 
 const (
-	stepJobs    = 1000    // jobs that are changed at once, and more than which are confirmed by their number
-	mostCounted = 10_000  // jobs that a confirmation counts
-	countRead   = 200_000 // jobs that it reads for that
+	stepJobs    = 1000     // jobs that are changed at once, and more than which are confirmed by their number
+	mostCounted = 10_000   // jobs that a confirmation counts
+	countRead   = mostRead // jobs that it reads for that
 )
 
 // selected returns the ids that a form or URL names, and whether it names all that match instead.

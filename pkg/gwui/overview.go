@@ -81,9 +81,13 @@ func (c *Console) stats(ctx context.Context) (stats, error) {
 	})
 }
 
+// doctorPages is how many pages of a table each finding may read for the overview, which asks again and again. All of the jobs
+// are in them up to about 150 000.
+const doctorPages = 3000
+
 func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
 	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]inspect.Finding, error) {
-		found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor() as d`)
+		found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor($1::bigint) as d`, doctorPages)
 		return found.Rows, err
 	})
 }

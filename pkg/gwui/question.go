@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/gwsql/gw/internal/inspect"
 )
 
 // once does one thing that is no operation on jobs, in a transaction with its audit.
@@ -60,11 +58,8 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	id := q.query.Get("worker")
-	held, err := read[struct {
-		Jobs       int64          `json:"jobs"`
-		Queues     int64          `json:"queues"`
-		LastSeenAt inspect.Moment `json:"last_seen_at"`
-	}](ctx, c.store, `select h.* from S.held_by_workers(array[$1::text]) as h`, id)
+	held, err := read[worker](ctx, c.store, `
+		select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +69,16 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 	}
 	if len(held.Rows) == 1 {
 		h := held.Rows[0]
-		seen := "It is not registered."
+		seen, about := "It is not registered.", ""
 		if !h.LastSeenAt.IsNull() {
 			seen = "It was last seen " + relative(h.LastSeenAt, held.Now) + "."
 		}
-		d.Text = fmt.Sprintf("The worker %s holds %s and %s. %s", printable(id), plural(h.Jobs, "job"), plural(h.Queues, "queue"), seen)
+		if h.IsEstimate {
+			about = "about "
+		}
+		d.Text = fmt.Sprintf("The worker %s holds %s%s, and perhaps named queues. %s", printable(id), about, plural(h.Running, "job"), seen)
+	} else {
+		d.Text = fmt.Sprintf("The worker %s is not known. Jobs and queues that it holds are freed.", printable(id))
 	}
 	return d.page("workers"), nil
 }

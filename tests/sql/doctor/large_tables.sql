@@ -1,6 +1,6 @@
 -- doctor() reads a sample of a table with more pages than its limit, and reports that.
 begin;
-select plan(10);
+select plan(13);
 set local search_path = graphile_worker, public;
 
 insert into _private_jobs (task_id, job_queue_id, attempts, max_attempts)
@@ -22,6 +22,13 @@ select results_eq(
   $$ select severity, finding, subject from _gw_find_unseen_rows(pg_temp.pages() / 2) $$,
   $$ values ('info', 'large table', 'table _private_jobs') $$,
   'or that it was not');
+select results_eq(
+  $$ select finding from doctor(pg_temp.pages() / 2) where finding in ('large table', 'orphaned queue', 'failed jobs') $$,
+  array['failed jobs', 'large table'], 'doctor() reads as much as it is told to');
+select results_eq(
+  $$ select finding from doctor() where finding in ('large table', 'orphaned queue', 'failed jobs') $$,
+  array['orphaned queue', 'failed jobs'], 'and much by default');
+select throws_ok($$ select doctor(-1) $$, 'GWILM');
 select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$, 'who sees all jobs knows an orphaned queue');
 select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$, 'who does not, does not');
 

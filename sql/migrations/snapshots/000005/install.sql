@@ -2,8 +2,10 @@
 
 -- Gone, or made anew with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
+select {{.schema}}._gw_drop('function _gw_findings()');
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
 select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],json,timestamp with time zone,timestamp with time zone,integer)');
+select {{.schema}}._gw_drop('function doctor()');
 
 {{ template "fleet/settings.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
