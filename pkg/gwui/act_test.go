@@ -104,5 +104,6 @@ func TestWhatAFormLacksIsSaid(t *testing.T) {
 	p := s.post("jobs/1/act", url.Values{"act": {"reschedule"}, "in": {"soon"}, "back": {"jobs/1"}})
 	p.want(t, http.StatusSeeOther)
 	s.get(strings.TrimPrefix(p.header.Get("Location"), "../../")).want(t, http.StatusOK, "invalid input syntax for type interval")
-	s.post("recurring/act", url.Values{"act": {"run"}}).want(t, http.StatusNotFound)
+	s.post("recurring/act", url.Values{"act": {"drop"}}).want(t, http.StatusNotFound)
+	s.post("recurring/act", url.Values{"act": {"run"}, "name": {"none"}}).want(t, http.StatusNotFound, "There is no schedule none.")
 }

@@ -62,7 +62,11 @@ func cached[T any](ctx context.Context, c *cache, key string, load func(context.
 	select {
 	case <-e.ready:
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		select {
+		case <-e.ready: // what is there is taken
+		default:
+			return none, context.Cause(ctx)
+		}
 	}
 	noteAnswer(ctx, e.kept)
 	value, ok := e.value.(T)

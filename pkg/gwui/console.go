@@ -20,7 +20,7 @@ type Console struct {
 	cfg        Config
 	store      *store
 	cache      *cache
-	rights     atomic.Pointer[rights] // that were read last
+	rights     atomic.Pointer[knownRights]
 	templates  *template.Template
 	operations *operations
 	live       *live

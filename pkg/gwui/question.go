@@ -9,13 +9,20 @@ import (
 	"strings"
 )
 
-// once does one thing that is no operation on jobs, in a transaction with its audit.
-func (c *Console) once(ctx context.Context, q *request, sql string, args ...any) error {
+// once does one thing that is no operation on jobs, in a transaction with its audit, and returns what the statement returns.
+func once[T any](ctx context.Context, c *Console, q *request, sql string, args ...any) (done answer[T], err error) {
 	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4, settings: c.audit(q.viewer.Name, "", "")}
-	return c.store.in(ctx, t, func(conn *conn) error {
-		_, err := ask[struct{}](ctx, c.store, conn, sql, args...)
+	err = c.store.in(ctx, t, func(conn *conn) error {
+		done, err = ask[T](ctx, c.store, conn, sql, args...)
 		return err
 	})
+	return done, err
+}
+
+// once does what [once] does, for a statement whose rows say nothing.
+func (c *Console) once(ctx context.Context, q *request, sql string, args ...any) error {
+	_, err := once[struct{}](ctx, c, q, sql, args...)
+	return err
 }
 
 // audit returns the settings by which the database knows who acts.
@@ -117,42 +124,4 @@ func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (s
 	err := c.once(ctx, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
 		form.Get("name"), orNull(strings.TrimSpace(form.Get("value"))))
 	return "settings", err
-}
-
-// recurringActs are what can be done to schedules, with the functions for it.
-var recurringActs = map[string]string{"pause": "cron_pause", "resume": "cron_resume"}
-
-func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) {
-	act, name := q.query.Get("act"), q.query.Get("name")
-	function, ok := recurringActs[act]
-	if !ok {
-		return nil, errNoPage
-	}
-	if err := q.needs(function); err != nil {
-		return nil, err
-	}
-	d := question{
-		Title: "Pause a schedule", Text: fmt.Sprintf("The recurring job %s adds no jobs until it is resumed.", printable(name)),
-		Action: "act", Button: "Pause", Back: "recurring", Hidden: map[string]string{"act": act, "name": name},
-	}
-	if act == "resume" {
-		d.Title, d.Button = "Resume a schedule", "Resume"
-		d.Text = fmt.Sprintf("The recurring job %s adds jobs again. Runs that it has missed are not made up for.", printable(name))
-	}
-	return d.page("recurring"), nil
-}
-
-func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	function, ok := recurringActs[form.Get("act")]
-	if !ok {
-		return "", errNoPage
-	}
-	if err := q.needs(function); err != nil {
-		return "", err
-	}
-	call := map[string]string{
-		"cron_pause":  `select p.did from S.cron_pause($1::text) as p (did)`,
-		"cron_resume": `select p.did from S.cron_resume($1::text) as p (did)`,
-	}[function]
-	return "recurring", c.once(ctx, q, call, form.Get("name"))
 }

@@ -2,19 +2,39 @@ package gwui
 
 import (
 	"context"
+	"time"
 )
 
 // rights are the functions and views of the queue that the pool's role may use.
 type rights map[string]bool
 
+// rightsFresh is for how long rights that were read serve. The database refuses what a role may not, whatever a page offers.
+const rightsFresh = 10 * time.Second
+
+// knownRights are rights, and when they were read.
+type knownRights struct {
+	may rights
+	at  time.Time
+}
+
 // readRights returns them, or those that were read last while the database does not answer in time: then each panel says so
 // for itself. A function that an older schema does not have is one that nobody may call.
 func (c *Console) readRights(ctx context.Context) (rights, error) {
+	known := c.rights.Load()
+	if known != nil {
+		if time.Since(known.at) < rightsFresh {
+			return known.may, nil
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.patience, errLate)
+		defer cancel()
+	}
 	may, err := c.askRights(ctx)
-	if err == nil {
-		c.rights.Store(&may)
-	} else if known := c.rights.Load(); known != nil {
-		return *known, nil
+	switch {
+	case err == nil && len(may) > 0:
+		c.rights.Store(&knownRights{may, time.Now()})
+	case err != nil && known != nil:
+		return known.may, nil
 	}
 	return may, err
 }

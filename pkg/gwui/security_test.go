@@ -131,10 +131,16 @@ func TestAnAdminActs(t *testing.T) {
 	s := serve(t, owner, poolAs(t, owner, "admin"), gwui.Config{Schema: "graphile_worker_api"})
 	s.fill()
 	for _, path := range everyPage {
-		if !strings.HasPrefix(path, "recurring/") {
-			if p := s.get(path); p.status != http.StatusOK || strings.Contains(p.body, `class="problem"`) {
-				t.Errorf("%s answers %d %s", path, p.status, p.body)
-			}
+		if p := s.get(path); p.status != http.StatusOK || strings.Contains(p.body, `class="problem"`) {
+			t.Errorf("%s answers %d %s", path, p.status, p.body)
+		}
+	}
+	s.get("recurring").want(t, http.StatusOK, "Run now…", "Pause…", "Next 5")
+	for _, act := range []string{"pause", "resume", "run"} {
+		p := s.post("recurring/act", url.Values{"act": {act}, "name": {"nightly"}})
+		p.want(t, http.StatusSeeOther)
+		if to := p.header.Get("Location"); (act == "run") != strings.HasPrefix(to, "../jobs/") {
+			t.Errorf("%s leads to %q", act, to)
 		}
 	}
 	s.post("jobs/3/act", url.Values{"act": {"retry"}, "back": {"jobs/3"}}).want(t, http.StatusSeeOther)
@@ -142,8 +148,8 @@ func TestAnAdminActs(t *testing.T) {
 	s.post("settings/set", url.Values{"name": {"notify"}, "value": {"sometimes"}}).want(t, http.StatusBadRequest, "must be one of")
 	s.post("workers/unlock", url.Values{"worker": {"w"}}).want(t, http.StatusSeeOther)
 	got := pgtest.Value[string](t, owner, `
-		select string_agg(concat_ws(' ', act, jobs, subject), '; ' order by id desc) from graphile_worker.list_audit(max_rows => 3)`)
-	if want := "unlock 1 w; set 0 notify = idle; retry 1"; got != want {
+		select string_agg(concat_ws(' ', act, jobs, subject), '; ' order by id desc) from graphile_worker.list_audit(max_rows => 6)`)
+	if want := "unlock 1 w; set 0 notify = idle; retry 1; run 1 schedule nightly; resume 0 schedule nightly; pause 0 schedule nightly"; got != want {
 		t.Errorf("the audit has %q, want %q", got, want)
 	}
 }

@@ -44,9 +44,9 @@ func (b *tab) fill() {
 		set search_path = public`)
 }
 
-var all = flag.Bool("browser.all", false, "look at every page in both themes and widths, rather than in one of the four that is drawn")
+var all = flag.Bool("browser.all", false, "look at every page in both themes and widths and in forced colors, rather than in one of the five that is drawn")
 
-func TestEveryPageIsWithoutBarriersInBothThemesAndWidths(t *testing.T) {
+func TestEveryPageIsWithoutBarriersInBothThemesAndWidthsAndInForcedColors(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -54,12 +54,16 @@ func TestEveryPageIsWithoutBarriersInBothThemesAndWidths(t *testing.T) {
 	}
 	b := open(t)
 	b.fill()
-	first := rand.IntN(4)
-	for look := range 4 {
-		width, colors := []int64{320, 1280}[look/2], []string{"light", "dark"}[look%2]
+	looks := []struct {
+		width  int64
+		colors string
+	}{{320, "light"}, {320, "dark"}, {1280, "light"}, {1280, "dark"}, {1280, forced}}
+	first := rand.IntN(len(looks))
+	for n, look := range looks {
+		width, colors := look.width, look.colors
 		b.look(width, colors)
 		for i, path := range everyPage {
-			if !*all && (first+i)%4 != look {
+			if !*all && (first+i)%len(looks) != n {
 				continue
 			}
 			b.visit(path)

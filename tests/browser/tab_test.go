@@ -137,9 +137,18 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// visit opens a page, again until it has all its panels.
 func (b *tab) visit(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.url + path))
+	for ended := time.Now().Add(patience); ; {
+		b.do(chromedp.Navigate(b.url + path))
+		if !eval[bool](b, "!!document.querySelector('.late')") {
+			return
+		}
+		if time.Now().After(ended) {
+			b.t.Fatalf("%q still lacks a panel: %s", path, eval[string](b, "document.body.innerText"))
+		}
+	}
 }
 
 // eval returns the value of an expression in the page.
@@ -177,10 +186,16 @@ func (b *tab) press(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// look sets the width of the window and the colors that it prefers.
+// forced are the colors of a browser that shows all pages in those of its user.
+const forced = "forced"
+
+// look sets the width of the window, and the colors that the browser prefers or forces.
 func (b *tab) look(width int64, colors string) {
 	b.t.Helper()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colors}}})
+	feature := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: colors}
+	if colors == forced {
+		feature = &emulation.MediaFeature{Name: "forced-colors", Value: "active"}
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{feature}})
 }

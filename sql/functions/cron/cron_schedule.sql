@@ -145,3 +145,35 @@ $$;
 
 comment on function {{.schema}}.cron_resume(text) is
   'Resumes a recurring job that cron_pause has paused; missed runs are not backfilled. Returns false if there is none.';
+
+-- Adds a job of a recurring job now, beside its runs: with the same task, payload and options, due at once, whether it is
+-- paused or not. ts in the key _cron of the payload is the time of the call. Returns the id of the job, null if there is no
+-- such recurring job.
+-- Locks: what add_job locks.
+-- Raises what add_job raises, and GWBKT if the job_key is in use by a job of another task.
+create or replace function {{.schema}}.cron_add_job(
+  identifier text
+)
+  returns bigint
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  entry  {{.schema}}._gw_schedules;
+  job_id bigint;
+begin
+  select s.* into entry from {{.schema}}._gw_schedules as s where s.identifier = identifier;
+  if not found then
+    return null;
+  end if;
+  job_id := {{.schema}}._gw_enqueue_task(
+    entry.task, {{.schema}}._gw_cron_payload(entry.payload, now(), false), entry.queue_name, null, entry.max_attempts,
+    entry.job_key, entry.priority, entry.flags, entry.job_key_mode);
+  perform {{.schema}}._gw_record_act('run', 1, 'schedule ' || identifier, array[job_id]);
+  return job_id;
+end;
+$$;
+
+comment on function {{.schema}}.cron_add_job(text) is
+  'Adds a job of a recurring job that cron_schedule has created now, beside its runs, also while it is paused: with the same task, payload and options, due at once. Returns the id of the job, null if there is no such recurring job.';

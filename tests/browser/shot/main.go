@@ -18,16 +18,28 @@ import (
 func main() {
 	width := flag.Int64("width", 1280, "of the window, in CSS pixels")
 	dark := flag.Bool("dark", false, "prefer dark colors")
+	forced := flag.Bool("forced", false, "force the colors of the user")
+	paper := flag.Bool("print", false, "lay out for printing")
 	scale := flag.Float64("scale", 1, "device pixels of a CSS pixel")
 	flag.Parse()
-	if err := shoot(*width, *scale, *dark, flag.Args()); err != nil {
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
+	if *dark {
+		media.Features[0].Value = "dark"
+	}
+	if *forced {
+		media.Features = append(media.Features, &emulation.MediaFeature{Name: "forced-colors", Value: "active"})
+	}
+	if *paper {
+		media.Media = "print"
+	}
+	if err := shoot(*width, *scale, media, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // shoot takes pictures of whole pages; pages are pairs of a URL and a file.
-func shoot(width int64, scale float64, dark bool, pages []string) error {
+func shoot(width int64, scale float64, media emulation.SetEmulatedMediaParams, pages []string) error {
 	if len(pages) == 0 || len(pages)%2 != 0 {
 		return errors.New("want pairs of a URL and a file")
 	}
@@ -38,10 +50,6 @@ func shoot(width int64, scale float64, dark bool, pages []string) error {
 	defer cancel()
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	scheme := "light"
-	if dark {
-		scheme = "dark"
-	}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		return err
 	}
@@ -50,9 +58,7 @@ func shoot(width int64, scale float64, dark bool, pages []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	if err != nil {
+	if _, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 		return err
 	}
 	for ; len(pages) > 0; pages = pages[2:] {

@@ -81,6 +81,7 @@ drop function
   graphile_worker.cleanup,
   graphile_worker.complete_job,
   graphile_worker.complete_job_batch,
+  graphile_worker.cron_add_job,
   graphile_worker.cron_between,
   graphile_worker.cron_matches,
   graphile_worker.cron_next,

@@ -152,6 +152,7 @@ func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 			q.t.Errorf("%s shows nothing", from)
 		}
 	}
+	q.exec(`update S._private_jobs as j set run_at = now() + interval '1 day' where j.locked_at is null and j.attempts < j.max_attempts`)
 	states := pgtest.Value[string](q.t, monitor, `select string_agg(distinct j.state, ' ' order by j.state) from graphile_worker_api.jobs as j`)
 	if states != "failed running scheduled" {
 		q.t.Errorf("states: %s", states)
@@ -188,6 +189,9 @@ func anAdminSeesAndChangesJobs(q *queue) {
 	if got != "4 k4 7, 5 k5 0" {
 		q.t.Errorf("left: %s", got)
 	}
+	q.exec(`select S.cron_schedule('nightly', '0 3 * * *', 'task')`)
+	q.execAs(admin, `select API.cron_pause('nightly'), API.cron_resume('nightly'), API.cron_add_job('nightly'), API.cron_next('0 3 * * *', now(), 'UTC')`)
+	q.refused(admin, "42501", "select API.cron_schedule('nightly', '0 4 * * *', 'task')")
 	q.refused(admin, "42501", "select API.get_job('w')")
 	q.refused(admin, "42501", "select API.enqueue('task')")
 }

@@ -55,19 +55,18 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 	console := consoleURL(t, &p.stdout, "Console: ")
 	awaitPage(t, console+"jobs", "letter")
 
-	// The default client goes on to the page that the console sends it to.
+	// The default client goes on to the page that the console sends it to: the job's, or that of an operation that takes long.
 	answer, err := http.PostForm(console+"jobs/1/act", url.Values{"act": {"cancel"}, "reason": {"wrong address"}, "back": {"jobs/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/jobs/1" {
+	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/jobs/1" && answer.Request.URL.Path != "/operations" {
 		t.Errorf("the action leads to %s: %s", answer.Request.URL, answer.Status)
 	}
-	got := pgtest.Value[string](t, pool, `select act || ' ' || jobs || ' ' || subject || ' ' || actor from graphile_worker.list_audit()`)
-	if got != "cancel 1 wrong address console" {
-		t.Errorf("the audit has %s", got)
-	}
+	pgtest.Await(t, pool, `
+		select exists (select from graphile_worker.list_audit()
+		                where (act, jobs, subject, actor) = ('cancel', 1, 'wrong address', 'console'))`)
 
 	// An open page does not keep the console from ending.
 	stream, err := http.Get(console + "live/jobs")

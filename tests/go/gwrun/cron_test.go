@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,10 +136,10 @@ func TestOnceRunsNoCron(t *testing.T) {
 	}
 }
 
-// listCron runs gw-run cron list.
-func listCron(t *testing.T, databaseURL string) (output string, err error) {
+// cron runs a command of gw-run cron.
+func cron(t *testing.T, databaseURL string, args ...string) (output string, err error) {
 	t.Helper()
-	cmd := exec.Command(pgtest.Program(t, "gw-run"), "cron", "list", "-c", databaseURL)
+	cmd := exec.Command(pgtest.Program(t, "gw-run"), slices.Concat([]string{"cron"}, args, []string{"-c", databaseURL})...)
 	cmd.Env = environment(nil)
 	text, err := cmd.CombinedOutput()
 	return string(text), err
@@ -172,7 +173,7 @@ func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
 		{"off", "schedule", "clean", "0 0 * * *", "UTC", "paused", "-", "-"},
 		{"one", "crontab of 1 worker", "-", "-", "-", "-", "-", "-"},
 	}
-	output, err := listCron(t, databaseURL)
+	output, err := cron(t, databaseURL, "list")
 	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
 	const note = "Task, pattern and next run of a crontab's items are in the crontab: gw-run cron check FILE shows them."
 	if last := len(lines) - 1; lines[last] != note {
@@ -188,6 +189,19 @@ func TestWhatTheDatabaseKnowsIsListed(t *testing.T) {
 			t.Errorf("line %d is\n%s, want\n%s", i+1, got, strings.Join(want[i], "|"))
 		}
 	}
+	for _, c := range []struct{ act, name, want string }{
+		{"resume", "off", "The schedule off is resumed.\n"},
+		{"pause", "off", "The schedule off is paused.\n"},
+		{"run", "off", "The schedule off was run: a job was added.\n"},
+		{"run", "none", "gw-run: there is no schedule none; gw-run cron list shows them\n"},
+	} {
+		if output, err := cron(t, databaseURL, c.act, c.name); output != c.want || (err != nil) != (c.name == "none") {
+			t.Errorf("%s %s: %v and %q, want %q", c.act, c.name, err, output, c.want)
+		}
+	}
+	pgtest.Await(t, pool, `
+		select string_agg(a.act, ' ' order by a.id) = 'schedule schedule pause resume pause run' and bool_or(a.actor <> '')
+		  from graphile_worker.list_audit() as a where a.act <> 'add'`)
 }
 
 // cells returns the columns of a line, which are separated by at least two spaces.
@@ -203,7 +217,7 @@ func cells(line string) (cells []string) {
 func TestNothingIsListedWhereThereIsNoQueue(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
-	output, err := listCron(t, pgtest.EmptyDatabase(t))
+	output, err := cron(t, pgtest.EmptyDatabase(t), "list")
 	if err == nil || !strings.Contains(output, "gw-migrate installs and upgrades the queue") {
 		t.Errorf("got the error %v and\n%s", err, output)
 	}

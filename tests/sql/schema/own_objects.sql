@@ -21,7 +21,7 @@ select results_eq(
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
       order by 1 $$,
   $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('browse_jobs'), ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
-            ('complete_jobs'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
+            ('complete_jobs'), ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
             ('cron_schedule'), ('cron_unschedule'), ('deregister_worker'), ('doctor'), ('drop_limit'), ('error_groups'),
             ('fail_job'), ('fail_job_batch'), ('fall_asleep'), ('force_unlock_workers'), ('get_job'), ('get_job_alone'),
             ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'),

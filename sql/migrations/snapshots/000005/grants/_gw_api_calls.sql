@@ -16,7 +16,7 @@ as $$
         '_gw_complete_all', '_gw_complete_claim', '_gw_complete_queued', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
         'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
       ('scheduler', array[
-        'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_next', 'cron_between',
+        'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_add_job', 'cron_next', 'cron_between',
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
       ('monitor', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
@@ -25,6 +25,7 @@ as $$
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor', 'cron_schedules',
+        'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
         'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'error_groups', 'list_settings', 'list_audit',
         'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
         'reschedule_jobs', 'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',

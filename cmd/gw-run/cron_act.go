@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+// cronAct is a command that does something to one schedule of the database.
+type cronAct struct {
+	use, short, long string
+	query            string // returns the column did, null or false if there is no such schedule
+	did              string // the end of the sentence about the schedule
+}
+
+const (
+	noItem  = "\n\nAn item of a crontab is changed in the crontab. The exit code is 1 if there is no such schedule."
+	cronRun = `Adds a job of a schedule now, beside its runs: with the same task, payload and options, due at once. A schedule that is
+paused can be run, too.`
+)
+
+var cronActs = []cronAct{
+	{use: "pause", short: "Pause a schedule of the database", did: "is paused",
+		long:  "Pauses a schedule that cron_schedule() has created, until gw-run cron resume: it adds no jobs." + noItem,
+		query: `select S.cron_pause($1::text) as did`},
+	{use: "resume", short: "Resume a schedule of the database", did: "is resumed",
+		long:  "Resumes a schedule that is paused. Runs that it has missed are not made up for." + noItem,
+		query: `select S.cron_resume($1::text) as did`},
+	{use: "run", short: "Add a job of a schedule now", did: "was run: a job was added", long: cronRun + noItem,
+		query: `select S.cron_add_job($1::text) is not null as did`},
+}
+
+// command returns the command of the act.
+func (a cronAct) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	o := &order{cobra: cobra.Command{
+		Use: a.use + " NAME", Short: a.short, Long: a.long, Example: "  gw-run cron " + a.use + " nightly",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("which schedule? Give one name, as gw-run cron list shows it")}
+			}
+			return nil
+		},
+	}}
+	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
+		found, err := db.act(ctx, "", "", a.query, args[0])
+		if err != nil {
+			return "", err
+		}
+		rows, err := inspect.Decode[struct {
+			Did bool `json:"did"`
+		}](found.Rows)
+		if err == nil && (len(rows) != 1 || !rows[0].Did) {
+			err = fmt.Errorf("there is no schedule %s; gw-run cron list shows them", terminal.Printable(args[0]))
+		}
+		return fmt.Sprintf("The schedule %s %s.", terminal.Printable(args[0]), a.did), err
+	}
+	return newOrderCommand(getenv, stops, o)
+}

@@ -1,0 +1,82 @@
+package gwui
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// recurringAct is something that an operator does to a schedule.
+type recurringAct struct {
+	Name, Title, Button string
+	function            string
+	effect              string // with %s for the name
+	call                string // returns whether there is such a schedule, and the id of a job that it has added
+}
+
+var recurringActs = []recurringAct{
+	{Name: "run", Title: "Run a schedule now", Button: "Run now", function: "cron_add_job",
+		effect: "A job of %s is added now, with the task, payload and options of the schedule. Its next runs stay as they are.",
+		call:   `select r.job_id is not null as did, r.job_id from S.cron_add_job($1::text) as r (job_id)`},
+	{Name: "pause", Title: "Pause a schedule", Button: "Pause", function: "cron_pause",
+		effect: "The recurring job %s adds no jobs until it is resumed.",
+		call:   `select r.did from S.cron_pause($1::text) as r (did)`},
+	{Name: "resume", Title: "Resume a schedule", Button: "Resume", function: "cron_resume",
+		effect: "The recurring job %s adds jobs again. Runs that it has missed are not made up for.",
+		call:   `select r.did from S.cron_resume($1::text) as r (did)`},
+}
+
+// RecurringActs returns what the viewer may do to a schedule.
+func (q *request) RecurringActs(isPaused bool) []recurringAct {
+	var acts []recurringAct
+	for _, a := range recurringActs {
+		if q.Can(a.function) && (a.Name == "run" || (a.Name == "resume") == isPaused) {
+			acts = append(acts, a)
+		}
+	}
+	return acts
+}
+
+// findRecurringAct returns an act that the viewer may do.
+func (q *request) findRecurringAct(name string) (recurringAct, error) {
+	for _, a := range recurringActs {
+		if a.Name == name {
+			return a, q.needs(a.function)
+		}
+	}
+	return recurringAct{}, errNoPage
+}
+
+func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) {
+	a, err := q.findRecurringAct(q.query.Get("act"))
+	if err != nil {
+		return nil, err
+	}
+	name := q.query.Get("name")
+	return question{
+		Title: a.Title, Text: fmt.Sprintf(a.effect, printable(name)), Action: "act", Button: a.Button, Back: "recurring",
+		Hidden: map[string]string{"act": a.Name, "name": name},
+	}.page("recurring"), nil
+}
+
+// actOnRecurring goes on with the job that it has added, if it has.
+func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	a, err := q.findRecurringAct(form.Get("act"))
+	if err != nil {
+		return "", err
+	}
+	done, err := once[struct {
+		Did bool  `json:"did"`
+		Job int64 `json:"job_id"`
+	}](ctx, c, q, a.call, form.Get("name"))
+	switch {
+	case err != nil:
+		return "", err
+	case len(done.Rows) != 1 || !done.Rows[0].Did:
+		return "", statusError{http.StatusNotFound, fmt.Sprintf("There is no schedule %s.", printable(form.Get("name")))}
+	case done.Rows[0].Job != 0:
+		return fmt.Sprintf("jobs/%d", done.Rows[0].Job), nil
+	}
+	return "recurring", nil
+}
