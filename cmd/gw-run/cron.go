@@ -10,8 +10,8 @@ func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	cmd := &cobra.Command{
 		Use:   "cron",
 		Short: "Check a crontab; list, pause and run recurring jobs",
-		Long: "Checks the recurring jobs of a crontab before a worker uses it, lists the recurring jobs in the database, and pauses, " +
-			"resumes and runs its schedules.",
+		Long: `Checks the recurring jobs of a crontab before a worker uses it, lists the recurring jobs in the database, and pauses,
+resumes and runs its schedules.`,
 		Example: `  gw-run cron check ./crontab
   gw-run cron list --connection postgres:///app`,
 		Args: noArguments,
