@@ -59,6 +59,7 @@ create table {{.schema}}._gw_slots (
   lane_id   integer     not null,
   job_id    bigint      not null,
   locked_at timestamptz not null,
+  free_at   timestamptz,
   constraint _gw_slots_pkey primary key (lane_id, job_id)
 );
 
@@ -159,6 +160,7 @@ comment on table {{.schema}}._gw_slots is 'Jobs that run in lanes. A slot counts
 comment on column {{.schema}}._gw_slots.lane_id is 'The lane.';
 comment on column {{.schema}}._gw_slots.job_id is 'The job.';
 comment on column {{.schema}}._gw_slots.locked_at is 'Its locked_at.';
+comment on column {{.schema}}._gw_slots.free_at is 'When the lane would have used up its rate without this start.';
 
 comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
 comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';

@@ -31,13 +31,14 @@ declare
   open     integer[];
 begin
   with slots as (
-    insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at)
-    select u.lane, j.id, claimed_at
+    insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at, free_at)
+    select u.lane, j.id, claimed_at,
+           (select greatest(k.theoretic_at, claimed_at) from {{.schema}}._gw_lanes as k where k.id = u.lane)
       from {{.schema}}._private_jobs as j
      cross join lateral (select g.lanes from {{.schema}}._gw_groups as g where g.id = j.job_queue_id offset 0) as g
      cross join unnest(g.lanes) as u (lane)
      where j.ctid = any (places) and j.job_queue_id < 0
-        on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at
+        on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at, free_at = excluded.free_at
     returning s.lane_id
   ), counted as (
     select s.lane_id, count(*) as starts from slots as s group by s.lane_id

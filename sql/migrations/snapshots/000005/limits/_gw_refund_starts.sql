@@ -1,5 +1,7 @@
 -- Gives back what these jobs, which were claimed but not started, have used of rates. The jobs still have their slots.
--- Locks: lanes by id; claims hold them briefly.
+-- A lane without one of these starts would have been free at free_at. The time since then cannot be given back: it would
+-- allow more starts in a short time than rate and burst, if others have started meanwhile.
+-- Locks: lanes by id; claims hold them briefly. Slots, without waiting.
 create or replace function {{.schema}}._gw_refund_starts(
   job_ids bigint[]
 )
@@ -13,15 +15,28 @@ begin
   perform from {{.schema}}._gw_lanes as l
     where l.id = any (array(select s.lane_id from {{.schema}}._gw_slots as s where s.job_id = any (job_ids)))
     order by l.id for no key update;
+  with refund as (
+    select k.id,
+           greatest(interval '0', {{.schema}}._gw_charge(count(*), coalesce(k.rate, i.rate), coalesce(k.per, i.per))
+                                  - greatest(interval '0', clock_timestamp() - min(s.free_at))) as back
+      from {{.schema}}._gw_slots as s
+      join {{.schema}}._gw_lanes as k on k.id = s.lane_id and not k.is_total
+      join {{.schema}}._gw_limits as i on i.id = k.limit_id
+     where s.job_id = any (job_ids) and coalesce(k.rate, i.rate) is not null
+     group by k.id, i.id
+  ), others as (
+    update {{.schema}}._gw_slots as s
+       set free_at = s.free_at - r.back
+      from refund as r
+     where s.ctid = any (array(select o.ctid
+                                 from {{.schema}}._gw_slots as o
+                                where o.lane_id = r.id and o.job_id <> all (job_ids)
+                                  for update skip locked))
+  )
   update {{.schema}}._gw_lanes as l
-     set theoretic_at = l.theoretic_at - {{.schema}}._gw_charge(r.starts, r.rate, r.per)
-    from (select k.id, coalesce(k.rate, i.rate) as rate, coalesce(k.per, i.per) as per, count(*) as starts
-            from {{.schema}}._gw_slots as s
-            join {{.schema}}._gw_lanes as k on k.id = s.lane_id and not k.is_total
-            join {{.schema}}._gw_limits as i on i.id = k.limit_id
-           where s.job_id = any (job_ids)
-           group by k.id, i.id) as r
-   where l.id = r.id and r.rate is not null;
+     set theoretic_at = l.theoretic_at - r.back
+    from refund as r
+   where l.id = r.id;
 end;
 $$;
 

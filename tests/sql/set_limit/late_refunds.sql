@@ -1,0 +1,31 @@
+-- A job that goes back long after its claim gives back no more of the rate than is left of its start: else the next jobs would
+-- start faster than the rate allows.
+begin;
+select plan(5);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.later(elapsed interval)
+  returns void
+  language sql
+as $$
+  update _gw_lanes set theoretic_at = theoretic_at - elapsed;
+  update _gw_slots set free_at = free_at - elapsed;
+  update _gw_fronts set run_at = run_at - elapsed where lane_id is not null;
+$$;
+
+select set_limit('calls', tasks => '{call}', rate => 1, per => '1 hour');
+select get_job_batch('worker') from generate_series(1, 3);
+select add_job('call', job_key => n::text, run_at => '2020-01-01'::timestamptz + n * interval '1 day') from generate_series(1, 9) as n;
+select is((select array_agg(key) from get_job_batch('worker', batch_size => 100)), '{1}', 'one starts');
+select pg_temp.later('2 hours');
+select is((select array_agg(key) from get_job_batch('worker', batch_size => 100)), '{2}', 'two hours later the next');
+select return_job('worker', id) from jobs where key = '1';
+select is((select count(*) from get_job_batch('worker', batch_size => 100)), 0::bigint, 'if the first goes back now, no other starts');
+
+select pg_temp.later('90 minutes');
+select is((select count(*) from get_job_batch('worker', batch_size => 100)), 1::bigint, 'before its time');
+select return_job('worker', id) from jobs where locked_at is not null and key <> '2';
+select is((select count(*) from get_job_batch('worker', batch_size => 100)), 1::bigint, 'one that goes back at once is refunded');
+
+select * from finish();
+rollback;
