@@ -40,7 +40,9 @@ func runCommands(t *testing.T, document string) {
 			pgtest.Exec(t, pool, step.meanwhile)
 			continue
 		}
-		shell := exec.CommandContext(t.Context(), "sh", "-c", step.command)
+		// A busy machine takes longer than the healthcheck waits by default.
+		command := strings.Replace(step.command, "gw-run healthcheck", "gw-run healthcheck --timeout 1m", 1)
+		shell := exec.CommandContext(t.Context(), "sh", "-c", command)
 		shell.Env = env
 		output, err := shell.CombinedOutput()
 		var exit *exec.ExitError

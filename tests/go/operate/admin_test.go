@@ -119,7 +119,7 @@ func TestJobsThatWaitWhileNoWorkerIsThereAreNotHealthy(t *testing.T) {
 func TestTheHealthOfTheQueueIsChecked(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .register_worker('w')`, `select .add_job('t', run_at => now() - interval '90 seconds')`)
-	got := b.run("healthcheck", "--max-age", "1h", "--workers", "1")
+	got := b.run("healthcheck", "--timeout", "1m", "--max-age", "1h", "--workers", "1")
 	got.stdout = regexp.MustCompile(`version \d+|1m\d+s`).ReplaceAllString(got.stdout, "N")
 	b.want(got, result{stdout: `
 ok    database  it answers
@@ -128,17 +128,17 @@ ok    doctor    nothing critical
 ok    age       the oldest ready job has been due for N
 ok    workers   registered and seen: 1
 `[1:]})
-	if got := b.run("healthcheck"); got.code != 0 || strings.Contains(got.stdout, "age") {
+	if got := b.run("healthcheck", "--timeout", "1m"); got.code != 0 || strings.Contains(got.stdout, "age") {
 		t.Errorf("exit code %d:\n%s", got.code, got.stdout)
 	}
-	b.wantPart(b.run("healthcheck", "--max-age", "1m"), 1, "longer than 1m0s", "not healthy")
-	b.wantPart(b.run("healthcheck", "--workers", "2", "--json"), 1,
+	b.wantPart(b.run("healthcheck", "--timeout", "1m", "--max-age", "1m"), 1, "longer than 1m0s", "not healthy")
+	b.wantPart(b.run("healthcheck", "--timeout", "1m", "--workers", "2", "--json"), 1,
 		`{"check":"workers","is_healthy":false,"detail":"registered and seen: 1, fewer than 2"}`, "not healthy")
 	b.exec(`alter sequence .jobs_id_seq1 maxvalue 10`, `select setval('graphile_worker.jobs_id_seq1', 10)`)
 	b.exec(`drop function .complete_job(text, bigint, bigint)`)
-	b.wantPart(b.run("healthcheck"), 1, "FAIL  doctor", "not healthy")
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "FAIL  doctor", "not healthy")
 	b.exec(`update ._gw_schema_version set version = version - 1`)
-	b.wantPart(b.run("healthcheck"), 1, "gw-migrate upgrades it", "not healthy")
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "gw-migrate upgrades it", "not healthy")
 	b.url = strings.Replace(b.url, "/gw_test", "/gone_gw_test", 1)
 	b.wantPart(b.run("healthcheck"), 1, "FAIL  database  connect: ", "not healthy")
 	b.wantPart(b.run("healthcheck", "--timeout", "0s"), 2, "", "--timeout must be positive")

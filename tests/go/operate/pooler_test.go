@@ -17,7 +17,7 @@ func TestTheCommandsWorkBehindAPooler(t *testing.T) {
 	b.want(b.run("fail", "1"), result{stdout: "Failed 1 job.\n"})
 	b.want(b.run("retry", "--task", "t", "--state", "failed", "--yes"), result{stdout: "Retried 1 job.\n"})
 	for _, args := range []string{"jobs", "show 1", "queues", "tasks", "workers", "stats --over 0s", "doctor", "cleanup", "remove --key k",
-		"cron list", "healthcheck"} {
+		"cron list", "healthcheck --timeout 1m"} {
 		b.wantPart(b.run(strings.Fields(args)...), 0, "", "")
 	}
 }
