@@ -1,6 +1,10 @@
 package gwui
 
-import "time"
+import (
+	"context"
+	"net/url"
+	"time"
+)
 
 const (
 	ReadTimeout = readTimeout
@@ -12,6 +16,26 @@ func (c *Console) SetReadTimeout(timeout time.Duration) { c.store.timeout = time
 
 // SetPatience changes how long a page waits for its panels.
 func (c *Console) SetPatience(patience time.Duration) { c.patience = patience }
+
+// Silent returns the panels of all pages that read from the database and would not tell what to do if they ran out of time.
+func (c *Console) Silent(ctx context.Context) (ids []string) {
+	for path, find := range pages {
+		q := &request{path: path, query: url.Values{}, may: make(rights)}
+		for _, function := range []string{"queue_stats", "error_groups", "list_samples", "list_lanes", "list_limits", "list_pauses", "why", "cron_schedules", "recurring_jobs"} {
+			q.may[function] = true
+		}
+		v, err := find(ctx, c, q)
+		if err != nil {
+			return []string{path + ": " + err.Error()}
+		}
+		for _, p := range v.panels {
+			if p.note == "" && !p.still && p.id != "notice" {
+				ids = append(ids, path+" "+p.id)
+			}
+		}
+	}
+	return ids
+}
 
 // Forget drops all answers that are kept, so that the next page reads anew.
 func (c *Console) Forget() { c.forget() }

@@ -203,16 +203,19 @@ func (d jobData) Times() []event {
 // mostPayload is how many characters of a payload a page shows; all of it can be downloaded.
 const mostPayload = 256 << 10
 
+// noteShow is the note of the panels of one job.
+const noteShow = "gw-run show has no such limit."
+
 func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
-		{id: "job", body: "job", load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
+		{id: "job", body: "job", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
 	}}
 	if q.may["why"] {
 		v.panels = append(v.panels, panel{id: "why", body: "why", note: "gw-run why has no such limit.",
 			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }})
 	}
-	v.panels = append(v.panels, panel{id: "data", body: "data", load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
+	v.panels = append(v.panels, panel{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
 	return v, nil
 }
 

@@ -52,11 +52,11 @@ type limitsData struct {
 func limitsPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Limits", Nav: "limits"}
 	if q.may["list_pauses"] {
-		v.panels = append(v.panels, panel{id: "pauses", title: "Pauses", body: "pauses",
+		v.panels = append(v.panels, panel{id: "pauses", title: "Pauses", body: "pauses", note: "gw-run pauses has no such limit.",
 			load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }})
 	}
 	if q.may["list_limits"] {
-		v.panels = append(v.panels, panel{id: "limits", title: "Limits", body: "limits",
+		v.panels = append(v.panels, panel{id: "limits", title: "Limits", body: "limits", note: "gw-run limit list has no such limit.",
 			load: func(ctx context.Context) (any, error) {
 				paused, err := c.pauses(ctx, q)
 				if err != nil {
@@ -113,7 +113,7 @@ func lanesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}
 	name := q.query.Get("limit")
 	return &view{Title: "Limit " + printable(name), Nav: "limits", panels: []panel{
-		{id: "lanes", body: "lanes", load: func(ctx context.Context) (any, error) { return c.lanes(ctx, q, name) }},
+		{id: "lanes", body: "lanes", note: "gw-run limit lanes has no such limit.", load: func(ctx context.Context) (any, error) { return c.lanes(ctx, q, name) }},
 	}}, nil
 }
 

@@ -62,12 +62,12 @@ func withPauses[T any](ctx context.Context, c *Console, q *request, load func() 
 
 func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Tasks", Nav: "tasks", panels: []panel{
-		{id: "tasks", body: "tasks", load: func(ctx context.Context) (any, error) {
+		{id: "tasks", body: "tasks", note: "gw-run tasks has no such limit.", load: func(ctx context.Context) (any, error) {
 			return withPauses(ctx, c, q, func() (named[task], error) { return c.tasks(ctx, q.query.Get("after")) })
 		}},
 	}}
 	if q.may["error_groups"] {
-		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors",
+		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, q.query.Get("task"), 25) }})
 	}
 	return v, nil
@@ -91,7 +91,7 @@ func (q queue) Target() target { return target{Queue: q.Queue} }
 
 func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Queues", Nav: "queues", panels: []panel{
-		{id: "queues", body: "queues", load: func(ctx context.Context) (any, error) {
+		{id: "queues", body: "queues", note: "gw-run queues has no such limit.", load: func(ctx context.Context) (any, error) {
 			return withPauses(ctx, c, q, func() (named[queue], error) {
 				return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
 					q.query.Get("after"), func(q queue) string { return q.Queue })
@@ -141,7 +141,7 @@ type workersData struct {
 func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Workers", Nav: "workers", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
-		{id: "workers", body: "workers", load: func(ctx context.Context) (any, error) {
+		{id: "workers", body: "workers", note: "gw-run workers has no such limit.", load: func(ctx context.Context) (any, error) {
 			list, err := listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
 				q.query.Get("after"), func(w worker) string { return w.ID })
 			d := workersData{named: list}
@@ -178,14 +178,17 @@ type recurring struct {
 	LastRun    inspect.Moment `json:"last_run"`
 }
 
+// noteCron is the note of the panels of recurring jobs.
+const noteCron = "gw-run cron list has no such limit."
+
 func recurringPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Recurring", Nav: "recurring", panels: []panel{{id: "notice", body: "notice", load: c.loadNotice(q)}}}
 	if q.may["cron_schedules"] {
-		v.panels = append(v.panels, panel{id: "schedules", title: "Schedules in the database", body: "schedules",
+		v.panels = append(v.panels, panel{id: "schedules", title: "Schedules in the database", body: "schedules", note: noteCron,
 			load: func(ctx context.Context) (any, error) { return c.schedules(ctx, q.may["cron_next"]) }})
 	}
 	if q.may["recurring_jobs"] {
-		v.panels = append(v.panels, panel{id: "crontabs", title: "Items of crontabs", body: "crontabs",
+		v.panels = append(v.panels, panel{id: "crontabs", title: "Items of crontabs", body: "crontabs", note: noteCron,
 			load: func(ctx context.Context) (any, error) {
 				return cached(ctx, c.cache, "crontabs", func(ctx context.Context) (answer[recurring], error) {
 					return read[recurring](ctx, c.store, `
@@ -245,7 +248,7 @@ type auditData struct {
 func auditPage(_ context.Context, c *Console, q *request) (*view, error) {
 	below := number(q.query, "below")
 	return &view{Title: "Audit", Nav: "audit", panels: []panel{
-		{id: "audit", body: "audit", load: func(ctx context.Context) (any, error) {
+		{id: "audit", body: "audit", note: "list_audit() has no such limit in psql.", load: func(ctx context.Context) (any, error) {
 			return cached(ctx, c.cache, fmt.Sprintf("audit %d", below), func(ctx context.Context) (d auditData, err error) {
 				from := any(below)
 				if below == 0 {
@@ -278,7 +281,7 @@ type setting struct {
 func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Settings", Nav: "settings", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
-		{id: "settings", body: "settings", load: func(ctx context.Context) (any, error) { return c.settings(ctx) }},
+		{id: "settings", body: "settings", note: "list_settings() has no such limit in psql.", load: func(ctx context.Context) (any, error) { return c.settings(ctx) }},
 	}}, nil
 }
 

@@ -48,6 +48,9 @@ var spans = map[string]struct {
 	length   time.Duration
 }{"hour": {"1 hour", time.Hour}, "day": {"1 day", 24 * time.Hour}, "week": {"7 days", 7 * 24 * time.Hour}}
 
+// noteErrors is the note of the panels that group errors.
+const noteErrors = "The list of failed jobs has the errors, too, and can be limited to a task."
+
 func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Overview", Nav: ""}
 	if len(q.may) == 0 || !q.may["queue_stats"] {
@@ -55,17 +58,17 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		return v, nil
 	}
 	v.panels = []panel{
-		{id: "paused", body: "paused", load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
-		{id: "states", body: "states", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
+		{id: "paused", body: "paused", note: "gw-run pauses has no such limit.", load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
+		{id: "states", body: "states", note: "gw-run stats has no such limit.", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
 		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
 			note: "gw-run doctor has no such limit."},
 	}
 	if q.may["error_groups"] {
-		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors",
+		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }})
 	}
 	if q.may["list_samples"] {
-		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts",
+		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts", note: "A shorter span of time reads less.",
 			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }})
 	}
 	return v, nil

@@ -167,6 +167,23 @@ func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 	s.get("").want(t, http.StatusOK, "This took longer than 5s and was stopped", "Problems", "oldest due for")
 }
 
+func TestEveryPanelSaysWhatToDoIfItRunsOutOfTime(t *testing.T) {
+	t.Parallel()
+	pool, err := pgxpool.New(t.Context(), "postgres:///nobody_connects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	console, err := gwui.New(pool, gwui.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(console.Close)
+	if silent := console.Silent(t.Context()); len(silent) > 0 {
+		t.Errorf("without a note: %q", silent)
+	}
+}
+
 func TestAPageWithoutTheDatabaseSaysSoInEachPanel(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.Pool(t, pgtest.Database(t))
