@@ -9,17 +9,19 @@ create or replace function {{.schema}}.force_unlock_workers(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
+  job_ids bigint[];
   freed   bigint;
   limited bigint[];
   queues  bigint;
 begin
+  job_ids := array(select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids));
   with held as (
-    select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids) order by j.id for update
+    select j.id, j.locked_by from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update
   ), freed as (
     update {{.schema}}._private_jobs as j
        set attempts = least(j.attempts, j.max_attempts), locked_at = null, locked_by = null
       from held
-     where j.id = held.id
+     where j.id = held.id and held.locked_by = any (worker_ids)
     returning j.id, j.job_queue_id
   )
   select count(*), array_agg(f.id) filter (where f.job_queue_id < 0) into freed, limited from freed as f;
@@ -41,6 +43,8 @@ begin
   end if;
   if freed > 0 then
     perform {{.schema}}._gw_wake(freed);
+  else
+    perform {{.schema}}._gw_wake_for(job_ids);
   end if;
 end;
 $$;

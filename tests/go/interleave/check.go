@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -114,12 +115,16 @@ func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) 
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// search runs a world until judges find something.
+// search runs a world until judges find something that is not known.
 func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		err := d.explore(ctx, w, 0, func(order []int) error {
-			if err := v.visit(ctx, order); err != nil || len(v.findings) == 0 {
+			if err := v.visit(ctx, order); err != nil {
 				return err
+			}
+			v.findings = slices.DeleteFunc(v.findings, func(f *finding) bool { return knownWhy(f) != "" })
+			if len(v.findings) == 0 {
+				return nil
 			}
 			return errFound
 		})

@@ -10,7 +10,7 @@ type footprint struct {
 	reads   set // tables
 	skips   set // tables of which it passes over locked rows
 	writes  set // tables of which it may change or lock any row; sequences; "advisory" is any advisory lock
-	shares  set // tables of which it may lock any row for key share, which lets others do the same
+	shares  set // tables of which it may lock any row for share or key share, which lets others do the same
 	rows    set // rows that it has changed or locked, as "table key"
 	shared  set // rows that it has locked for key share
 	creates set // tables that it adds rows to
@@ -42,8 +42,9 @@ func (f footprint) isEmpty() bool {
 }
 
 // refined returns the footprint of a step that has changed and locked these rows, and no others. held is what its
-// transaction has locked before: a lock that gets stronger is not always seen.
-func (f footprint) refined(rows set, held footprint, tables set) footprint {
+// transaction has locked before: a lock that gets stronger is not always seen, which matters to those who lock rows of shared
+// tables for share.
+func (f footprint) refined(rows set, held footprint, shared, tables set) footprint {
 	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates, shown: f.shown})
 	for name := range f.writes {
 		if !tables[name] {
@@ -65,7 +66,7 @@ func (f footprint) refined(rows set, held footprint, tables set) footprint {
 	}
 	for _, before := range []set{held.rows, held.shared} {
 		for row := range before {
-			if f.writes[tableOf(row)] {
+			if table := tableOf(row); f.writes[table] && shared[table] {
 				exact.rows[row] = true
 			}
 		}
@@ -92,17 +93,16 @@ func affects(a, b footprint) bool {
 
 // locked returns the tables in which a footprint changes or locks rows that others can see.
 func (f footprint) locked() set {
-	tables := tablesOf(f.rows)
-	maps.Copy(tables, f.writes)
-	return tables
+	return with(tablesOf(f.rows), f.writes)
 }
 
 // sharing returns the tables in which it locks rows for key share.
 func (f footprint) sharing() set {
-	tables := tablesOf(f.shared)
-	maps.Copy(tables, f.shares)
-	return tables
+	return with(tablesOf(f.shared), f.shares)
 }
+
+// mayLock returns the tables of which a step may change or lock rows.
+func (f footprint) mayLock() set { return with(f.writes, f.shares) }
 
 // touched returns the tables of which it changes or locks rows, or adds them.
 func (f footprint) touched() set {
@@ -123,6 +123,13 @@ func tablesOf(rows set) set {
 func tableOf(row string) string {
 	table, _, _ := strings.Cut(row, " ")
 	return table
+}
+
+// with returns what is in a or in b.
+func with(a, b set) set {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
 }
 
 func overlap(a, b set) bool {

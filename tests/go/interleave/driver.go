@@ -29,6 +29,8 @@ type driver struct {
 	pass     map[int]string // tells each session of the world which stops to pass
 	passNone bool
 	touched  set      // the tables of which sessions of the world may change or lock rows
+	shared   set      // those of which they may lock rows for share
+	behind   set      // those of which they may do so behind stops that they pass
 	origin   origin   // of this run
 	trace    []traced // the steps of this run
 	steps    int      // of all runs
@@ -81,14 +83,23 @@ func (d *driver) exec(ctx context.Context, sql string) error {
 }
 
 // warm makes a session one that has claimed before, and has no claim cursor.
-const warm = "select set_config('gw.claim_cursor', '', false)"
+const warm = "set gw.claim_cursor = ''"
 
 // begin makes the world, and its sessions as they are before their first statement.
 func (d *driver) begin(ctx context.Context, w world) error {
 	if d.world.name != w.name {
-		d.pass, d.touched = make(map[int]string), set{}
-		for _, t := range w.sessions {
-			maps.Copy(d.touched, d.reach(t).touched())
+		d.pass, d.touched, d.shared, d.behind = make(map[int]string), set{}, set{}, set{}
+		for i, t := range w.sessions {
+			reach := d.reach(t)
+			maps.Copy(d.touched, reach.touched())
+			maps.Copy(d.shared, reach.shares)
+			places := d.passed(w, i)
+			d.pass[i+1] = strings.Join(places, ",")
+			for _, place := range places {
+				if d.mayReach(t, place) {
+					maps.Copy(d.behind, d.prints.of(d.stops[place].statement).mayLock())
+				}
+			}
 		}
 	}
 	d.world = w
@@ -108,30 +119,38 @@ func (d *driver) begin(ctx context.Context, w world) error {
 			return err
 		}
 		d.pool = append(d.pool, s)
-		if err := d.exec(ctx, fmt.Sprintf("select pg_advisory_lock(%s, %s)", stopClass, s.turnKey(1))); err != nil {
-			return err
-		}
 	}
 	d.sessions = slices.Clone(d.pool[:len(w.sessions)]) // of which kill replaces some
 	d.pids = []int32{int32(d.holder.PgConn().PID())}
 	for _, s := range d.sessions {
 		d.pids = append(d.pids, int32(s.pid))
-		if d.pass[s.number] == "" {
-			d.pass[s.number] = d.passed(w, s.number-1)
-		}
-		pass := fmt.Sprintf("set interleave.pass = '%s'; ", d.pass[s.number])
-		if d.passNone {
-			pass = "set interleave.pass = ''; "
-		}
-		if _, err := run(ctx, s.conn, pass+warm); err != nil {
-			return fmt.Errorf("reset session %d: %w", s.number, err)
-		}
-		s.next, s.done, s.blocked, s.at, s.stack, s.answers, s.written, s.leads = 0, false, false, "", nil, nil, newFootprint(), false
+		s.next, s.done, s.blocked, s.at, s.turn, s.stack, s.answers, s.written, s.leads = 0, false, false, "", 0, nil, nil, newFootprint(), false
 	}
-	if err := d.listener.begin(ctx); err != nil {
-		return err
+	if _, err := d.control.Exec(ctx, firstTurns(len(d.sessions))); err != nil {
+		return fmt.Errorf("take the first turns: %w", err)
 	}
-	return d.watch.begin(ctx, d.touched)
+	d.watch.last = nil
+	return d.listener.begin(ctx)
+}
+
+// firstTurns takes the turns with which sessions begin. A session that was ended or canceled in an earlier run may have drawn
+// a turn of which nobody has learned.
+func firstTurns(sessions int) string {
+	var b strings.Builder
+	b.WriteString("select pg_advisory_unlock_all()")
+	for n := range sessions {
+		fmt.Fprintf(&b, ", setval('interleave.turns%[1]d', 1, false), pg_advisory_lock(%[2]s, (%[1]d * %[3]s + 1))", n+1, stopClass, turnsOfASession)
+	}
+	return b.String()
+}
+
+// beginning returns what a session sends before its first call, and begins its transaction.
+func (d *driver) beginning(s *session) string {
+	pass := d.pass[s.number]
+	if d.passNone {
+		pass = ""
+	}
+	return fmt.Sprintf("set interleave.pass = '%s'; %s; %s", pass, warm, d.world.sessions[s.number-1].begin())
 }
 
 // turnKey returns the second half of the lock of a turn.
@@ -139,10 +158,14 @@ func (s *session) turnKey(turn int) string {
 	return fmt.Sprintf("(%d * %s + %d)", s.number, turnsOfASession, turn)
 }
 
-// letGo returns what lets a session go on from its stop to the next.
-func (s *session) letGo() string {
+// letGo returns what lets a session pass its stops, if it is at one or before its first, and ends so many stops behind.
+func (s *session) letGo(steps int) string {
+	held := s.turn
+	if s.at == "" {
+		held++
+	}
 	return fmt.Sprintf("select pg_advisory_lock(%[1]s, %[2]s); select pg_advisory_unlock(%[1]s, %[3]s)",
-		stopClass, s.turnKey(s.turn+1), s.turnKey(s.turn))
+		stopClass, s.turnKey(s.turn+steps), s.turnKey(held))
 }
 
 // enabled returns the sessions that can do a step.
@@ -198,68 +221,115 @@ func (d *driver) addStack(f footprint, s *session) {
 }
 
 // step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It returns
-// what the step has done, and which sessions it has moved.
-func (d *driver) step(ctx context.Context, i int) (did footprint, moved []int, err error) {
-	whole := ctx
+// what the step has done.
+func (d *driver) step(ctx context.Context, i int) (deed, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()
-	d.steps++
+	if d.watch.last == nil {
+		if err := d.watch.begin(ctx, d.touched); err != nil {
+			return deed{}, err
+		}
+	}
 	s := d.sessions[i]
-	did = d.nextFootprint(i)
+	did := d.nextFootprint(i)
 	waited := append(d.waiting(), s)
 	if slices.ContainsFunc(s.stack, func(f frame) bool { return f.at.guarded }) {
 		did.add(s.written) // which it may let go
 	}
-	began := false
-	if s.at != "" {
-		if err := d.exec(ctx, s.letGo()); err != nil {
-			return did, nil, err
-		}
-	} else {
-		sql := d.world.sessions[i].statements()[s.next]
-		began = s.next == 0
-		if began {
-			sql = d.world.sessions[i].begin() + sql
-		}
-		s.next++
-		s.start(whole, sql)
+	if err := d.goOn(ctx, s, 1); err != nil {
+		return deed{}, err
 	}
-	if err := d.settle(ctx, s); err != nil {
-		return did, nil, err
+	if err := d.settleAll(ctx, s); err != nil {
+		return deed{}, err
 	}
-	s.leads = s.leads || began && s.at != "" && !s.blocked
-	if err := d.settleBlocked(ctx); err != nil {
-		return did, nil, err
-	}
-	rows, err := d.watch.changes(ctx)
+	rows, err := d.watch.changes(ctx, with(did.mayLock(), d.behind))
 	if err != nil {
-		return did, nil, err
+		return deed{}, err
 	}
-	did = d.did(did, rows, s, waited)
-	if s.done {
-		if err := d.wake(ctx, fallsAsleep(d.world.sessions[i])); err != nil {
-			return did, nil, err
-		}
-		if fallsAsleep(d.world.sessions[i]) {
-			did.add(d.looksAtAll())
-		}
+	did, own := d.did(did, rows, s, waited)
+	if err := d.ended(ctx, s); err != nil {
+		return deed{}, err
+	}
+	if s.done && fallsAsleep(d.world.sessions[i]) {
+		did.add(d.looksAtAll())
 	}
 	d.note(s, false)
+	done := deed{footprint: did, own: own, where: s.where(), atStop: s.at != "" && !s.blocked}
 	for _, a := range waited {
 		if !a.blocked || a == s {
-			moved = append(moved, a.number-1)
+			done.moved = append(done.moved, a.number-1)
 		}
 	}
-	return did, moved, nil
+	return done, nil
+}
+
+// stepAgain lets session i do these steps again, all but the last of which have led it to stops, and moved no other session.
+func (d *driver) stepAgain(ctx context.Context, i int, known []deed) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
+	defer cancel()
+	s := d.sessions[i]
+	waited := append(d.waiting(), s)
+	if err := d.goOn(ctx, s, len(known)); err != nil {
+		return err
+	}
+	for n, before := range known {
+		settle := d.settle
+		if n == len(known)-1 {
+			settle = d.settleAll
+		}
+		if err := settle(ctx, s); err != nil {
+			return err
+		}
+		for _, a := range waited {
+			a.written.add(before.own)
+		}
+		if err := d.ended(ctx, s); err != nil {
+			return err
+		}
+		d.note(s, false)
+		if where := s.where(); where != before.where {
+			return fmt.Errorf("%w: session %d has come to %q, and before to %q", errNotTheSame, i+1, where, before.where)
+		}
+	}
+	return nil
+}
+
+// goOn lets a session go on for as many steps, all but the last of which lead it to stops.
+func (d *driver) goOn(ctx context.Context, s *session, steps int) error {
+	d.steps += steps
+	starts := s.at == ""
+	if !starts || steps > 1 {
+		if err := d.exec(ctx, s.letGo(steps)); err != nil {
+			return err
+		}
+	}
+	if !starts {
+		return nil
+	}
+	sql := d.world.sessions[s.number-1].statements()[s.next]
+	if s.begins = s.next == 0; s.begins {
+		sql = d.beginning(s) + sql
+	}
+	s.next++
+	s.start(sql)
+	return nil
+}
+
+// ended does what follows a step that has ended the transaction of a session.
+func (d *driver) ended(ctx context.Context, s *session) error {
+	if !s.done {
+		return nil
+	}
+	return d.wake(ctx, fallsAsleep(d.world.sessions[s.number-1]))
 }
 
 // wake lets the listener do what it does after the end of a transaction. It locks rows, which is not to count as what the next
 // step does.
 func (d *driver) wake(ctx context.Context, asleep bool) error {
-	if err := d.listener.wake(ctx, asleep); err != nil {
+	if err := d.listener.wake(ctx, asleep); err != nil || d.watch.last == nil {
 		return err
 	}
-	_, err := d.watch.changes(ctx)
+	_, err := d.watch.changes(ctx, set{"_private_jobs": true, "_private_job_queues": true})
 	return err
 }
 
@@ -271,17 +341,19 @@ func (d *driver) failed() bool {
 }
 
 // did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.
-func (d *driver) did(may footprint, rows set, s *session, acted []*session) footprint {
+// own is what their transactions have done themselves.
+func (d *driver) did(may footprint, rows set, s *session, acted []*session) (did, own footprint) {
 	held := newFootprint()
 	for _, a := range acted {
 		held.add(a.written)
 	}
-	did := may.refined(rows, held, d.prints.tables)
+	did = may.refined(rows, held, d.shared, d.prints.tables)
 	if len(acted) == 1 && !s.done {
 		d.locks.note(s.written, did, may, d.world.name)
 	}
+	own = did.changes()
 	for _, a := range acted {
-		a.written.add(did.changes())
+		a.written.add(own)
 	}
 	if s.done {
 		did.add(s.written)
@@ -293,7 +365,7 @@ func (d *driver) did(may footprint, rows set, s *session, acted []*session) foot
 			}
 		}
 	}
-	return did
+	return did, own
 }
 
 func (d *driver) waiting() (sessions []*session) {

@@ -8,19 +8,22 @@ import (
 )
 
 // explorer runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other have changed places (sleep sets; Godefroid, Partial-Order Methods for the
-// Verification of Concurrent Systems).
+// steps that do not depend on each other have changed places. It takes a step early only if that reverses the order of two
+// steps that depend on each other and were done in the other order before (source sets and sleep sets; Abdulla et al.,
+// Optimal dynamic partial order reduction).
 type explorer struct {
 	driver *driver
 	world  world
 	path   []*node
+	zz     func(bool)
+	every  bool // every step is due from where it can be done
 	whole  bool // no order is left out
 }
 
 // errNotTheSame is that a world did not do the same again, as when the server has ended another session in a deadlock.
 var errNotTheSame = errors.New("the world is not the same each time")
 
-// mostRuns bounds the runs of a world for each order that is wanted: a run ends without an order where all that could follow
+// mostRuns bounds the runs of a world for each order that is wanted: a run may end without an order, where all that could follow
 // was seen before.
 const mostRuns = 4
 
@@ -83,7 +86,9 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 	if err := e.driver.begin(ctx, e.world); err != nil {
 		return err
 	}
-	for k, n := range e.path {
+	known := len(e.path) - 1 // the last step of the path is new
+	for k := 0; k <= known; {
+		n := e.path[k]
 		can, err := e.driver.able(ctx)
 		if err != nil {
 			return err
@@ -91,17 +96,42 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 		if !slices.Equal(can, n.can) {
 			return fmt.Errorf("%w: after %v sessions %v can go on, and before %v", errNotTheSame, e.order()[:k], can, n.can)
 		}
-		if err := e.take(ctx, k); err != nil {
+		if k == known {
+			return e.take(ctx, n)
+		}
+		deeds := e.leap(k)
+		if err := e.driver.stepAgain(ctx, n.chosen(), deeds); err != nil {
 			return fmt.Errorf("order %v: %w", e.order()[:k+1], err)
 		}
+		k += len(deeds)
 	}
 	return nil
+}
+
+// leap returns the steps of the path from k on that a session can do again at once.
+func (e *explorer) leap(k int) (deeds []deed) {
+	for _, n := range e.path[k : len(e.path)-1] {
+		if n.chosen() != e.path[k].chosen() {
+			break
+		}
+		deeds = append(deeds, n.last())
+		if len(n.last().moved) > 1 || !n.last().atStop {
+			break
+		}
+	}
+	return deeds
 }
 
 // extend goes on from the end of the path until all sessions are done, or until all that could follow was seen before. Then
 // the run is not complete.
 func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 	for {
+		if len(e.driver.enabled()) == 0 && !e.driver.over() { // races with what a deadlock moves are not found
+			e.every = true
+			for _, n := range e.path {
+				n.due = n.can
+			}
+		}
 		can, err := e.driver.able(ctx)
 		if err != nil {
 			return false, err
@@ -110,6 +140,9 @@ func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 			return true, nil
 		}
 		n := newNode(e.path, can)
+		if e.every || e.whole {
+			n.due = can
+		}
 		if e.whole {
 			clear(n.sleep)
 		}
@@ -117,21 +150,19 @@ func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 			return false, e.driver.abandon(ctx)
 		}
 		e.path = append(e.path, n)
-		if err := e.take(ctx, len(e.path)-1); err != nil {
+		if err := e.take(ctx, n); err != nil {
 			return false, err
 		}
 	}
 }
 
-// take does the step that a node of the path has chosen.
-func (e *explorer) take(ctx context.Context, k int) error {
-	n := e.path[k]
-	did, moved, err := e.driver.step(ctx, n.chosen())
+// take does the step that the last node of the path has chosen, for the first time.
+func (e *explorer) take(ctx context.Context, n *node) error {
+	did, err := e.driver.step(ctx, n.chosen())
 	if err != nil {
 		return err
 	}
-	if len(n.did) < len(n.tried) {
-		n.did = append(n.did, deed{did, moved})
-	}
+	n.did = append(n.did, did)
+	findRaces(e.path)
 	return nil
 }

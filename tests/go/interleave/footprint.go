@@ -24,9 +24,6 @@ var (
 	named    = regexp.MustCompile(`"?graphile_worker"?\."?([a-z_0-9]+)`)
 	changed  = regexp.MustCompile(`(?:insert\s+into|update|delete\s+from)\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
 	created  = regexp.MustCompile(`insert\s+into\s+"?graphile_worker"?\."?([a-z_0-9]+)`)
-	skips    = regexp.MustCompile(`skip\s+locked|nowait`)
-	locks    = regexp.MustCompile(`for\s+(?:no\s+key\s+)?update|for\s+share`)
-	shares   = regexp.MustCompile(`for\s+key\s+share`)
 	advisory = regexp.MustCompile(`_advisory_\w*lock(_shared)?`)
 	dynamic  = regexp.MustCompile(`\bexecute\b`)
 )
@@ -97,14 +94,22 @@ func (f *footprints) of(statement string) footprint {
 	for _, m := range created.FindAllStringSubmatch(text, -1) {
 		found.creates[m[1]] = true
 	}
-	if locks.MatchString(text) {
-		maps.Copy(found.writes, found.reads)
-	}
-	if shares.MatchString(text) {
-		maps.Copy(found.shares, found.reads)
-	}
-	if skips.MatchString(text) {
-		maps.Copy(found.skips, found.reads)
+	for _, l := range lockings(statement) {
+		for _, name := range l.names {
+			tables := f.of(f.calls[name]).reads // of a view
+			if f.tables[name] {
+				tables = set{name: true}
+			}
+			if l.update || !l.key {
+				maps.Copy(found.writes, tables)
+			}
+			if !l.update {
+				maps.Copy(found.shares, tables)
+			}
+			if l.skips {
+				maps.Copy(found.skips, tables)
+			}
+		}
 	}
 	for _, m := range advisory.FindAllStringSubmatch(text, -1) {
 		if m[1] != "" {

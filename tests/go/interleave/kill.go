@@ -27,8 +27,7 @@ func (d *driver) kill(ctx context.Context, i int) error {
 	if err := d.settleBlocked(ctx); err != nil {
 		return err
 	}
-	_, err := d.watch.changes(ctx)
-	return err
+	return d.watch.begin(ctx, d.touched)
 }
 
 // lose sends the commit of session i, which is its next statement, and closes the connection without reading the answer. The
@@ -70,17 +69,11 @@ func (d *driver) replace(ctx context.Context, i int) error {
 		<-s.events // that its statement has failed
 	}
 	_ = s.conn.Close(ctx)
-	if s.at != "" { // the turn that it has waited for
-		if err := d.exec(ctx, s.letGo()); err != nil {
-			return err
-		}
-	}
 	s.at, s.blocked, s.done = "", false, true
 	next, err := newSession(whole, d.url, s.number)
 	if err != nil {
 		return err
 	}
-	next.turn = s.turn
 	d.pool[i] = next
 	return nil
 }
@@ -109,7 +102,7 @@ func (d *driver) wander(ctx context.Context, w world, random *rand.Rand, kills b
 		}
 		i := can[random.IntN(len(can))]
 		order = append(order, i)
-		if _, _, err := d.step(ctx, i); err != nil {
+		if _, err := d.step(ctx, i); err != nil {
 			return order, fmt.Errorf("order %v: %w", order, err)
 		}
 	}
@@ -129,7 +122,7 @@ func (d *driver) follow(ctx context.Context, w world, order []int) error {
 		case !slices.Contains(can, i):
 			err = fmt.Errorf("session %d has no step", i+1)
 		default:
-			_, _, err = d.step(ctx, i)
+			_, err = d.step(ctx, i)
 		}
 		if err != nil {
 			return fmt.Errorf("order %v: %w", order, err)
@@ -145,7 +138,7 @@ func (d *driver) finish(ctx context.Context) error {
 		if err != nil || len(can) == 0 {
 			return err
 		}
-		if _, _, err := d.step(ctx, can[0]); err != nil {
+		if _, err := d.step(ctx, can[0]); err != nil {
 			return err
 		}
 	}
@@ -175,20 +168,14 @@ func (d *driver) abandon(ctx context.Context) error {
 	return nil
 }
 
-// abandonOne waits until the statement of a session, which was cancelled, has ended, and takes the turn that it waited for.
+// abandonOne waits until the statement of a session, which was canceled, has ended.
 func (d *driver) abandonOne(ctx context.Context, s *session) error {
 	for s.at != "" || s.blocked {
-		atStop := s.at != "" && !s.blocked
 		select {
 		case e := <-s.events:
 			s.arrive(e, d.stops, d.prints.callees)
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		}
-		if atStop {
-			if err := d.exec(ctx, s.letGo()); err != nil {
-				return err
-			}
 		}
 	}
 	s.done = true

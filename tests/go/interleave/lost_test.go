@@ -66,7 +66,7 @@ func (d *driver) wanderAndLose(ctx context.Context, w world, random *rand.Rand) 
 		if i == 0 && first.at == "" && first.next == len(w.sessions[0].calls) {
 			err = d.lose(ctx, i)
 		} else {
-			_, _, err = d.step(ctx, i)
+			_, err = d.step(ctx, i)
 		}
 		if err != nil {
 			return order, fmt.Errorf("order %v: %w", order, err)

@@ -103,10 +103,10 @@ func quotedInArray(text string) string {
 	return text
 }
 
-// aloneWaits reports whether a suspect waits that get_job_alone may return.
+// aloneWaits reports whether a suspect waits that get_job_alone may return. It does not see one that another call makes meanwhile.
 func (s *state) aloneWaits(c claimer, e env) bool {
 	return slices.ContainsFunc(s.inOrder(), func(j *job) bool {
-		return s.isSuspect(j) && c.suits(j, e) && (j.Queue == "" || s.Queues[j.Queue].LockedAt == 0)
+		return s.isSuspect(j) && c.suits(j, e) && !e.held[jobRow(j.ID)] && (j.Queue == "" || s.Queues[j.Queue].LockedAt == 0)
 	})
 }
 

@@ -14,12 +14,12 @@ import (
 
 // readState returns what the tables hold.
 func readState(ctx context.Context, conn *pgx.Conn) (*state, error) {
-	text, err := run(ctx, conn, stateQuery)
-	if err != nil {
+	var text []byte
+	if err := conn.QueryRow(ctx, stateQuery).Scan(&text); err != nil {
 		return nil, fmt.Errorf("read the tables: %w", err)
 	}
 	s := &state{}
-	if err := json.Unmarshal([]byte(text), s); err != nil {
+	if err := json.Unmarshal(text, s); err != nil {
 		return nil, fmt.Errorf("read the tables: %w", err)
 	}
 	return s, nil

@@ -37,7 +37,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "add_job retires what it had to wait for, without a look at it", function: "_gw_add_keyed_job",
-		sound: "if not waits and job_key_mode <> 'unsafe_dedupe' then", broken: "if job_key_mode <> 'unsafe_dedupe' then",
+		sound: "elsif not waits then", broken: "else",
 		where: "ready", sessions: []string{"replace", "preserve"},
 	},
 	{
@@ -103,9 +103,9 @@ var mutants = []mutant{
 		where:  "dead beside a queue", sessions: []string{"heartbeat", "late batch"},
 	},
 	{
-		name: "force_unlock_workers locks queues before jobs", function: "force_unlock_workers", sound: "begin\n  with held as (", broken: `begin
+		name: "force_unlock_workers locks queues before jobs", function: "force_unlock_workers", sound: "begin\n  job_ids :=", broken: `begin
 			perform from "graphile_worker"._private_job_queues as q where q.locked_by = any (worker_ids) for no key update;
-			with held as (`,
+			job_ids :=`,
 		where: "running queue", sessions: []string{"complete", "unlock"},
 	},
 	{

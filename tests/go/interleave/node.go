@@ -9,14 +9,19 @@ import (
 type node struct {
 	can   []int
 	sleep map[int]deed // steps from here that lead to orders that are equivalent to ones already seen, by session
+	due   []int        // the sessions whose step is to be taken from here
 	tried []int        // the sessions whose step was taken from here; the last is that of the run
 	did   []deed       // what these steps have done
+	after []bool       // on which steps of the path the last step depends, by way of others, too
 }
 
 // A deed is what a step has done, and which sessions it has moved: its own, and those that had waited for a lock.
 type deed struct {
 	footprint
-	moved []int
+	own    footprint // what the transactions of these sessions have done themselves
+	moved  []int
+	where  string // where its own session has come to
+	atStop bool   // which is a stop where it can go on
 }
 
 // dependent tells whether the order of two steps can matter.
@@ -42,13 +47,24 @@ func newNode(path []*node, can []int) *node {
 			}
 		}
 	}
+	for _, i := range can {
+		if !n.sleeps(i) {
+			n.due = []int{i}
+			break
+		}
+	}
 	return n
+}
+
+func (n *node) sleeps(i int) bool {
+	_, sleeps := n.sleep[i]
+	return sleeps
 }
 
 // choose takes the next session to try.
 func (n *node) choose() bool {
 	for _, i := range n.can {
-		if _, sleeps := n.sleep[i]; !sleeps && !slices.Contains(n.tried, i) {
+		if slices.Contains(n.due, i) && !n.sleeps(i) && !slices.Contains(n.tried, i) {
 			n.tried = append(n.tried, i)
 			return true
 		}
@@ -57,3 +73,50 @@ func (n *node) choose() bool {
 }
 
 func (n *node) chosen() int { return n.tried[len(n.tried)-1] }
+
+func (n *node) last() deed { return n.did[len(n.did)-1] }
+
+// findRaces looks for the steps of a path that the last one could have come before: those of other sessions on which it
+// depends, but by way of no other step. It makes due what reverses the order of both.
+func findRaces(path []*node) {
+	last := path[len(path)-1]
+	last.after = make([]bool, len(path)-1)
+	for k := len(path) - 2; k >= 0; k-- {
+		if last.after[k] || !path[k].last().dependent(last.last()) {
+			continue
+		}
+		last.after[k] = true
+		for i, after := range path[k].after {
+			last.after[i] = last.after[i] || after
+		}
+		if path[k].chosen() != last.chosen() {
+			reverse(path, k)
+		}
+	}
+}
+
+// reverse makes due at step k of a path what leads to its last step before step k: one of the sessions that can begin the
+// steps which came after step k and do not depend on it.
+func reverse(path []*node, k int) {
+	n := path[k]
+	var others, initial []int // steps, and the sessions of those that depend on no other
+	for i := k + 1; i < len(path); i++ {
+		if i < len(path)-1 && path[i].after[k] {
+			continue
+		}
+		if !slices.ContainsFunc(others, func(o int) bool { return path[i].after[o] }) {
+			initial = append(initial, path[i].chosen())
+		}
+		others = append(others, i)
+	}
+	if slices.ContainsFunc(initial, func(i int) bool { return slices.Contains(n.due, i) || n.sleeps(i) }) {
+		return
+	}
+	for _, i := range initial {
+		if slices.Contains(n.can, i) {
+			n.due = append(n.due, i)
+			return
+		}
+	}
+	n.due = n.can
+}

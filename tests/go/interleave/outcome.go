@@ -15,21 +15,29 @@ type origin struct {
 	lease  moment // of the job that is running
 }
 
-// makeWorld makes what there is before the calls.
+// makeWorld makes what there is before the calls, in one transaction of statements that the connection prepares once.
 func makeWorld(ctx context.Context, conn *pgx.Conn, w world) (o origin, err error) {
-	text, err := run(ctx, conn, "select "+moments("clock_timestamp()"))
-	if err != nil {
-		return o, err
+	var batch pgx.Batch
+	batch.Queue("select " + moments("now()")).QueryRow(func(row pgx.Row) error { return row.Scan(&o.began) })
+	for _, sql := range append(split(w.setup), keepLease) {
+		batch.Queue(sql)
 	}
-	if _, err := fmt.Sscan(text, &o.began); err != nil {
-		return o, err
+	batch.Queue(originQuery).QueryRow(func(row pgx.Row) error { return row.Scan(&o.lastID, &o.lease) })
+	return o, conn.SendBatch(ctx, &batch).Close()
+}
+
+// split returns the statements of a text.
+func split(text string) (statements []string) {
+	from := 0
+	for _, t := range scan(text + ";") {
+		if t.text == ";" {
+			if sql := strings.TrimSpace(text[from:t.start]); sql != "" {
+				statements = append(statements, sql)
+			}
+			from = t.end
+		}
 	}
-	if text, err = run(ctx, conn, w.setup+";"+keepLease+";"+originQuery); err != nil {
-		return o, err
-	}
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	_, err = fmt.Sscanf(lines[len(lines)-1], "%d|%d", &o.lastID, &o.lease)
-	return o, err
+	return statements
 }
 
 // keepLease keeps the lease for the calls that name it.

@@ -1,22 +1,15 @@
 package interleave
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // reach returns the footprint of all that a session may do, and of its commit.
 func (d *driver) reach(t transaction) footprint {
 	all := newFootprint()
-	called := set{}
 	for _, sql := range t.statements() {
 		all.add(d.prints.of(sql))
-		for function := range d.prints.callees.of(sql) {
-			called[function] = true
-		}
 	}
-	for _, s := range d.stops {
-		if called[s.function] || d.prints.callees.triggers[s.function] {
+	for place, s := range d.stops {
+		if d.mayReach(t, place) {
 			all.add(d.prints.of(s.statement))
 		}
 	}
@@ -26,9 +19,17 @@ func (d *driver) reach(t transaction) footprint {
 	return all.add(footprint{shown: all.writes}, footprint{shown: all.creates})
 }
 
+// mayReach tells whether a session may come to a stop.
+func (d *driver) mayReach(t transaction, place string) bool {
+	function := d.stops[place].function
+	return d.prints.callees.triggers[function] || slices.ContainsFunc(t.statements(), func(sql string) bool {
+		return d.prints.callees.of(sql)[function]
+	})
+}
+
 // passed returns the stops at which session i of a world need not wait: what comes after them depends on nothing that the
 // other sessions may do.
-func (d *driver) passed(w world, i int) string {
+func (d *driver) passed(w world, i int) []string {
 	var others []footprint
 	for k, t := range w.sessions {
 		if k != i {
@@ -43,5 +44,5 @@ func (d *driver) passed(w world, i int) string {
 		}
 	}
 	slices.Sort(places)
-	return strings.Join(places, ",")
+	return places
 }

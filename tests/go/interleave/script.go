@@ -54,7 +54,7 @@ func (d *driver) scripts(ctx context.Context, f *finding) (map[string]string, er
 			"and for each sessionN.sql, run them by \\i, and do what control.sql says.\n\n" + f.String() + "\n",
 	}
 	for i, t := range f.world.sessions {
-		scripts[fmt.Sprintf("session%d.sql", i+1)] = sessionScript(i, t, d.passed(f.world, i))
+		scripts[fmt.Sprintf("session%d.sql", i+1)] = sessionScript(i, t, strings.Join(d.passed(f.world, i), ","))
 	}
 	return scripts, nil
 }

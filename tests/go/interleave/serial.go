@@ -84,7 +84,7 @@ func (d *driver) alone(ctx context.Context, i, set int) (ok bool, err error) {
 	}
 	s, ok := d.sessions[i], true
 	for !s.done && !s.blocked {
-		if _, _, err := d.step(ctx, i); err != nil {
+		if _, err := d.step(ctx, i); err != nil {
 			return false, err
 		}
 	}

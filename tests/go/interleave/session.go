@@ -28,7 +28,8 @@ type session struct {
 	done    bool // it has committed, or failed and rolled back
 	written footprint
 	answers []string
-	leads   bool // its first step only led to its first stop
+	begins  bool // it does its first step
+	leads   bool // which only led to its first stop
 }
 
 // frame is a function that a session is in, and the stop that it has passed there.
@@ -64,10 +65,10 @@ func newSession(ctx context.Context, url string, number int) (*session, error) {
 	return s, nil
 }
 
-// start runs a statement in the background.
-func (s *session) start(ctx context.Context, sql string) {
+// start runs a statement in the background, until it ends or the connection is closed.
+func (s *session) start(sql string) {
 	go func() {
-		answer, err := run(ctx, s.conn, sql)
+		answer, err := run(context.Background(), s.conn, sql)
 		s.events <- event{answer: answer, err: err}
 	}()
 }

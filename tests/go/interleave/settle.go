@@ -8,6 +8,14 @@ import (
 	"time"
 )
 
+// settleAll waits until a session that runs has arrived somewhere, or waits for a lock, and then for those that it lets go on.
+func (d *driver) settleAll(ctx context.Context, s *session) error {
+	if err := d.settle(ctx, s); err != nil {
+		return err
+	}
+	return d.settleBlocked(ctx)
+}
+
 // settleBlocked looks at the sessions that wait for locks until nothing changes.
 func (d *driver) settleBlocked(ctx context.Context) error {
 	for changed := true; changed; {

@@ -19,6 +19,8 @@ func (s traced) String() string {
 
 // note writes down the step that session s has just done.
 func (d *driver) note(s *session, ended bool) {
+	s.leads = s.leads || s.begins && s.at != "" && !s.blocked
+	s.begins = false
 	step := traced{session: s.number - 1, ended: ended, where: s.where()}
 	for _, each := range d.sessions {
 		step.stops = append(step.stops, each.at != "")

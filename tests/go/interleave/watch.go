@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,9 +13,8 @@ import (
 // all others see. It does not see rows that are added, until they are committed.
 type watch struct {
 	conn  *pgx.Conn
-	parts map[string]string // by table, what reads its rows
-	sql   string
-	last  map[string]string // xmin and xmax of each row
+	parts map[string]string            // by table, what reads its rows
+	last  map[string]map[string]string // by table, xmin and xmax of each row
 }
 
 // Rows have the names of their keys, which are the same in every run of a world; their places are not.
@@ -35,7 +33,7 @@ func newWatch(ctx context.Context, conn *pgx.Conn, tables set) (*watch, error) {
 	var table, key string
 	_, err = pgx.ForEachRow(rows, []any{&table, &key}, func() error {
 		if tables[table] {
-			w.parts[table] = fmt.Sprintf("select '%[1]s ' || %[2]s || ' ' || r.xmin || '-' || r.xmax as row from graphile_worker.%[1]s as r", table, key)
+			w.parts[table] = fmt.Sprintf("select '%[1]s ' || %[2]s, r.xmin || '-' || r.xmax from graphile_worker.%[1]s as r", table, key)
 		}
 		return nil
 	})
@@ -47,39 +45,39 @@ func newWatch(ctx context.Context, conn *pgx.Conn, tables set) (*watch, error) {
 
 // begin watches these tables, from now on.
 func (w *watch) begin(ctx context.Context, tables set) error {
-	var parts []string
-	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		if part := w.parts[table]; part != "" {
-			parts = append(parts, part)
-		}
-	}
-	w.sql = "select coalesce(string_agg(r.row, e'\\n'), '') from (" + strings.Join(parts, " union all ") + ") as r"
-	if len(parts) == 0 {
-		w.sql = "select ''"
-	}
-	_, err := w.changes(ctx)
+	w.last = make(map[string]map[string]string)
+	_, err := w.changes(ctx, tables)
 	return err
 }
 
-// changes returns the rows that were changed or locked since the last call, as "table key".
-func (w *watch) changes(ctx context.Context) (set, error) {
-	var text string
-	if err := w.conn.QueryRow(ctx, w.sql).Scan(&text); err != nil {
-		return nil, fmt.Errorf("read the locks of rows: %w", err)
-	}
-	now, changed := make(map[string]string), set{}
-	for line := range strings.SplitSeq(text, "\n") {
-		at := strings.LastIndexByte(line, ' ')
-		if at < 0 {
+// changes returns the rows of these tables that were changed or locked since the last call for their tables, as "table key".
+func (w *watch) changes(ctx context.Context, tables set) (set, error) {
+	var batch pgx.Batch // of statements that are prepared once
+	now, changed := make(map[string]map[string]string), set{}
+	for table := range tables {
+		if w.parts[table] == "" {
 			continue
 		}
-		row, xmax := line[:at], line[at+1:]
-		now[row] = xmax
-		if before, ok := w.last[row]; ok && before != xmax && version(before) == version(xmax) {
-			changed[row] = true
-		}
+		now[table] = make(map[string]string)
+		batch.Queue(w.parts[table]).Query(func(rows pgx.Rows) error {
+			var row, xmax string
+			_, err := pgx.ForEachRow(rows, []any{&row, &xmax}, func() error {
+				if before, ok := w.last[table][row]; ok && before != xmax && version(before) == version(xmax) {
+					changed[row] = true
+				}
+				now[table][row] = xmax
+				return nil
+			})
+			return err
+		})
 	}
-	w.last = now
+	if batch.Len() == 0 {
+		return nil, nil
+	}
+	if err := w.conn.SendBatch(ctx, &batch).Close(); err != nil {
+		return nil, fmt.Errorf("read the locks of rows: %w", err)
+	}
+	maps.Copy(w.last, now)
 	return changed, nil
 }
 

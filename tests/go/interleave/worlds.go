@@ -21,6 +21,9 @@ const emptyFunction = `
 	  delete from graphile_worker._gw_schedules;
 	  delete from graphile_worker._private_known_crontabs;
 	  delete from graphile_worker._gw_recovery;
+	  delete from graphile_worker._gw_cron_patterns;
+	  delete from graphile_worker._gw_samples;
+	  delete from graphile_worker._gw_audit;
 	  delete from graphile_worker._gw_settings;
 	  update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
 	  update graphile_worker._gw_turns set last_at = clock_timestamp();

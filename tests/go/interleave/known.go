@@ -13,6 +13,9 @@ var known = []struct {
 	{"Node's worker notifies nobody of a retry", func(f *finding) bool {
 		return strings.Contains(f.world.name, "node fail") && strings.Contains(f.fault, "due before the listener looks again")
 	}},
+	{"Node's worker lets go a row that it has waited for, or locked and not taken, without notice", func(f *finding) bool {
+		return strings.Contains(f.world.name, "node ") && strings.Contains(f.fault, "after its row was let go")
+	}},
 	{"a claim has locked a queue and taken nothing from it, and lets it go without notice", func(f *finding) bool {
 		return strings.Contains(f.fault, "after its row was let go") && slices.ContainsFunc(f.world.sessions, func(t transaction) bool {
 			return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "get_job") })

@@ -1,0 +1,26 @@
+package interleave
+
+import "testing"
+
+// mended are worlds in which calls went wrong once, and what was wrong.
+var mended = []struct {
+	world
+	was string
+}{
+	{of("busy", "unlock", "unlock"), "the call that freed nothing held the job that the other call had freed, and notified nobody"},
+	{of("ready", "dedupe", "run_cron"), "add_job, which replaced nothing, held the job that run_cron had replaced, and notified nobody"},
+}
+
+func TestWhatWasMendedStaysMended(t *testing.T) {
+	d := newTestDriver(t)
+	for _, m := range mended {
+		findings, did, err := d.check(t.Context(), m.world, 0, newJudges()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %s", m.world.name, did)
+		for _, f := range findings {
+			t.Errorf("again, %s: %s", m.was, f)
+		}
+	}
+}
