@@ -74,10 +74,7 @@ begin
       if not found then
         raise exception using errcode = 'GWBKC';
       end if;
-      if job_key_mode = 'unsafe_dedupe' then
-        -- A worker that the other transaction has notified may skip the row while this transaction holds it.
-        perform {{.schema}}._gw_wake(1);
-      elsif not waits then
+      if not waits and job_key_mode <> 'unsafe_dedupe' then
         -- The job keeps its row and loses its key.
         perform {{.schema}}._gw_retire(found_id);
       end if;

@@ -8,7 +8,7 @@ var mended = []struct {
 	was string
 }{
 	{of("busy", "unlock", "unlock"), "the call that freed nothing held the job that the other call had freed, and notified nobody"},
-	{of("ready", "dedupe", "run_cron"), "add_job, which replaced nothing, held the job that run_cron had replaced, and notified nobody"},
+	{of("ready", "dedupe", "run_cron"), "add_job, which replaced nothing, held a job of which run_cron notified workers, and notified nobody"},
 }
 
 func TestWhatWasMendedStaysMended(t *testing.T) {

@@ -16,6 +16,21 @@ func (s *state) changedSince(was *state, rows map[string]bool) {
 	if s.SweptAt != was.SweptAt {
 		rows[sweepRow] = true
 	}
+	for id, j := range was.Jobs { // whose names are in use until the call that deletes it has ended
+		if s.Jobs[id] == nil {
+			rows[taskName(j.Task)], rows[queueName(j.Queue)] = true, true
+		}
+	}
+	for name := range was.Tasks {
+		if !s.Tasks[name] {
+			rows[taskName(name)] = true
+		}
+	}
+	for name := range was.Queues {
+		if s.Queues[name] == nil {
+			rows[queueName(name)] = true
+		}
+	}
 }
 
 func addChanged[K comparable, V any](now, was map[K]*V, name func(K) string, rows map[string]bool) {

@@ -37,7 +37,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "add_job retires what it had to wait for, without a look at it", function: "_gw_add_keyed_job",
-		sound: "elsif not waits then", broken: "else",
+		sound: "if not waits and job_key_mode <> 'unsafe_dedupe' then", broken: "if job_key_mode <> 'unsafe_dedupe' then",
 		where: "ready", sessions: []string{"replace", "preserve"},
 	},
 	{
@@ -114,7 +114,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a suspect that becomes an ordinary job is not announced", function: "add_job",
-		sound: "(added.is_available and added.last_error is not null) is not true", broken: "true",
+		sound: "(added.is_available and (added.run_at <= clock_timestamp() or added.last_error is not null)) is not true", broken: "true",
 		where: "suspect", sessions: []string{"dedupe", "schedule"},
 	},
 	{

@@ -28,7 +28,6 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "limits/pause.sql" . }}
 {{ template "limits/_gw_mend_lanes.sql" . }}
 {{ template "limits/_gw_drop_idle_lanes.sql" . }}
-{{ template "produce/_gw_add_keyed_job.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}

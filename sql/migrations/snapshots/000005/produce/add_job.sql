@@ -105,10 +105,11 @@ begin
   if job_key is not null then
     added := {{.schema}}._gw_add_keyed_job(
       task.id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
+    -- Of a ready job workers are notified even if nothing else has changed: those that look now pass over its row.
     -- A waiting job with an error may be a suspect. With its next revision it is an ordinary job, of which workers are
     -- notified. The table of suspects is not read here: roles that only add jobs may have no right to it.
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0
-       and (added.is_available and added.last_error is not null) is not true then
+       and (added.is_available and (added.run_at <= clock_timestamp() or added.last_error is not null)) is not true then
       return added;
     end if;
   end if;
