@@ -14,7 +14,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// claimsUnderWay is a tracer that counts how many claims are under way at once.
+// claimsUnderWay is a tracer that counts how many claims are under way at once, and makes each take a while, as on a slow link.
+// Without that, a machine that is busy with other things may answer each claim before the worker begins the next.
 type claimsUnderWay struct{ now, most atomic.Int64 }
 
 type isClaim struct{}
@@ -24,6 +25,7 @@ func (c *claimsUnderWay) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data 
 		return ctx
 	}
 	c.most.Store(max(c.most.Load(), c.now.Add(1)))
+	time.Sleep(10 * time.Millisecond)
 	return context.WithValue(ctx, isClaim{}, true)
 }
 
