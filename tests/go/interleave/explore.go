@@ -15,7 +15,6 @@ type explorer struct {
 	driver *driver
 	world  world
 	path   []*node
-	zz     func(bool)
 	every  bool // every step is due from where it can be done
 	whole  bool // no order is left out
 }
