@@ -17,6 +17,7 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		later   = "select graphile_worker.add_job('task', queue_name => 'queue', run_at => now() + interval '1 hour')"
 		plain   = "select graphile_worker.add_job('task')"
 		keyed   = "select graphile_worker.add_job('task', job_key => 'key')"
+		notYet  = "select graphile_worker.add_job('task', job_key => 'key', run_at => now() + interval '1 hour')"
 		dedupe  = "select graphile_worker.add_job('task', job_key => 'key', job_key_mode => 'unsafe_dedupe')"
 		claim   = "select graphile_worker.get_job_batch('worker', batch_size => 10)"
 		expire  = "update graphile_worker._private_jobs set locked_at = locked_at - interval '5 hours'"
@@ -92,7 +93,8 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		{"jobs added in a transaction that is undone", nil, []string{"begin", plain, queued, keyed, "rollback"}, nil},
 		{"a replaced job", []string{keyed}, []string{keyed}, []int{1}},
 		{"a deduplicated job that is new", nil, []string{dedupe}, []int{1}},
-		{"a deduplicated job that is there", []string{keyed}, []string{dedupe}, nil},
+		{"a deduplicated job that is ready", []string{keyed}, []string{dedupe}, []int{1}},
+		{"a deduplicated job that is not due", []string{notYet}, []string{dedupe}, nil},
 		{"a deduplicated job that runs", []string{keyed, claim}, []string{dedupe}, nil},
 		{"a deduplicated job that waits after an error, and may be a suspect", []string{keyed, claim, erred}, []string{dedupe}, []int{1}},
 		{"an outcome that comes too late for a ready job", []string{plain, claim, erred}, []string{

@@ -16,15 +16,8 @@ var known = []struct {
 	{"Node's worker lets go a row that it has waited for, or locked and not taken, without notice", func(f *finding) bool {
 		return strings.Contains(f.world.name, "node ") && strings.Contains(f.fault, "after its row was let go")
 	}},
-	{"an outcome has waited for a queue that the recovery of its worker freed, and lets it go without notice", func(f *finding) bool {
-		return strings.Contains(f.fault, "after its row was let go") && sends(f.world, "heartbeat(") &&
-			(sends(f.world, "complete_job") || sends(f.world, "fail_job") || sends(f.world, "return_job"))
-	}},
-	{"cron_schedule changes a schedule that is removed meanwhile, and does not make it known again", func(f *finding) bool {
-		return strings.HasSuffix(f.world.name, ": schedule, unschedule")
-	}},
 	{"a batch takes one job less when a job leaves its queue meanwhile", func(f *finding) bool {
-		return strings.HasSuffix(f.world.name, ": preserve, late batch")
+		return strings.HasSuffix(f.world.name, ": preserve, late batch") || strings.HasSuffix(f.world.name, ": replace, late batch")
 	}},
 	{"a claim has locked a queue and taken nothing from it, and lets it go without notice", func(f *finding) bool {
 		return strings.Contains(f.fault, "after its row was let go") && sends(f.world, "get_job")

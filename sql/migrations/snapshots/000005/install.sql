@@ -53,6 +53,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
+{{ template "cron/_gw_lock_crons.sql" . }}
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
