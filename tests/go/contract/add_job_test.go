@@ -278,6 +278,15 @@ var keyScenarios = []scenario{
 			1|2|worker
 			1|3|f
 			1`,
+		ours: `
+			1|0
+			notify 1
+			1|1|[1]|0
+			notify 1
+			1|2|worker
+			1|3|f
+			1`,
+		difference: "Notifications of changed times and locks",
 	},
 	{
 		name: "the mode counts only with a key",
@@ -357,6 +366,7 @@ var keyScenarios = []scenario{
 			1
 			notify 1
 			1
+			notify 1
 			2
 			notify 1`,
 		difference: "Ids drawn from the sequence",

@@ -80,7 +80,7 @@ var differences = []difference{
 	{
 		what: "Notifications of changed times and locks",
 		node: "no notification",
-		ours: "a notification by `reschedule_jobs`, `force_unlock_workers`, and by everything that frees a named queue",
+		ours: "a notification by `reschedule_jobs`, `force_unlock_workers`, by everything that frees a named queue, and by `add_job` in the mode `unsafe_dedupe` if the job is ready, since claims pass over its row meanwhile",
 		why:  "the job does not wait for the next poll",
 	},
 	{
