@@ -156,9 +156,8 @@ type confirmation struct {
 }
 
 const (
-	stepJobs    = 1000     // jobs that are changed at once, and more than which are confirmed by their number
-	mostCounted = 10_000   // jobs that a confirmation counts
-	countRead   = mostRead // jobs that it reads for that
+	stepJobs    = 1000   // jobs that are changed at once, and more than which are confirmed by their number
+	mostCounted = 10_000 // jobs that a confirmation counts
 )
 
 // selected returns the ids that a form or URL names, and whether it names all that match instead.
@@ -203,7 +202,7 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 
 // count counts the jobs that match, up to a limit.
 func (c *Console) count(ctx context.Context, q *request, d *confirmation) error {
-	search, args := d.Filter.search(q.may, 0, mostCounted, countRead)
+	search, args := d.Filter.search(q.may, 0, mostCounted, mostRead)
 	hits, err := read[found](ctx, c.store, search, args...)
 	if err != nil {
 		return err

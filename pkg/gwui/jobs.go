@@ -18,7 +18,7 @@ import (
 
 const (
 	rowsShown = 50      // of a list of jobs
-	mostRead  = 100_000 // jobs that a list may read to find them
+	mostRead  = 100_000 // jobs that a list, or the count for a confirmation, may read to find them
 	errorsCut = 300     // characters of an error in a list
 )
 

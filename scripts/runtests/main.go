@@ -90,7 +90,7 @@ func buildPrograms(ctx context.Context) (dir string, err error) {
 		return "", fmt.Errorf("make a folder for the programs: %w", err)
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/gw-run", "./cmd/gw-migrate")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=400")
+	build.Env = append(os.Environ(), compilation...)
 	if output, err := build.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(dir)
 		return "", fmt.Errorf("build the programs: %w\n%s", err, output)

@@ -81,12 +81,15 @@ func phases(short int, packages []string) []phase {
 		goTest("bench", "bench", nil, []string{"-p=1", "./..."}))
 }
 
-// goTest returns a phase of go test. It runs without cgo, like the programs, so that packages are compiled only once, without vet,
-// which make lint runs, and without the data for debuggers, which is most of the time of a link. With this GOGC the compiler takes
-// more memory and a fifth less CPU time; tests, and the programs that they start, run without it.
+// compilation is the environment in which programs and tests are compiled: without cgo, so that packages are compiled only once,
+// and with a garbage collector that lets the compiler take more memory and a fifth less CPU time.
+var compilation = []string{"CGO_ENABLED=0", "GOGC=400"}
+
+// goTest returns a phase of go test. It runs without vet, which make lint runs, and without the data for debuggers, which is most of
+// the time of a link. Tests, and the programs that they start, run without the GOGC of the compilation.
 func goTest(name, dir string, env, args []string) phase {
 	return phase{
-		name: name, dir: dir, env: append([]string{"CGO_ENABLED=0", "GOGC=400"}, env...),
+		name: name, dir: dir, env: append(compilation[:len(compilation):len(compilation)], env...),
 		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-exec=env -u GOGC", "-timeout=" + timeout}, args...),
 		read:    readGo,
 	}
