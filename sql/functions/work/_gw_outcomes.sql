@@ -46,18 +46,20 @@ begin
   if 0 > any (queue_ids) then
     perform {{.schema}}._gw_leave_lanes(job_ids);
   end if;
-  perform from {{.schema}}._private_job_queues as q
-    where q.id = any (queue_ids) and q.locked_by = worker_id
-    order by q.id for no key update;
-  update {{.schema}}._private_job_queues as q
-     set locked_at = null, locked_by = null
-   where q.id = any (queue_ids) and q.locked_by = worker_id;
-  get diagnostics freed = row_count;
-  -- If a recovery has freed a queue while this call waited for its row, this call holds the row now, and a worker that the
-  -- recovery has notified may have passed over it.
-  if freed < cardinality(queue_ids)
-     and freed < (select count(distinct u.id) from unnest(queue_ids) as u (id) where u.id > 0) then
-    perform {{.schema}}._gw_wake(1);
+  if 0 < any (queue_ids) then
+    perform from {{.schema}}._private_job_queues as q
+      where q.id = any (queue_ids) and q.locked_by = worker_id
+      order by q.id for no key update;
+    update {{.schema}}._private_job_queues as q
+       set locked_at = null, locked_by = null
+     where q.id = any (queue_ids) and q.locked_by = worker_id;
+    get diagnostics freed = row_count;
+    -- If a recovery has freed a queue while this call waited for its row, this call holds the row now, and a worker that the
+    -- recovery has notified may have passed over it.
+    if freed < cardinality(queue_ids)
+       and freed < (select count(distinct u.id) from unnest(queue_ids) as u (id) where u.id > 0) then
+      perform {{.schema}}._gw_wake(1);
+    end if;
   end if;
 end;
 $$;
