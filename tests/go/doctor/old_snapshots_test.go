@@ -75,7 +75,7 @@ func TestReplicationSlotsAreTold(t *testing.T) {
 		t.Error("a young snapshot is reported")
 	}
 
-	pgtest.Exec(t, pool, burnTransactions(10001))
+	pgtest.Exec(t, pool, burnTransactions(100001))
 	if !pgtest.Value[bool](t, pool, told, oldSnapshot, subject) {
 		t.Error("an old snapshot is not reported")
 	}
@@ -98,14 +98,22 @@ func TestHiddenSessionsAreToldByTheirAgeInTransactions(t *testing.T) {
 	pgtest.Exec(t, admin, "create role "+owner+" login")
 	pgtest.Exec(t, admin, "create database owned owner "+owner)
 	pool := install(t, withUser(t, server.URL("owned"), owner))
+	pgtest.Exec(t, admin, "create database other")
 	holder := session(t, server.URL("owned"), "begin", "select txid_current()")
+	elsewhere := session(t, server.URL("other"), "begin isolation level repeatable read", "select 1") // its snapshot is as old as the holder
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
 		t.Error("a young transaction is reported")
 	}
 
-	pgtest.Exec(t, pool, burnTransactions(10001))
+	pgtest.Exec(t, pool, burnTransactions(100001))
 	if !pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
 		t.Fatal("an old transaction is not reported")
+	}
+	if _, err := elsewhere.Exec(t.Context(), "select txid_current()"); err != nil {
+		t.Fatal(err)
+	}
+	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(elsewhere)) {
+		t.Error("a young transaction of another database is reported because of its old snapshot")
 	}
 	_, grant, found := strings.Cut(remedy(t, pool, oldSnapshot, sessionOf(holder)), "-- to see its start: ")
 	if !found {
