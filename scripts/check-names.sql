@@ -1,5 +1,6 @@
 -- Fails if a function of the schema graphile_worker could find objects of other schemas by unqualified names. A function must
--- either set its search_path, with the temporary schema last, or be one SQL statement in which every name is qualified. To check
+-- either set its search_path, with the temporary schema last, or be one SQL statement, or in PL/pgSQL only return one
+-- expression, in which every name is qualified. To check
 -- that, the script creates a schema with an object of the same name for every function, operator, type and relation of
 -- pg_catalog, and creates the function again with this schema first in the search_path: it must not depend on any of these
 -- objects. Requires PostgreSQL 14 or later, in which functions depend on what they call. The objects remain in the database.
@@ -50,7 +51,8 @@ declare
   slips text[];
 begin
   for loose in
-    select p.oid, p.oid::regprocedure::text as function, p.prosrc as body
+    select p.oid, p.oid::regprocedure::text as function,
+           regexp_replace(p.prosrc, '^\s*begin\s+return (.*);\s*end;\s*$', 'select \1') as body
       from pg_proc as p
      where p.pronamespace = 'graphile_worker'::regnamespace
        and ('search_path=pg_catalog, pg_temp' = any (p.proconfig)) is not true

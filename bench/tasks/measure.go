@@ -9,11 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gwsql/gw/bench/internal/process"
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
@@ -81,21 +81,9 @@ func awaitCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("wait for the end: %w", err)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	stat, err := process.Read(pid)
 	if err != nil {
 		return 0, fmt.Errorf("read the processor time: %w", err)
 	}
-	// The name, in parentheses, may contain spaces. User and system time are the 12th and 13th field after it.
-	_, behind, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(behind)
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("read the processor time: %q has too few fields", stat)
-	}
-	user, userErr := strconv.Atoi(fields[11])
-	system, systemErr := strconv.Atoi(fields[12])
-	if err := errors.Join(userErr, systemErr); err != nil {
-		return 0, fmt.Errorf("read the processor time: %w", err)
-	}
-	const ticks = 100 // per second, on Linux
-	return time.Duration(user+system) * time.Second / ticks, nil
+	return stat.Own, nil
 }

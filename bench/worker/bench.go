@@ -19,6 +19,7 @@ import (
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "burndown", Title: "Burn-down of no-op jobs", Run: burndownScenario},
 	{Name: "async", Title: "Burn-down with synchronous_commit off", Run: asyncScenario},
+	{Name: "fleet", Title: "Many processes on one queue", Run: fleetScenario},
 	{Name: "sleep", Title: "Jobs that sleep", Run: sleepScenario},
 	{Name: "latency", Title: "Latency of single jobs on an idle worker", Run: latencyScenario},
 	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},

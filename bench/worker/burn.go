@@ -16,6 +16,8 @@ type load struct {
 	order subject.Order // what the jobs do
 	async bool          // commits do not wait for the disk
 	watch func(*crew, subject.Status)
+	began func() error      // called before the processes begin
+	ended func(*crew) error // called after the processes have ended
 }
 
 // burned is the result of a load.
@@ -35,7 +37,10 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 				return err
 			}
 		}
-		return db.Settle(ctx, c.family.tables.fill(n))
+		if err := db.Settle(ctx, c.family.tables.fill(n)); err != nil || l.began == nil {
+			return err
+		}
+		return l.began()
 	}, func(k *crew) error {
 		var watch func(subject.Status) bool
 		if l.watch != nil {
@@ -62,7 +67,10 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 		if err != nil {
 			return err
 		}
-		return checkCounts(counts, 1)
+		if err := checkCounts(counts, 1); err != nil || l.ended == nil {
+			return err
+		}
+		return l.ended(k)
 	})
 	return r, err
 }

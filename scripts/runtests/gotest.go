@@ -77,6 +77,7 @@ func (p *goPackage) take(e event, t *tally) (last bool) {
 			}
 			if e.Action != "skip" { // skip means that the package has no tests
 				t.packages++
+				t.durations = append(t.durations, duration{e.Package, time.Duration(e.Elapsed * float64(time.Second))})
 			}
 			return true
 		}

@@ -112,6 +112,9 @@ func (p phase) run(ctx context.Context, env []string, print func(text string)) t
 	_ = input.Close()
 	t := <-read
 	t.phase, t.took = p.name, time.Since(began)
+	if end := cmd.ProcessState; end != nil { // it has started
+		t.cpu = end.UserTime() + end.SystemTime()
+	}
 	if err != nil && len(t.failed) == 0 {
 		t.failed = []string{strings.Join(p.command[:min(3, len(p.command))], " ")}
 	}

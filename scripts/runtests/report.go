@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,12 +14,30 @@ import (
 type tally struct {
 	phase      string
 	took       time.Duration
+	cpu        time.Duration // of compilers, tests and the programs that they start, but not of the server
 	packages   int
 	tests      int // Go tests, subtests not included
 	skipped    int
 	files      int // pgTAP files
 	assertions int
 	failed     []string // names of failed tests
+	durations  []duration
+}
+
+// duration is how long the tests of a package took.
+type duration struct {
+	name string
+	took time.Duration
+}
+
+// longest returns the packages that took longest, as text.
+func (t tally) longest() string {
+	slices.SortStableFunc(t.durations, func(a, b duration) int { return cmp.Compare(b.took, a.took) })
+	var parts []string
+	for _, d := range t.durations[:min(len(t.durations), 3)] {
+		parts = append(parts, d.name+" "+seconds(d.took))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // counts returns the counts as text.
@@ -60,7 +80,11 @@ func (r *report) print(text string) {
 
 // add prints the line of a phase.
 func (r *report) add(t tally) {
-	r.print(fmt.Sprintf("%-10s %s in %s: %s\n", t.phase, t.counts(), seconds(t.took), t.outcome()))
+	text := fmt.Sprintf("%-10s %s in %s (%s of CPU): %s", t.phase, t.counts(), seconds(t.took), seconds(t.cpu), t.outcome())
+	if longest := t.longest(); longest != "" {
+		text += "; longest: " + longest
+	}
+	r.print(text + "\n")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all.packages += t.packages

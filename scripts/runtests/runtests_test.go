@@ -47,6 +47,9 @@ func TestOfGoTestsThoseThatFailAreShownAndAllAreCounted(t *testing.T) {
 	if got.packages != 4 || got.tests != 4 || got.skipped != 1 {
 		t.Errorf("counted %s", got.counts())
 	}
+	if len(got.durations) != 4 || got.durations[1] != (duration{"a/bad", 61200 * time.Millisecond}) {
+		t.Errorf("durations %v", got.durations)
+	}
 	if want := []string{"a/bad TestBad/part", "a/broken", "a/stuck"}; !slices.Equal(got.failed, want) {
 		t.Errorf("failed: %q, want %q", got.failed, want)
 	}
@@ -135,15 +138,16 @@ func TestAPhaseEndsWithItsContext(t *testing.T) {
 func TestTheLastLineHasAllCounts(t *testing.T) {
 	var out strings.Builder
 	r := report{out: &out}
-	r.add(tally{phase: "pgTAP", files: 3, assertions: 9, took: time.Second})
-	r.add(tally{phase: "go", packages: 2, tests: 5, skipped: 1, took: 61 * time.Second, failed: []string{"a/bad TestBad"}})
+	r.add(tally{phase: "pgTAP", files: 3, assertions: 9, took: time.Second, cpu: 400 * time.Millisecond})
+	r.add(tally{phase: "go", packages: 2, tests: 5, skipped: 1, took: 61 * time.Second, cpu: 70 * time.Second, failed: []string{"a/bad TestBad"},
+		durations: []duration{{"a/good", time.Second}, {"a/bad", time.Minute}}})
 	r.add(tally{phase: "bench", packages: 1, tests: 4, took: 2 * time.Second})
 	if r.finish(70 * time.Second) {
 		t.Error("passed")
 	}
-	const want = `pgTAP      3 pgTAP files, 9 assertions in 1 s: all passed
-go         2 packages, 5 tests, 1 left out in 61 s: 1 FAILED
-bench      1 packages, 4 tests in 2 s: all passed
+	const want = `pgTAP      3 pgTAP files, 9 assertions in 1 s (0 s of CPU): all passed
+go         2 packages, 5 tests, 1 left out in 61 s (70 s of CPU): 1 FAILED; longest: a/bad 60 s, a/good 1 s
+bench      1 packages, 4 tests in 2 s (0 s of CPU): all passed
 FAILED a/bad TestBad
 3 packages, 9 tests, 1 left out, 3 pgTAP files, 9 assertions in 70 s: 1 FAILED
 `

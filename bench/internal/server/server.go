@@ -21,7 +21,7 @@ var stock = map[string]string{
 	"fsync":              "on",
 	"synchronous_commit": "on",
 	"full_page_writes":   "on",
-	"max_connections":    "200",
+	"max_connections":    "500",
 }
 
 // A Server is a private PostgreSQL.
