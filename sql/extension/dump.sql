@@ -19,6 +19,7 @@ begin
              '_gw_audit', '_gw_audit_id_seq',
              '_gw_samples',
              '_gw_job_context',
+             '_gw_keyed_calls',
              '_gw_schedules',
              '_gw_limits', '_gw_limits_id_seq',
              '_gw_lanes', '_gw_lanes_id_seq',

@@ -19,13 +19,16 @@
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_cancels.sql" . }}
+{{ template "shared/_gw_drop_keyed_calls.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
 
 -- For limits.
 {{ template "limits/_gw_lane_rooms.sql" . }}
 {{ template "limits/_gw_groups_of.sql" . }}
+{{ template "limits/_gw_producers.sql" . }}
 {{ template "limits/_gw_move_jobs.sql" . }}
 {{ template "limits/_gw_barred_tasks.sql" . }}
+{{ template "limits/_gw_turns.sql" . }}
 {{ template "limits/_gw_lock_lanes.sql" . }}
 {{ template "limits/_gw_lock_limited_jobs.sql" . }}
 {{ template "limits/_gw_enter_lanes.sql" . }}
@@ -35,9 +38,11 @@
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
+{{ template "limits/open_lane.sql" . }}
 {{ template "limits/list_limits.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "limits/_gw_mend_lanes.sql" . }}
+{{ template "limits/_gw_has_rate.sql" . }}
 {{ template "limits/_gw_drop_idle_lanes.sql" . }}
 
 -- For producers.
@@ -48,6 +53,11 @@
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
 {{ template "produce/remove_job.sql" . }}
+{{ template "produce/_gw_check_interval.sql" . }}
+{{ template "produce/_gw_hold_keyed_call.sql" . }}
+{{ template "produce/add_job_once.sql" . }}
+{{ template "produce/debounce_job.sql" . }}
+{{ template "produce/throttle_job.sql" . }}
 {{ template "produce/_gw_put_job_contexts.sql" . }}
 
 -- For workers.
@@ -59,8 +69,10 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_is_free.sql" . }}
 {{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
+{{ template "work/_gw_take_turn.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_first_queue.sql" . }}
 {{ template "work/_gw_within_bytes.sql" . }}
@@ -141,6 +153,7 @@
 {{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
+{{ template "admin/copy_job.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}

@@ -23,6 +23,7 @@ create table {{.schema}}._gw_limits (
   rate          integer constraint _gw_limits_rate_check check (rate >= 1),
   per           interval,
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
+  fair          boolean not null default false,
   is_pause      boolean not null default false
 );
 
@@ -37,10 +38,13 @@ create table {{.schema}}._gw_lanes (
   burst        integer,
   theoretic_at timestamptz not null default 'epoch',
   closed_until timestamptz not null default 'epoch',
-  served_at    timestamptz
+  served_at    timestamptz,
+  turn         bigint
 ) with (fillfactor = 50);
 
 create unique index _gw_lanes_key on {{.schema}}._gw_lanes (limit_id, is_total, coalesce(key, ''), (key is null));
+
+create index _gw_lanes_rate on {{.schema}}._gw_lanes (limit_id) where rate is not null;
 
 create table {{.schema}}._gw_groups (
   id         integer generated always as identity (start with -1 increment by -1)
@@ -48,12 +52,14 @@ create table {{.schema}}._gw_groups (
   lanes      integer[] not null,
   tasks      text[],
   queue_name text,
+  fair_lane  integer,
   is_retired boolean   not null default false
 );
 
 create unique index _gw_groups_lanes on {{.schema}}._gw_groups (lanes, coalesce(queue_name, ''), (queue_name is null))
   where not is_retired;
 create index _gw_groups_by_lane on {{.schema}}._gw_groups using gin (lanes);
+create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
 
 create table {{.schema}}._gw_slots (
   lane_id   integer     not null,
@@ -71,22 +77,32 @@ create table {{.schema}}._gw_fronts (
   barred_by integer,
   priority  smallint    not null,
   run_at    timestamptz not null,
-  job_id    bigint      not null
+  job_id    bigint      not null,
+  turn      bigint
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
-create index _gw_fronts_due on {{.schema}}._gw_fronts (run_at) include (group_id, lane_id) where barred_by is null;
+create index _gw_fronts_due on {{.schema}}._gw_fronts (run_at) include (group_id, lane_id)
+  where barred_by is null and run_at < 'infinity'; -- so that claims do not read it in place of those below
 create index _gw_fronts_order on {{.schema}}._gw_fronts (priority, run_at, job_id) include (group_id)
-  where barred_by is null and group_id is not null;
-create index _gw_fronts_barred on {{.schema}}._gw_fronts (barred_by, priority, run_at, job_id) where barred_by is not null;
+  where barred_by is null and group_id is not null and lane_id is null and turn is null;
+create index _gw_fronts_turn on {{.schema}}._gw_fronts (priority, turn, run_at, job_id) include (group_id)
+  where barred_by is null and turn is not null;
+create index _gw_fronts_barred on {{.schema}}._gw_fronts (barred_by) where barred_by is not null;
+create index _gw_fronts_barred_order on {{.schema}}._gw_fronts (barred_by, priority, run_at, job_id)
+  where barred_by is not null and turn is null;
+create index _gw_fronts_barred_turn on {{.schema}}._gw_fronts (barred_by, priority, turn, run_at, job_id)
+  where barred_by is not null and turn is not null;
 create index _gw_fronts_group on {{.schema}}._gw_fronts (group_id) where group_id is not null;
 create index _gw_fronts_lane on {{.schema}}._gw_fronts (run_at, lane_id) where lane_id is not null;
 
 create table {{.schema}}._gw_moves (
   id        integer generated always as identity constraint _gw_moves_pkey primary key,
   tasks     text[],
-  queues    boolean not null,
+  queues    text,
   bars      boolean not null,
-  began_at  timestamptz,
+  producers text[],
+  rows_held boolean not null default true,
+  next_at   timestamptz not null default 'epoch',
   place     bigint,
   is_last   boolean not null default false,
   left_over boolean not null default false
@@ -134,6 +150,7 @@ comment on column {{.schema}}._gw_limits.total_running is 'How many jobs of all 
 comment on column {{.schema}}._gw_limits.rate is 'How many jobs of a lane start per interval.';
 comment on column {{.schema}}._gw_limits.per is 'That interval.';
 comment on column {{.schema}}._gw_limits.burst is 'How many of them may start at once.';
+comment on column {{.schema}}._gw_limits.fair is 'Whether its lanes take turns.';
 comment on column {{.schema}}._gw_limits.is_pause is 'Whether pause() made it, and resume() drops it.';
 
 comment on table {{.schema}}._gw_lanes is 'The lanes of limits. Who changes what a lane allows, or its slots, holds the lock of its row.';
@@ -148,12 +165,14 @@ comment on column {{.schema}}._gw_lanes.burst is 'In place of that of the limit.
 comment on column {{.schema}}._gw_lanes.theoretic_at is 'When the starts up to now would have ended at the rate of the lane (GCRA).';
 comment on column {{.schema}}._gw_lanes.closed_until is 'No job starts before this time; see rate_limited().';
 comment on column {{.schema}}._gw_lanes.served_at is 'When a job of the lane was last started.';
+comment on column {{.schema}}._gw_lanes.turn is 'Its turn among the lanes of fair limits, see _gw_turn(); null: its limit is not fair, or it counts all lanes.';
 
 comment on table {{.schema}}._gw_groups is 'Jobs that the same limits apply to, with the same lanes.';
 comment on column {{.schema}}._gw_groups.id is 'The job_queue_id of its jobs, negative.';
 comment on column {{.schema}}._gw_groups.lanes is 'Their lanes, ascending.';
 comment on column {{.schema}}._gw_groups.tasks is 'The tasks of the limits; null: all.';
 comment on column {{.schema}}._gw_groups.queue_name is 'The name of their queue, if they are in one.';
+comment on column {{.schema}}._gw_groups.fair_lane is 'The one of these lanes by whose turn its jobs are claimed; null: no limit is fair.';
 comment on column {{.schema}}._gw_groups.is_retired is 'Whether a limit has changed since: its jobs are not claimed until they are moved.';
 
 comment on table {{.schema}}._gw_slots is 'Jobs that run in lanes. A slot counts while the job has this locked_at, so that nothing has to free it.';
@@ -164,18 +183,21 @@ comment on column {{.schema}}._gw_slots.free_at is 'When the lane would have use
 
 comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
 comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';
-comment on column {{.schema}}._gw_fronts.lane_id is 'Or a lane that may start jobs again from run_at on.';
+comment on column {{.schema}}._gw_fronts.lane_id is 'Or a lane that may start jobs again from run_at on. With a group: its fair lane, whose turn is to be looked up first.';
 comment on column {{.schema}}._gw_fronts.barred_by is 'The lane that bars the group; null: none does.';
 comment on column {{.schema}}._gw_fronts.priority is 'The priority of the job.';
 comment on column {{.schema}}._gw_fronts.run_at is 'When to look.';
 comment on column {{.schema}}._gw_fronts.job_id is 'The job.';
+comment on column {{.schema}}._gw_fronts.turn is 'The turn of the fair lane of the group, or an earlier one.';
 
 comment on table {{.schema}}._gw_moves is 'Changes of limits whose jobs are not all in their groups yet.';
 comment on column {{.schema}}._gw_moves.id is 'The order of the changes.';
 comment on column {{.schema}}._gw_moves.tasks is 'The tasks of these jobs; null: all.';
-comment on column {{.schema}}._gw_moves.queues is 'Whether these are jobs in named queues; else jobs without a queue.';
+comment on column {{.schema}}._gw_moves.queues is 'The names of the queues of these jobs, with *; null: jobs without a queue.';
 comment on column {{.schema}}._gw_moves.bars is 'Whether claims take none of these jobs outside of groups: a limit is new.';
-comment on column {{.schema}}._gw_moves.began_at is 'When the last pass over the jobs began.';
+comment on column {{.schema}}._gw_moves.producers is 'The transactions that may add such jobs without their groups: those that held name locks when the first pass began, and are open.';
+comment on column {{.schema}}._gw_moves.rows_held is 'Whether such transactions may hold rows of tasks instead.';
+comment on column {{.schema}}._gw_moves.next_at is 'When the next step may be made.';
 comment on column {{.schema}}._gw_moves.place is 'The id of the last job that this pass has read; null: a pass begins.';
 comment on column {{.schema}}._gw_moves.is_last is 'Whether no job that does not know of the change can come after the begin of this pass.';
 comment on column {{.schema}}._gw_moves.left_over is 'Whether this pass has skipped locked jobs.';
@@ -227,7 +249,41 @@ create table {{.schema}}._gw_samples (
   added                bigint      not null,
   gone                 bigint      not null
 );
-insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity');
+insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity'), ('claim', '-infinity');
+
+drop table {{.schema}}._gw_claim_cursors;
+create unlogged table {{.schema}}._gw_claim_cursors (
+  scope  bigint   not null,
+  put_at bigint   not null,
+  cursor bigint[] not null
+);
+create index _gw_claim_cursors_newest on {{.schema}}._gw_claim_cursors (scope, put_at);
+alter table {{.schema}}._gw_claim_cursors enable row level security;
+comment on table {{.schema}}._gw_claim_cursors is 'Claim cursors that all sessions share; see _gw_claim_cursor().';
+comment on column {{.schema}}._gw_claim_cursors.scope is 'The scope of the claims.';
+comment on column {{.schema}}._gw_claim_cursors.put_at is 'When the cursor was stored, in microseconds since 1970. The newest one counts.';
+comment on column {{.schema}}._gw_claim_cursors.cursor is 'The cursor as in the setting gw.claim_cursor.';
+
+-- The calls of add_job_once, debounce_job and throttle_job by their keys.
+create table {{.schema}}._gw_keyed_calls (
+  kind       text        not null constraint _gw_keyed_calls_kind_check check (kind in ('once', 'debounce', 'throttle')),
+  key        text        not null,
+  job_id     bigint,
+  began_at   timestamptz not null,
+  not_before timestamptz,
+  kept_until timestamptz not null,
+  constraint _gw_keyed_calls_pkey primary key (kind, key)
+);
+create index _gw_keyed_calls_kept_until on {{.schema}}._gw_keyed_calls (kept_until);
+alter table {{.schema}}._gw_keyed_calls enable row level security;
+comment on table {{.schema}}._gw_keyed_calls is 'The calls of add_job_once(), debounce_job() and throttle_job() by their keys.';
+comment on column {{.schema}}._gw_keyed_calls.kind is 'once, debounce or throttle.';
+comment on column {{.schema}}._gw_keyed_calls.key is 'The key of the call and of its job.';
+comment on column {{.schema}}._gw_keyed_calls.job_id is 'The job of the first call (once) or of the last one; null only during the first call.';
+comment on column {{.schema}}._gw_keyed_calls.began_at is 'once: the time of the first call. debounce: the time of the first call since the job has last started. throttle: the run_at of the last job.';
+comment on column {{.schema}}._gw_keyed_calls.not_before is 'The time of the next attempt of a job that had failed when a call replaced it.';
+comment on column {{.schema}}._gw_keyed_calls.kept_until is 'The row is deleted after this time; for debounce and throttle also not before its job has gone.';
+comment on index {{.schema}}._gw_keyed_calls_kept_until is 'Finds the rows that were kept long enough.';
 
 alter table {{.schema}}._gw_audit   enable row level security;
 alter table {{.schema}}._gw_samples enable row level security;

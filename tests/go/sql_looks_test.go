@@ -131,3 +131,22 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 		})
 	}
 }
+
+// In the setting's place stands, too, that named queues had jobs; it goes as they go, and claims miss nothing either way.
+func TestASessionForgetsThatNamedQueuesHadJobs(t *testing.T) {
+	s := newDatabase(t).session()
+	const claimOne = "select id from graphile_worker.get_job_batch('worker')"
+	add := func(queue string) int64 {
+		return one[int64](s, "select id from graphile_worker.add_job('task', queue_name => nullif($1, ''))", queue)
+	}
+	for i, step := range []struct{ queue, after string }{{"", ""}, {"queue", "first queues"}, {"queue", "first queues"}, {"", ""}, {"", ""}} {
+		id := add(step.queue)
+		if claimed := all[int64](s, claimOne); !slices.Equal(claimed, []int64{id}) {
+			t.Errorf("step %d: claimed %v, want %d", i, claimed, id)
+		}
+		if after := one[string](s, claimCursor); after != step.after {
+			t.Errorf("step %d: the setting is %q, want %q", i, after, step.after)
+		}
+		s.exec("select graphile_worker.complete_job('worker', $1)", id)
+	}
+}

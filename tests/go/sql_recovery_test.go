@@ -103,6 +103,27 @@ func TestALockedJobOfADeadWorkerIsRecoveredLater(t *testing.T) {
 	}
 }
 
+func TestARecoveryDoesNotWaitForADeadWorkerWhoseBeatIsOnItsWay(t *testing.T) {
+	d := newDatabase(t)
+	late, keeper := d.session(), d.session()
+	keeper.exec("select graphile_worker.add_job('task')")
+	keeper.exec("select graphile_worker.register_worker('late')")
+	keeper.exec("select graphile_worker.get_job('late')")
+	keeper.kill("late")
+	keeper.mayJudge("keeper")
+
+	late.exec("begin")
+	late.exec("select from graphile_worker.heartbeat('late')")
+	keeper.exec("set lock_timeout = '10s'")
+	if died := all[[]string](keeper, beatOf, "keeper")[0]; len(died) != 0 {
+		t.Errorf("%q was found dead", died)
+	}
+	late.exec("commit")
+	if held := all[string](keeper, "select locked_by from graphile_worker.jobs"); len(held) != 1 || held[0] != "late" {
+		t.Errorf("the job is held by %q, want the worker that has beaten", held)
+	}
+}
+
 // A beat must not wait for whoever has locked a job: its worker would be taken for dead.
 func TestABeatDoesNotWaitForALockedJob(t *testing.T) {
 	d := newDatabase(t)

@@ -108,7 +108,7 @@ as $$
           (select j.task_id -- of each group that a limit does not bar, the first job
              from {{.schema}}._gw_fronts as f
             cross join lateral (select j.task_id from {{.schema}}._private_jobs as j where j.id = f.job_id offset 0) as j
-            where f.barred_by is null and f.run_at <= now() and f.group_id is not null
+            where f.barred_by is null and f.run_at <= now() and f.run_at < 'infinity' and f.group_id is not null
             limit most)) as d
    limit most
 $$;

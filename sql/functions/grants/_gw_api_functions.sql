@@ -32,7 +32,7 @@ as $$
            o.about,
            (select array_agg(distinct m.role)
               from member as m
-              join {{.schema}}._gw_api_calls() as c on c.kind = m.kind
+              join {{.schema}}._gw_api_calls() as c on c.kind = m.kind and (m.kind <> 'producer' or m.tasks = '{}')
              where c.call = case o.proname when '_gw_seen_jobs' then 'jobs' else o.proname end) as roles
       from own as o
     union all

@@ -1,7 +1,9 @@
 -- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (slots, rates), and
 -- replaces the fronts of the groups by what is true then. The caller holds the locks of the lanes and of the jobs and
 -- updates the jobs in the same transaction. rooms: how many jobs each of lanes could start before; null elements: any number.
--- What is known to be open after the claim need not be asked again.
+-- What is known to be open after the claim need not be asked again. Fair lanes that start jobs get their next turns, also
+-- in the fronts of their other groups, unless a lane bars these that the caller does not hold: such a front has an earlier
+-- turn, which the claim corrects that follows it.
 -- Notifies the workers if groups wait for a lane that still may start jobs.
 create or replace function {{.schema}}._gw_enter_lanes(
   places     tid[],
@@ -22,13 +24,19 @@ create or replace function {{.schema}}._gw_enter_lanes(
 as $$
 #variable_conflict use_column
 declare
-  entered  integer[]; -- lanes, and how many jobs start in each
-  starts   bigint[];
-  lane_ids integer[];
-  unsure   integer[];
-  shut     integer[]; -- lanes that start no more jobs, and when they open
-  opens    timestamptz[];
-  open     integer[];
+  entered     integer[]; -- lanes, and how many jobs start in each
+  starts      bigint[];
+  lane_ids    integer[];
+  unsure      integer[];
+  shut        integer[]; -- lanes that start no more jobs, and when they open
+  opens       timestamptz[];
+  open        integer[];
+  fair_lanes  integer[]; -- those of the lanes entered whose limits are fair
+  left_groups integer[]; -- the groups that have further jobs, and the first of these
+  are_due     boolean[];
+  priorities  smallint[];
+  run_ats     timestamptz[];
+  job_ids     bigint[];
 begin
   with slots as (
     insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at, free_at)
@@ -46,25 +54,89 @@ begin
     update {{.schema}}._gw_lanes as l
        set served_at = claimed_at,
            theoretic_at = case when e.rate is null then l.theoretic_at
-                               else greatest(l.theoretic_at, claimed_at) + {{.schema}}._gw_charge(e.starts, e.rate, e.per) end
+                               else greatest(l.theoretic_at, claimed_at) + {{.schema}}._gw_charge(e.starts, e.rate, e.per) end,
+           turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + e.starts, claimed_at)
       from (select k.id, case when not k.is_total then coalesce(k.rate, i.rate) end as rate, coalesce(k.per, i.per) as per, c.starts
               from counted as c
               join {{.schema}}._gw_lanes as k on k.id = c.lane_id
               join {{.schema}}._gw_limits as i on i.id = k.limit_id) as e
      where l.id = e.id
+    returning l.id, l.turn
   )
-  select array_agg(c.lane_id), array_agg(c.starts) into entered, starts from counted as c;
+  select array_agg(c.lane_id), array_agg(c.starts),
+         (select array_agg(c.id) from charged as c where c.turn is not null)
+    into entered, starts, fair_lanes
+    from counted as c;
 
   delete from {{.schema}}._gw_fronts as f where f.ctid = any (fronts);
+  if fair_lanes is not null then
+    update {{.schema}}._gw_fronts as f
+       set turn = (select l.turn
+                     from {{.schema}}._gw_groups as g
+                     join {{.schema}}._gw_lanes as l on l.id = g.fair_lane
+                    where g.id = f.group_id)
+     where f.ctid = any (array(select o.ctid
+                                 from {{.schema}}._gw_lanes as l
+                                cross join lateral (select g.id from {{.schema}}._gw_groups as g
+                                                     where g.fair_lane = l.id and g.id <> all (group_ids) and not g.is_retired
+                                                    offset 0) as g
+                                cross join lateral (select f.ctid, f.barred_by, f.turn from {{.schema}}._gw_fronts as f
+                                                     where f.group_id = g.id offset 0) as o
+                                where l.id = any (fair_lanes) and o.turn <> l.turn
+                                  and (o.barred_by is null or o.barred_by = any (lanes))));
+  end if;
+
+  -- The next jobs of the groups.
+  select array_agg(g.id), array_agg(n.is_due), array_agg(n.priority), array_agg(n.run_at), array_agg(n.id)
+    into left_groups, are_due, priorities, run_ats, job_ids
+    from {{.schema}}._gw_groups as g
+   cross join lateral (
+          (select true as is_due, j.priority, j.run_at, j.id
+             from {{.schema}}._private_jobs as j
+            where j.is_available and j.job_queue_id = g.id and j.run_at <= due and j.ctid <> all (places)
+            order by j.priority, j.run_at, j.id
+            limit 1)
+          union all
+          (with recursive priorities (priority) as (
+             (select j.priority
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id = g.id
+               order by j.priority
+               limit 1)
+             union all
+             select (select j.priority
+                       from {{.schema}}._private_jobs as j
+                      where j.is_available and j.job_queue_id = g.id and j.priority > p.priority
+                      order by j.priority
+                      limit 1)
+               from priorities as p
+              where p.priority is not null
+           )
+           select false, l.priority, l.run_at, l.id
+             from priorities as p
+            cross join lateral (
+                   select j.priority, j.run_at, j.id
+                     from {{.schema}}._private_jobs as j
+                    where j.is_available and j.job_queue_id = g.id and j.priority = p.priority and j.run_at > due
+                    order by j.run_at
+                    limit 1) as l
+            order by l.run_at
+            limit 1)) as n
+   where g.id = any (group_ids);
+
+  -- Of the lanes, those for which a group waits.
   select array_agg(l.id),
          array_agg(l.id) filter (where not exists (
            select from unnest(lanes, rooms) as r (id, room)
             where r.id = l.id and (r.room <= coalesce((select e.starts from unnest(entered, starts) as e (id, starts) where e.id = l.id), 0)) is not true))
     into lane_ids, unsure
-    from (select distinct u.lane as id
+    from (select u.lane as id, bool_or(d.is_due) as has_due
             from {{.schema}}._gw_groups as g
+            left join unnest(left_groups, are_due) as d (id, is_due) on d.id = g.id
            cross join unnest(g.lanes) as u (lane)
-           where g.id = any (group_ids)) as l;
+           where g.id = any (group_ids)
+           group by u.lane) as l
+   where l.has_due or exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id);
   if unsure is not null then
     select array_agg(r.lane_id), array_agg(r.opens_at)
       into shut, opens
@@ -72,65 +144,37 @@ begin
      where r.room = 0;
   end if;
 
-  with put as (
-    insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id)
-    select g.id,
-           case when n.is_due then
-             (select min(s.lane) from unnest(shut) as s (lane) where s.lane = any (g.lanes))
-           end,
-           n.priority, n.run_at, n.id
-      from {{.schema}}._gw_groups as g
-     cross join lateral (
-            (select true as is_due, j.priority, j.run_at, j.id
-               from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id = g.id and j.run_at <= due and j.ctid <> all (places)
-              order by j.priority, j.run_at, j.id
-              limit 1)
-            union all
-            (with recursive priorities (priority) as (
-               (select j.priority
-                  from {{.schema}}._private_jobs as j
-                 where j.is_available and j.job_queue_id = g.id
-                 order by j.priority
-                 limit 1)
-               union all
-               select (select j.priority
-                         from {{.schema}}._private_jobs as j
-                        where j.is_available and j.job_queue_id = g.id and j.priority > p.priority
-                        order by j.priority
-                        limit 1)
-                 from priorities as p
-                where p.priority is not null
-             )
-             select false, l.priority, l.run_at, l.id
-               from priorities as p
-              cross join lateral (
-                     select j.priority, j.run_at, j.id
-                       from {{.schema}}._private_jobs as j
-                      where j.is_available and j.job_queue_id = g.id and j.priority = p.priority and j.run_at > due
-                      order by j.run_at
-                      limit 1) as l
-              order by l.run_at
-              limit 1)) as n
-     where g.id = any (group_ids)
-    returning barred_by
-  ), opening as (
+  if left_groups is not null then
+    with put as (
+      insert into {{.schema}}._gw_fronts (group_id, lane_id, barred_by, priority, run_at, job_id, turn)
+      select g.id, case when not n.is_due then g.fair_lane end,
+             case when n.is_due then (select min(s.lane) from unnest(shut) as s (lane) where s.lane = any (g.lanes)) end,
+             n.priority, n.run_at, n.id,
+             case when n.is_due and g.fair_lane is not null then
+               (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
+             end
+        from unnest(left_groups, are_due, priorities, run_ats, job_ids) as n (group_id, is_due, priority, run_at, id)
+        join {{.schema}}._gw_groups as g on g.id = n.group_id
+      returning barred_by
+    )
     insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
     select s.lane_id, 0, s.opens_at, 0
       from unnest(shut, opens) as s (lane_id, opens_at)
      where s.lane_id in (select p.barred_by from put as p)
        and s.opens_at is not null
-       and not exists (select from {{.schema}}._gw_fronts as f where f.lane_id = s.lane_id and f.run_at = s.opens_at)
-  )
-  select array_agg(l.id)
-    into open
-    from unnest(lane_ids) as l (id)
-   where l.id <> all (coalesce(shut, '{}'))
-     and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id);
-  if open is not null then
-    -- A group that was to use the room of a lane does not; the next one must.
-    perform {{.schema}}._gw_look_at_lanes(open);
-    perform {{.schema}}._gw_wake(1);
+       and not exists (select from {{.schema}}._gw_fronts as f where f.lane_id = s.lane_id and f.run_at = s.opens_at);
+  end if;
+  if lane_ids is not null then
+    open := array(
+      select l.id
+        from unnest(lane_ids) as l (id)
+       where l.id <> all (coalesce(shut, '{}'))
+         and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id));
+    if open <> '{}' then
+      -- A group that was to use the room of a lane does not; the next one must.
+      perform {{.schema}}._gw_look_at_lanes(open);
+      perform {{.schema}}._gw_wake(1);
+    end if;
   end if;
 end;
 $$;

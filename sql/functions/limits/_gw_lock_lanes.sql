@@ -33,62 +33,104 @@ create or replace function {{.schema}}._gw_lock_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  freed     integer[];
-  lane_ids  integer[];
-  has_more  boolean;
+  looks_at   bigint; -- lanes
+  freed      integer[];
+  fair_lanes integer[];
+  lane_ids   integer[];
+  has_more   boolean; -- of the groups without a turn, of those with one
+  more_fair  boolean;
+  owners     integer[]; -- the groups of these jobs, in the order of claims
+  priorities smallint[];
+  run_ats    timestamptz[];
+  ids        bigint[];
+  turns      bigint[];
 begin
-  freed := array(
-    select l.id
-      from (select distinct f.lane_id
-              from (select f.lane_id
-                      from {{.schema}}._gw_fronts as f
-                     where f.barred_by is null and f.run_at <= claimed_at and f.lane_id is not null
-                     order by f.run_at
-                     limit 500) as f) as f
-     cross join lateral (
-            select l.id from {{.schema}}._gw_lanes as l where l.id = f.lane_id for no key update skip locked) as l);
-  if freed <> '{}' then
-    delete from {{.schema}}._gw_fronts as f where f.lane_id = any (freed) and f.run_at <= claimed_at;
+  select count(*), array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair)
+    into looks_at, freed, fair_lanes
+    from (select distinct f.lane_id
+            from (select f.lane_id
+                    from {{.schema}}._gw_fronts as f
+                   where f.lane_id is not null and f.run_at <= greatest(claimed_at, due) -- by the index of such fronts
+                     and f.run_at <= case when f.group_id is null then claimed_at else due end
+                   order by f.run_at
+                   limit 500) as f) as f
+    left join lateral (
+          select l.id, l.turn is not null as is_fair
+            from {{.schema}}._gw_lanes as l
+           where l.id = f.lane_id for no key update skip locked) as l on true;
+  if freed is null and looks_at > 0 then
+    -- Others hold all of these lanes, or the lanes were deleted by a transaction that has not seen these fronts.
+    delete from {{.schema}}._gw_fronts as f
+     where f.ctid = any (array(select w.ctid
+                                 from {{.schema}}._gw_fronts as w
+                                where w.lane_id is not null and w.run_at <= greatest(claimed_at, due)
+                                  and not exists (select from {{.schema}}._gw_lanes as l where l.id = w.lane_id offset 0)
+                                limit 500
+                                  for update skip locked));
+  elsif freed is not null then
+    if fair_lanes is not null then
+      perform {{.schema}}._gw_look_up_turns(fair_lanes, due, claimed_at);
+    end if;
+    delete from {{.schema}}._gw_fronts as f where f.lane_id = any (freed) and f.run_at <= claimed_at and f.group_id is null;
     -- Separate statements: they see what the transactions have done whose fronts were deleted.
     if exists (select from {{.schema}}._gw_fronts as f where f.barred_by = any (freed)) then
       perform {{.schema}}._gw_open_lanes(freed, claimed_at);
     end if;
   end if;
 
-  select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) = most_fronts
-    into group_ids, lane_ids, has_more
-    from (with recursive priorities (priority) as (
-            (select f.priority
-               from {{.schema}}._gw_fronts as f
-              where f.barred_by is null and f.group_id is not null
-              order by f.priority
-              limit 1)
-            union all
-            select (select f.priority
-                      from {{.schema}}._gw_fronts as f
-                     where f.barred_by is null and f.group_id is not null and f.priority > p.priority
-                     order by f.priority
-                     limit 1)
-              from priorities as p
-             where p.priority is not null
-          )
-          select g.id, g.lanes, f.front
-            from priorities as p
-           cross join lateral (
-                  select f.group_id, f.ctid as front
-                    from {{.schema}}._gw_fronts as f
-                   where f.barred_by is null and f.group_id is not null and f.priority = p.priority and f.run_at <= due
-                   order by f.run_at, f.job_id) as f
-           cross join lateral (
-                  select g.id, g.lanes
-                    from {{.schema}}._gw_groups as g
-                   where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
-                     and g.id <> all (seen)
-                  offset 0) as g
-           cross join lateral (
-                  select from (select from {{.schema}}._gw_lanes as l where l.id = any (g.lanes) for no key update skip locked) as k
-                  having count(*) = cardinality(g.lanes)) as k
-           limit most_fronts) as l
+  select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) filter (where not l.is_fair) = most_fronts,
+         count(distinct l.front) filter (where l.is_fair) = most_fronts
+    into group_ids, lane_ids, has_more, more_fair
+    from ((with recursive priorities (priority) as (
+             (select f.priority
+                from {{.schema}}._gw_fronts as f
+               where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
+               order by f.priority
+               limit 1)
+             union all
+             select (select f.priority
+                       from {{.schema}}._gw_fronts as f
+                      where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
+                        and f.priority > p.priority
+                      order by f.priority
+                      limit 1)
+               from priorities as p
+              where p.priority is not null
+           )
+           select g.id, g.lanes, f.front, false as is_fair
+             from priorities as p
+            cross join lateral (
+                   select f.group_id, f.ctid as front
+                     from {{.schema}}._gw_fronts as f
+                    where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
+                      and f.priority = p.priority and f.run_at <= due
+                    order by f.run_at, f.job_id) as f
+            cross join lateral (
+                   select g.id, g.lanes
+                     from {{.schema}}._gw_groups as g
+                    where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
+                      and g.id <> all (seen)
+                   offset 0) as g
+            cross join lateral (
+                   select from (select from {{.schema}}._gw_lanes as l where l.id = any (g.lanes) for no key update skip locked) as k
+                   having count(*) = cardinality(g.lanes)) as k
+            limit most_fronts)
+          union all
+          (select o.id, o.lanes, f.front, true
+             from (select f.group_id, f.ctid as front
+                     from {{.schema}}._gw_fronts as f
+                    where f.barred_by is null and f.turn is not null and f.run_at <= due
+                    order by f.priority, f.turn, f.run_at, f.job_id) as f
+            cross join lateral (
+                   select g.id, g.lanes
+                     from {{.schema}}._gw_groups as g
+                    where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
+                      and g.id <> all (seen)
+                   offset 0) as o
+            cross join lateral (
+                   select from (select from {{.schema}}._gw_lanes as l where l.id = any (o.lanes) for no key update skip locked) as k
+                   having count(*) = cardinality(o.lanes)) as k
+            limit most_fronts)) as l
    cross join unnest(l.lanes) as u (lane);
   if group_ids is null then
     return;
@@ -97,9 +139,12 @@ begin
   with lane as materialized (
     select r.lane_id, r.room from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
   ), heads as materialized (
-    select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.lanes
-      from (select g.id, g.lanes,
-                   (select coalesce(min(r.room), batch_size) from lane as r where r.lane_id = any (g.lanes)) as room
+    select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
+      from (select g.id,
+                   (select coalesce(min(r.room), batch_size) from lane as r where r.lane_id = any (g.lanes)) as room,
+                   case when g.fair_lane is not null then
+                     (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
+                   end as turn
               from {{.schema}}._gw_groups as g
              where g.id = any (group_ids)) as g
      cross join lateral (
@@ -116,33 +161,88 @@ begin
              limit least(g.room, batch_size)
                for update skip locked) as h
      where g.room > 0
-  ), fitting as (
-    -- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes.
-    select u.place, u.priority, u.run_at, u.id, u.group_id, u.number
-      from (select h.place, h.priority, h.run_at, h.id, h.group_id, u.lane,
-                   row_number() over (partition by u.lane, h.group_id order by h.priority, h.run_at, h.id) as number,
-                   row_number() over (partition by u.lane order by h.priority, h.run_at, h.id) as rank
-              from heads as h
-             cross join unnest(h.lanes) as u (lane)) as u
-      join lane as r on r.lane_id = u.lane
-     group by u.place, u.priority, u.run_at, u.id, u.group_id, u.number
-    having bool_and(u.rank <= coalesce(r.room, u.rank))
   )
-  select array(select f.place from fitting as f order by f.priority, f.run_at, f.id limit batch_size),
+  select h.places, h.owners, h.priorities, h.run_ats, h.ids, h.turns,
          array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
-         (select array_agg(r.lane_id) from lane as r), (select array_agg(r.room) from lane as r),
-         has_more
-         and exists (select
-                       from fitting as h
-                       join {{.schema}}._gw_fronts as f on f.group_id = h.group_id
-                      where h.number = 1 and f.barred_by is null and f.run_at <= due
-                        and (f.priority, f.run_at) < (h.priority, h.run_at))
-    into places, fronts, lanes, rooms, come_later;
+         r.lanes, r.rooms
+    into places, owners, priorities, run_ats, ids, turns, fronts, lanes, rooms
+    from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
+                 array_agg(h.run_at) as run_ats, array_agg(h.id) as ids, array_agg(h.turn) as turns
+            from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h
+   cross join (select array_agg(r.lane_id) as lanes, array_agg(r.room) as rooms from lane as r) as r;
+  if places is null then
+    places := '{}';
+    come_later := false;
+    return;
+  end if;
+
+  come_later :=
+    (has_more or more_fair)
+    and (has_more and array_position(turns, null) is null
+         or more_fair and num_nonnulls(variadic turns) = 0
+         or exists (select
+                      from (select distinct on (h.owner) h.* from unnest(owners, priorities, run_ats, turns) as h (owner, priority, run_at, turn)
+                             order by h.owner, h.priority, h.run_at) as h
+                      join {{.schema}}._gw_fronts as f on f.group_id = h.owner
+                     where f.barred_by is null and f.run_at <= due
+                       and ((f.priority, f.run_at) < (h.priority, h.run_at) or f.turn < h.turn)));
+  if cardinality(places) > 1 then
+    places := {{.schema}}._gw_fitting_jobs(places, owners, priorities, run_ats, ids, turns, lanes, rooms, batch_size);
+  end if;
 end;
 $$;
 
 comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer) is
   'Internal, for claims: chooses and locks due jobs with limits.';
+
+-- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id; and among
+-- the jobs with a turn priority, turn, run_at, id. A job with a turn comes as late as if those whose turn is earlier had its
+-- run_at or an earlier one. Each further job of a lane has the turn of a lane in which one job more runs.
+-- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes.
+create or replace function {{.schema}}._gw_fitting_jobs(
+  places     tid[],
+  owners     integer[],
+  priorities smallint[],
+  run_ats    timestamptz[],
+  ids        bigint[],
+  turns      bigint[],
+  lanes      integer[],
+  rooms      integer[],
+  batch_size integer
+)
+  returns tid[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+begin
+  return array(
+    with heads as (
+      select h.place, h.owner, h.priority, h.run_at, h.id, g.lanes,
+             h.turn + {{.schema}}._gw_turn(row_number() over (partition by g.fair_lane order by h.priority, h.run_at, h.id) - 1, null) as turn
+        from unnest(places, owners, priorities, run_ats, ids, turns) as h (place, owner, priority, run_at, id, turn)
+        join {{.schema}}._gw_groups as g on g.id = h.owner
+    ), merged as (
+      select h.*, max(h.run_at) over (partition by h.priority, h.turn is null order by h.turn, h.run_at, h.id) as behind
+        from heads as h
+    ), numbered as (
+      select m.*, row_number() over (order by m.priority, m.behind, m.turn nulls first, m.run_at, m.id) as number
+        from merged as m
+    )
+    select f.place
+      from (select n.place, n.number, u.lane, row_number() over (partition by u.lane order by n.number) as rank
+              from numbered as n
+             cross join unnest(n.lanes) as u (lane)) as f
+      join unnest(lanes, rooms) as r (lane, room) on r.lane = f.lane
+     group by f.place, f.number
+    having bool_and(f.rank <= coalesce(r.room, f.rank))
+     order by f.number
+     limit batch_size);
+end;
+$$;
+
+comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], bigint[], integer[], integer[], integer) is
+  'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims look at the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open
 -- later get a front for that time. The caller holds the locks of the lanes, from an earlier statement.
@@ -168,11 +268,17 @@ begin
      where f.ctid = any (array(select w.ctid
                                  from lane as r
                                 cross join lateral (
-                                      select w.ctid
-                                        from {{.schema}}._gw_fronts as w
-                                       where w.barred_by = r.lane_id
-                                       order by w.priority, w.run_at, w.job_id
-                                       limit r.room) as w))
+                                      (select w.ctid
+                                         from {{.schema}}._gw_fronts as w
+                                        where w.barred_by = r.lane_id and w.turn is null
+                                        order by w.priority, w.run_at, w.job_id
+                                        limit r.room)
+                                      union all
+                                      (select w.ctid
+                                         from {{.schema}}._gw_fronts as w
+                                        where w.barred_by = r.lane_id and w.turn is not null
+                                        order by w.priority, w.turn, w.run_at, w.job_id
+                                        limit r.room)) as w))
   )
   insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
   select r.lane_id, 0, r.opens_at, 0

@@ -27,7 +27,7 @@ declare
   most_fronts   integer := batch_size;
   places        tid[];
 begin
-  if not exists (select from {{.schema}}._gw_fronts as f where f.barred_by is null and f.run_at <= greatest(due, claimed_at)) then
+  if not exists (select from {{.schema}}._gw_fronts as f where f.barred_by is null and f.run_at <= greatest(due, claimed_at) and f.run_at < 'infinity') then
     return {{.schema}}._gw_lock_jobs(
       worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes);
   end if;
@@ -65,7 +65,7 @@ begin
 
   places := {{.schema}}._gw_lock_jobs(
     worker_id, barred.task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
-    barred.queues_move, case when laned.places <> '{}' then laned.places end);
+    barred.moving_queues, case when laned.places <> '{}' then laned.places end);
   if laned.places <> '{}' then
     perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
   end if;

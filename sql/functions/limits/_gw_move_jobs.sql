@@ -1,10 +1,13 @@
 -- Moves up to step jobs into the groups that the limits want, and returns whether to call it again at once. Claims and
--- heartbeats call it while there is a row in _gw_moves; it does nothing if another transaction is at it.
+-- heartbeats call it while there is a row in _gw_moves; it does nothing if another transaction is at it. It moves fewer jobs if
+-- that takes longer than a claim should: a limit by a field of the payload reads the payloads.
 -- A pass reads all jobs in the order of their ids. Producers that began before a change of limits may add jobs without
--- their group, until their transactions end; they hold name locks. A change is complete after a pass that began while no
--- such lock was held, and that has skipped no job. While there always is one, passes begin a second apart.
+-- their group, until their transactions end; they hold name locks. The first pass records them. A change is complete after a
+-- pass that began when all of them had ended, and that has skipped no job that is to be moved. Until then, passes begin half a
+-- second apart. Later producers see the change.
 -- Running jobs are moved, too, and get their slots.
--- Locks: the row of the move; name locks and rows of tasks, at the begin of a pass; job rows by id; all without waiting.
+-- Locks: the row of the move; rows of tasks, at the begin of a pass; then as _gw_move_some. All without waiting but for the
+-- new names, lanes and groups of other transactions: for these it waits 20 milliseconds, and tries again half a second later.
 create or replace function {{.schema}}._gw_move_jobs(
   step integer default 1000
 )
@@ -17,50 +20,70 @@ create or replace function {{.schema}}._gw_move_jobs(
   set jit = off
 as $$
 declare
+  pause    constant interval := interval '0.5 seconds';
+  ends_at  constant timestamptz := clock_timestamp() + interval '20 milliseconds';
+  chunk    bigint := least(step, 100); -- jobs; doubled while there is time, and so are the bytes
+  bytes    bigint := 20000; -- of payloads as they are stored; as text they may have 255 times as many
+  seen     bigint := 0;
   move     record;
   walked   record;
-  moved    record;
-  is_quiet boolean;
+  may_add  text[];
+  held     boolean;
+  left_out boolean;
 begin
-  select m.* into move from {{.schema}}._gw_moves as m order by m.id limit 1 for update skip locked;
+  select m.* into move from {{.schema}}._gw_moves as m where m.next_at <= clock_timestamp() order by m.id limit 1 for update skip locked;
   if not found then
-    return exists (select from {{.schema}}._gw_moves);
+    return exists (select from {{.schema}}._gw_moves as m where m.next_at <= clock_timestamp());
   end if;
   if move.place is null then
-    is_quiet := {{.schema}}._gw_no_producers(move.tasks);
+    may_add := {{.schema}}._gw_producers(move.tasks, move.producers);
+    held := move.rows_held and not {{.schema}}._gw_tasks_are_free(move.tasks);
     update {{.schema}}._gw_moves as m
-       set place = -9223372036854775808, left_over = false, is_last = is_quiet, began_at = clock_timestamp()
-     where m.id = move.id and (is_quiet or m.began_at < clock_timestamp() - interval '1 second') is not false;
-    return found;
+       set place = -9223372036854775808, left_over = false, is_last = may_add = '{}' and not held, producers = may_add, rows_held = held
+     where m.id = move.id;
+    return true;
   end if;
 
-  select max(w.id) as place, count(*) as jobs, array_agg(w.id) filter (where w.is_meant) as ids
-    into walked
-    from (select j.id,
-                 (move.tasks is null
-                  or (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id) = any (move.tasks))
-                 and case when move.queues then j.job_queue_id is not null else coalesce(j.job_queue_id, -1) < 0 end as is_meant
-            from {{.schema}}._private_jobs as j
-           where j.id > move.place
-           order by j.id
-           limit step) as w;
-  if walked.ids is not null then
-    -- New groups wait for other transactions that create the same ones. These may want rows of jobs by their keys, so no job is
-    -- locked yet.
-    perform from {{.schema}}._gw_wanted_groups(walked.ids);
-    select count(*) as jobs, array_agg(l.id) as ids
-      into moved
-      from (select j.id from {{.schema}}._private_jobs as j where j.id = any (walked.ids) order by j.id for update skip locked) as l;
-    move.left_over := move.left_over or moved.jobs < cardinality(walked.ids);
-    perform {{.schema}}._gw_regroup(moved.ids);
-    perform {{.schema}}._gw_wake(moved.jobs);
-  end if;
-  if walked.jobs = step then
-    update {{.schema}}._gw_moves as m set place = walked.place, left_over = move.left_over where m.id = move.id;
-    return true;
-  elsif move.left_over or not move.is_last then
-    update {{.schema}}._gw_moves as m set place = null where m.id = move.id;
-    return true;
+  loop
+    select max(w.id) filter (where w.fits) as place,
+           count(*) filter (where w.fits) as jobs,
+           count(*) < chunk and coalesce(bool_and(w.fits), true) as is_end,
+           array_agg(w.id) filter (where w.is_meant and w.fits) as ids
+      into walked
+      from (select j.id,
+                   sum(pg_column_size(j.payload)) over (order by j.id) - pg_column_size(j.payload) < bytes as fits, -- the first one does
+                   (move.tasks is null
+                    or (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id) = any (move.tasks))
+                   and case when move.queues is null then coalesce(j.job_queue_id, -1) < 0 else j.job_queue_id is not null end as is_meant
+              from {{.schema}}._private_jobs as j
+             where j.id > move.place
+             order by j.id
+             limit chunk) as w;
+    if walked.ids is not null then
+      begin
+        left_out := {{.schema}}._gw_move_some(walked.ids);
+      exception when lock_not_available or deadlock_detected then
+        update {{.schema}}._gw_moves as m
+           set place = move.place, left_over = move.left_over, next_at = clock_timestamp() + pause
+         where m.id = move.id;
+        return false;
+      end;
+      move.left_over := move.left_over or left_out;
+    end if;
+    exit when walked.is_end;
+    move.place := walked.place;
+    seen := seen + walked.jobs;
+    if seen >= step or clock_timestamp() >= ends_at then
+      update {{.schema}}._gw_moves as m set place = move.place, left_over = move.left_over where m.id = move.id;
+      return true;
+    end if;
+    chunk := least(2 * chunk, step - seen);
+    bytes := 2 * bytes;
+  end loop;
+
+  if move.left_over or not move.is_last then
+    update {{.schema}}._gw_moves as m set place = null, next_at = clock_timestamp() + pause where m.id = move.id;
+    return exists (select from {{.schema}}._gw_moves as m where m.next_at <= clock_timestamp());
   end if;
 
   delete from {{.schema}}._gw_moves as m where m.id = move.id;
@@ -75,6 +98,44 @@ $$;
 
 comment on function {{.schema}}._gw_move_jobs(integer) is
   'Internal: moves up to step jobs into the groups that the limits want, and returns whether to call it again at once.';
+
+-- Moves these jobs into the groups that the limits want, but for those that other transactions have locked. Returns whether one
+-- of these is to be moved. Notifies the workers.
+-- Locks: new names, lanes and groups, as producers do; job rows by id, without waiting.
+create or replace function {{.schema}}._gw_move_some(
+  job_ids bigint[]
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+  set lock_timeout = '20ms'
+as $$
+declare
+  wanted   record;
+  moved    bigint[];
+  left_out boolean;
+begin
+  -- New groups wait for other transactions that create the same ones. These may want rows of jobs by their keys, so no job is
+  -- locked yet.
+  select array_agg(w.id) as ids, array_agg(w.wanted_id) as groups into wanted from {{.schema}}._gw_wanted_groups(job_ids) as w;
+  moved := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update skip locked);
+  left_out := cardinality(moved) < cardinality(job_ids) and exists (
+    select from unnest(wanted.ids, wanted.groups) as u (id, group_id)
+     cross join lateral (select j.job_queue_id from {{.schema}}._private_jobs as j where j.id = u.id offset 0) as j
+     where j.job_queue_id is distinct from u.group_id
+       and not exists (select from unnest(moved) as m (id) where m.id = u.id));
+  perform {{.schema}}._gw_regroup(moved);
+  perform {{.schema}}._gw_wake(cardinality(moved));
+  return left_out;
+end;
+$$;
+
+comment on function {{.schema}}._gw_move_some(bigint[]) is
+  'Internal: moves these jobs into the groups that the limits want, and returns whether one of those that are locked is to be moved.';
 
 -- Returns the groups that the limits want for these jobs; where no limit applies, the ids of their queues. Creates groups
 -- that there are not yet.
@@ -172,38 +233,6 @@ $$;
 
 comment on function {{.schema}}._gw_regroup(bigint[]) is
   'Internal: moves these jobs into the groups that the limits want.';
-
--- Returns whether no transaction has added jobs of these tasks (all if null) and is still open. If so, none begins to
--- before this transaction ends.
-create or replace function {{.schema}}._gw_no_producers(
-  tasks text[]
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-declare
-  locked bigint;
-begin
-  if exists (select from (select {{.schema}}._gw_name_lock('task', t.name) as id
-                            from unnest(tasks) as t (name)
-                           union
-                          select {{.schema}}._gw_name_lock('task', '') - ({{.schema}}._gw_name_lock('task', '') & 63) + n
-                            from generate_series(0, 63) as n
-                           where tasks is null) as l
-              where not pg_try_advisory_xact_lock(l.id)) then
-    return false;
-  end if;
-  perform from {{.schema}}._private_tasks as t
-    where t.identifier = any (tasks) or tasks is null
-    order by t.id for update skip locked;
-  get diagnostics locked = row_count;
-  return locked = (select count(*) from {{.schema}}._private_tasks as t where t.identifier = any (tasks) or tasks is null);
-end;
-$$;
-
-comment on function {{.schema}}._gw_no_producers(text[]) is
-  'Internal: returns whether no open transaction has added jobs of these tasks.';
 
 -- Deletes what is left of changed limits, once all their jobs are moved.
 create or replace function {{.schema}}._gw_drop_lanes()

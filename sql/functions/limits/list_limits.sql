@@ -1,4 +1,5 @@
--- Returns the limits by name, without those of pause().
+-- Returns the limits by name, without those of pause(). lanes, full_lanes and closed_lanes do not count the lane for all
+-- jobs. A lane is full if as many jobs run as may, and closed if a worker has closed it by rate_limited().
 create or replace function {{.schema}}.list_limits()
   returns table (
     name          text,
@@ -10,9 +11,12 @@ create or replace function {{.schema}}.list_limits()
     rate          integer,
     per           interval,
     burst         integer,
+    fair          boolean,
     lanes         bigint,
     running       bigint,
-    is_moving     boolean
+    is_moving     boolean,
+    full_lanes    bigint,
+    closed_lanes  bigint
   )
   language plpgsql
   stable
@@ -20,22 +24,32 @@ create or replace function {{.schema}}.list_limits()
 as $$
 begin
   return query
-  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate),
+  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair,
          (select count(*) from {{.schema}}._gw_lanes as l where l.limit_id = i.id and not l.is_total),
          (select count(distinct s.job_id)
             from {{.schema}}._gw_slots as s
             join {{.schema}}._gw_lanes as l on l.id = s.lane_id
             join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
            where l.limit_id = i.id),
-         exists (select from {{.schema}}._gw_moves as m where (m.tasks && i.tasks) is not false)
+         exists (select from {{.schema}}._gw_moves as m where (m.tasks && i.tasks) is not false),
+         r.full_lanes, r.closed_lanes
     from {{.schema}}._gw_limits as i
+   cross join lateral (
+          select count(*) filter (where o.reason = 'full') as full_lanes, count(*) filter (where o.reason = 'closed') as closed_lanes
+            from {{.schema}}._gw_lane_rooms(
+                   array(select l.id
+                           from {{.schema}}._gw_lanes as l
+                          where l.limit_id = i.id and not l.is_total
+                            and (l.closed_until > clock_timestamp()
+                                 or exists (select from {{.schema}}._gw_slots as s where s.lane_id = l.id))),
+                   clock_timestamp()) as o) as r
    where not i.is_pause
    order by i.name;
 end;
 $$;
 
 comment on function {{.schema}}.list_limits() is
-  'Returns the limits by name, each with its lanes, its running jobs, and whether jobs are still being moved into their lanes.';
+  'Returns the limits by name, each with its lanes, its running jobs, whether jobs are still being moved into their lanes, and how many lanes are full or closed.';
 
 -- Returns the lanes of a limit after after_lane, by key, each with how many of its jobs run and wait, and why it starts no
 -- job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all jobs.

@@ -1,6 +1,6 @@
 -- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
--- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts of deleted jobs, samples, and acts of
--- operators that were kept long enough.
+-- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts of deleted jobs, samples, claim
+-- cursors, calls under keys, and acts of operators that were kept long enough.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
   returns void
@@ -26,6 +26,8 @@ begin
                    order by l.id
                    limit 10000
                      for update skip locked);
+  delete from {{.schema}}._gw_claim_cursors as c where c.put_at < {{.schema}}._gw_lease(now() - interval '1 minute');
+  perform {{.schema}}._gw_drop_keyed_calls();
   perform {{.schema}}._gw_drop_spent_suspects();
   perform {{.schema}}._gw_drop_spent_cancels();
   perform {{.schema}}._gw_drop_spent_contexts(10000);

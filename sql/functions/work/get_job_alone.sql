@@ -11,7 +11,8 @@
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits. Locks the queue row before its head job; skips rows that other transactions have locked.
+-- Locks: never waits, but see _gw_move_jobs. Locks the queue row before its head job; skips rows that other transactions have
+-- locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -95,7 +96,7 @@ begin
       continue when not exists (select from {{.schema}}._gw_groups as g
                                  where g.id = suspect.job_queue_id and cardinality(g.lanes) = cardinality(lane_ids))
                     or exists (select from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r where r.room = 0);
-    elsif barred.queues_move and suspect.job_queue_id is not null
+    elsif suspect.job_queue_id is not null and {{.schema}}._gw_queue_moves(suspect.job_queue_id, barred.moving_queues)
           or exists (select from {{.schema}}._private_jobs as j
                        join {{.schema}}._private_tasks as t on t.id = j.task_id
                       where j.id = suspect.id and (t.identifier = any (barred.task_identifiers)) is false) then

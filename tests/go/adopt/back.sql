@@ -75,12 +75,14 @@ $$;
 -- Drop the views and functions that Graphile Worker does not have.
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop function
+  graphile_worker.add_job_once,
   graphile_worker.backoff,
   graphile_worker.browse_jobs,
   graphile_worker.cancel_jobs,
   graphile_worker.cleanup,
   graphile_worker.complete_job,
   graphile_worker.complete_job_batch,
+  graphile_worker.copy_job,
   graphile_worker.cron_add_job,
   graphile_worker.cron_between,
   graphile_worker.cron_matches,
@@ -89,6 +91,7 @@ drop function
   graphile_worker.cron_resume,
   graphile_worker.cron_schedule,
   graphile_worker.cron_unschedule,
+  graphile_worker.debounce_job,
   graphile_worker.deregister_worker,
   graphile_worker.doctor,
   graphile_worker.drop_limit,
@@ -117,12 +120,14 @@ drop function
   graphile_worker.make_room,
   graphile_worker.matching_job_ids,
   graphile_worker.next_run_at,
+  graphile_worker.open_lane,
   graphile_worker.override_lane,
   graphile_worker.pause,
   graphile_worker.queue_depth,
   graphile_worker.queue_stats,
   graphile_worker.rate_limited,
   graphile_worker.rate_limited_batch,
+  graphile_worker.redrive_jobs,
   graphile_worker.register_worker,
   graphile_worker.renew_leases,
   graphile_worker.reset_stale_locks,
@@ -140,6 +145,7 @@ drop function
   graphile_worker.skip_reasons,
   graphile_worker.stale_sweep,
   graphile_worker.still_in_flight,
+  graphile_worker.throttle_job,
   graphile_worker.wake_up,
   graphile_worker.why;
 

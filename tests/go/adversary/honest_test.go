@@ -40,13 +40,14 @@ type punctuality struct {
 	mu      sync.Mutex
 	last    int64
 	jobs    map[int64]*promise
+	keep    time.Duration
 	done    int
 	latest  time.Duration
 	excused int
 }
 
-func newPunctuality(pool *pgxpool.Pool) *punctuality {
-	return &punctuality{pool: pool, jobs: make(map[int64]*promise)}
+func newPunctuality(pool *pgxpool.Pool, keep time.Duration) *punctuality {
+	return &punctuality{pool: pool, jobs: make(map[int64]*promise), keep: keep}
 }
 
 // add adds a job of the task, which is due now or a little later. It counts as due before it is added, so that a producer
@@ -104,7 +105,8 @@ func (p *punctuality) worst(from, to time.Time) (worst time.Duration) {
 	return worst
 }
 
-// keep is how long started jobs are remembered.
+// keep is how long started jobs are remembered. The control remembers its jobs for longer, because a job that they excuse is judged
+// again until it is forgotten.
 const keep = 10 * time.Second
 
 // judge returns the jobs that are late by more than the lateness of the control.
@@ -117,7 +119,7 @@ func (p *punctuality) judge(control *punctuality) (found []string) {
 			late[n] = *job
 		}
 		p.latest = max(p.latest, job.late(now))
-		if !job.started.IsZero() && now.Sub(job.started) > keep {
+		if !job.started.IsZero() && now.Sub(job.started) > p.keep {
 			delete(p.jobs, n)
 		}
 	}

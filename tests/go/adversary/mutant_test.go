@@ -50,8 +50,8 @@ var mutants = []mutant{
 			t.Fatal(err)
 		}
 	}},
-	{"a worker that is told to look at once", idleIsQuiet, mutate("fall_asleep",
-		`.next_run_at(task_identifiers);`, `.next_run_at(task_identifiers); next_run_at := clock_timestamp();`)},
+	{"a worker that is told to look ten times a second", idleIsQuiet, mutate("fall_asleep",
+		`.next_run_at(task_identifiers);`, `.next_run_at(task_identifiers); next_run_at := clock_timestamp() + interval '0.1 seconds';`)},
 	{"jobs that are never claimed", backlogIsWorked, mutate("_gw_suits",
 		`operator(pg_catalog.<=) due`, `operator(pg_catalog.<=) due and pg_catalog.isfinite(run_at)`)},
 	{"a bound of memory that a worker cannot keep", memoryIsBounded, func(_ *testing.T, tr *trial) { tr.mostMemory = 1 }},

@@ -29,14 +29,18 @@ const served = `
 	 where t.identifier in ('honest-shim', 'honest-run', 'honest-sql', 'hostile-shim', 'hostile-run', 'hostile-sql')
 	   and j.locked_at is null and q.locked_at is null and j.attempts < j.max_attempts`
 
-// beQuiet pauses all callers, waits until all runnable jobs have run, and counts the statements of idle workers.
+// beQuiet stops all callers, ends limits and pauses, waits until all runnable jobs have run and all jobs are
+// where they belong without limits, and counts the statements of idle workers.
 func (tr *trial) beQuiet() error {
 	tr.gate.Lock()
 	defer tr.gate.Unlock()
+	if err := tr.freeAll(); err != nil {
+		return err
+	}
 	for began := time.Now(); ; sleep(tr.ctx, 20*time.Millisecond) {
 		var left, soon int
 		err := tr.owner.QueryRow(tr.ctx, `
-			select count(*) filter (where j.run_at <= now()), count(*) filter (where j.run_at < now() + $1::float8 * interval '1 second')`+served,
+			select count(*) filter (where j.run_at <= now()) + (select count(*) from graphile_worker._gw_moves), count(*) filter (where j.run_at < now() + $1::float8 * interval '1 second')`+served,
 			(2*quietTime).Seconds()).Scan(&left, &soon)
 		if err != nil {
 			return fmt.Errorf("count what is left: %w", err)
@@ -46,14 +50,40 @@ func (tr *trial) beQuiet() error {
 			break
 		}
 		if lasted-tr.control.worst(began, time.Now()) > drainTime {
-			tr.violate(backlogIsWorked, "%d jobs were not run in %s", left, lasted)
-			return nil
+			reasons, err := tr.heldBack()
+			tr.violate(backlogIsWorked, "%d jobs and moves of jobs were not done in %s: %s", left, lasted, reasons)
+			return err
 		}
 	}
 	if err := tr.peel(); err != nil {
 		return err
 	}
 	return tr.countStatements()
+}
+
+// freeAll drops the limits and ends the pauses that hostile admins have made.
+func (tr *trial) freeAll() error {
+	_, err := tr.owner.Exec(tr.ctx, `
+		select graphile_worker.resume(p.task, p.queue, p.limit_name, p.lane) from graphile_worker.list_pauses() as p`)
+	if err == nil {
+		_, err = tr.owner.Exec(tr.ctx, "select graphile_worker.drop_limit(l.name) from graphile_worker.list_limits() as l")
+	}
+	if err != nil {
+		return fmt.Errorf("end limits and pauses: %w", err)
+	}
+	return nil
+}
+
+// heldBack returns what why says of the runnable jobs that are left.
+func (tr *trial) heldBack() (reasons string, err error) {
+	err = tr.owner.QueryRow(tr.ctx, `
+		select coalesce(string_agg(format('%s (%s): %s, %s', l.id, l.identifier, w.reason, w.detail), E'\n'), '')
+		  from (select j.id, t.identifier `+served+` and j.run_at <= now() order by j.id limit 20) as l
+		 cross join lateral graphile_worker.why(l.id) as w`).Scan(&reasons)
+	if err != nil {
+		return "", fmt.Errorf("ask why jobs are left: %w", err)
+	}
+	return reasons, nil
 }
 
 // peel removes hostile jobs that are due before another one, so that each distant time in turn becomes the next due time.

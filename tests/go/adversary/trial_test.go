@@ -43,7 +43,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	tr.journal = journal{began: time.Now(), answers: make(map[string]int)}
 	tr.ctx, tr.cancel = context.WithCancel(t.Context())
 	t.Cleanup(tr.cancel)
-	tr.honest, tr.control = newPunctuality(tr.owner), newPunctuality(pgtest.Pool(t, pgtest.Database(t)))
+	tr.honest, tr.control = newPunctuality(tr.owner, keep), newPunctuality(pgtest.Pool(t, pgtest.Database(t)), 6*keep)
 	// Ids of honest jobs are not among the numbers that are tried. A worker that dies has others make room for its jobs,
 	// which is a matter for tests/go/recovery.
 	pgtest.Exec(t, tr.owner, `

@@ -12,6 +12,7 @@ var (
 	honestTasks  = []string{"honest-shim", "honest-run", "honest-sql"}
 	hostileTasks = []string{"hostile-shim", "hostile-run", "hostile-sql"}
 	wildTasks    = []string{"wild", "Wild \"one\" it's", "wild\n"}
+	limitNames   = []string{"l0", "l1", "l2"}
 	honestQueues = []string{"honest 1", "honest 2"}
 )
 
@@ -49,6 +50,10 @@ var words = map[string][]string{
 	"job_key":      {"k0", "k1", "k2", "k3", "k4"},
 	"job_key_mode": {"replace", "preserve_run_at", "unsafe_dedupe"},
 	"identifier":   {"s0", "s1", "s2", "s3"},
+	"limit_name":   limitNames,
+	"lane":         {"a", "b", ""},
+	"queues":       {"q*", "q1"},
+	"by":           {"queue", "payload:a", "flag:a"},
 	"job_state":    {"ready", "scheduled", "running", "failed"},
 	"name": {"beat_every", "dead_after", "recovered_jobs", "crashes_allowed", "stale_sweep_every", "forget_worker_after", "old_snapshot_after",
 		"max_payload", "notify"},
@@ -69,6 +74,7 @@ func (p *producer) usual(f function, a argument) string {
 	case "queue_name", "queue":
 		// Not with a wild task: the hostile worker may keep such a job, and its queue with it.
 		if p.kind == "limited" && f.plain != "enqueue_wild" && g.odds(4) {
+			p.shares = true
 			return word(honestQueues)
 		}
 		return word([]string{"q0", "q1", "q2"})
@@ -89,7 +95,10 @@ func (p *producer) usual(f function, a argument) string {
 	case "task_identifiers", "keep_task_identifiers":
 		return "array[" + word(wildTasks) + ", " + word(wildTasks) + "]"
 	case "tasks":
-		if f.plain == "cleanup" {
+		switch f.plain {
+		case "set_limit":
+			return "array[" + word(p.tasks()) + ", " + word(p.tasks()) + "]"
+		case "cleanup":
 			return pick(g, []string{"array['DELETE_PERMAFAILED_JOBS']", "array['GC_TASK_IDENTIFIERS']", "array['GC_JOB_QUEUES', 'GC_TASK_IDENTIFIERS']"})
 		}
 	case "failures":
@@ -98,6 +107,12 @@ func (p *producer) usual(f function, a argument) string {
 	case "items":
 		return fmt.Sprintf(`json_build_array(json_build_object('identifier', %s, 'task', %s, 'pattern', %s, 'payload', %s, 'fill', %s))`,
 			word(words["identifier"]), word(p.tasks()), word(words["pattern"]), g.edge("json"), g.edge("interval"))
+	case "name":
+		if strings.HasSuffix(f.plain, "_limit") {
+			return word(limitNames)
+		}
+	case "max_running", "total_running", "rate", "burst":
+		return fmt.Sprintf("%d::integer", 1+g.IntN(20))
 	case "task_forbidden_flags":
 		return `'{"wild": ["a", "b"]}'::json`
 	}
@@ -115,7 +130,18 @@ func (p *producer) tasks() []string {
 }
 
 // mustBeUsual reports whether a role could do harm through an argument that it has the right to use: a worker may claim jobs
-// of any task, so the hostile one always gives its own tasks.
-func (p *producer) mustBeUsual(a argument) bool {
-	return p.kind == "worker" && a.name == "task_identifiers"
+// of any task, and an admin may limit them, so the hostile ones always give their own tasks.
+func (p *producer) mustBeUsual(f function, a argument) bool {
+	return p.kind == "worker" && a.name == "task_identifiers" || f.plain == "set_limit" && (a.name == "tasks" || a.name == "queues")
 }
+
+// target returns what a pause is of, of several arguments that exclude each other, or "" for other functions. Without any of
+// them everything is paused, which an admin may do.
+func (p *producer) target(f function) string {
+	if f.plain == "pause" || f.plain == "resume" {
+		return pick(p.generator, targets)
+	}
+	return ""
+}
+
+var targets = []string{"task", "queue", "limit_name"}

@@ -63,12 +63,12 @@ func (tr *trial) waiting() string {
 		select concat_ws(E'\n',
 		         now(),
 		         (select string_agg(concat_ws(' ', j.id, t.identifier, j.payload, 'run_at', j.run_at, 'made', j.created_at, 'locked', j.locked_at, j.locked_by,
-		                                      'queue', q.queue_name, q.locked_at, q.locked_by), E'\n' order by j.run_at)
+		                                      'xmax', j.xmax, 'queue', q.queue_name, q.locked_at, q.locked_by, 'xmax', q.xmax), E'\n' order by j.run_at)
 		            from graphile_worker._private_jobs as j
 		            join graphile_worker._private_tasks as t on t.id = j.task_id
 		            left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
-		           where t.identifier ~ '^honest'),
-		         (select string_agg(concat_ws(' ', a.application_name, a.state, a.wait_event, pg_blocking_pids(a.pid)::text,
+		           where t.identifier ~ '^honest' or q.queue_name ~ '^honest'),
+		         (select string_agg(concat_ws(' ', a.application_name, a.usename, a.backend_xid, a.state, a.wait_event, pg_blocking_pids(a.pid)::text,
 		                                      clock_timestamp() - a.xact_start, left(a.query, 200)), E'\n' order by a.xact_start)
 		            from pg_stat_activity as a
 		           where a.datname = current_database() and a.xact_start is not null))`).Scan(&found)

@@ -26,11 +26,12 @@ type fleet struct {
 	pool    *pgxpool.Pool
 	folder  string
 	excused map[string]bool // workers that the test has killed or paused, by id
+	paused  map[string]bool // those that it has paused: they go on with jobs that others have run meanwhile
 }
 
 func newFleet(t *testing.T, url string) *fleet {
 	t.Helper()
-	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool)}
+	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool), paused: make(map[string]bool)}
 }
 
 // ownServer starts a server for this test only, on which commits survive a crash, and migrates its database.

@@ -42,6 +42,7 @@ func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 		alive = alive[1:]
 		f.excused[victim.id] = true
 		if n == 4 { // a Go worker
+			f.paused[victim.id] = true
 			victim.signal(syscall.SIGSTOP)
 			time.AfterFunc(9*time.Second, func() { _ = victim.cmd.Process.Signal(syscall.SIGCONT) })
 		} else {

@@ -114,7 +114,7 @@ func (f *fleet) runs() (runs []*run) {
 		case "start":
 			r := &run{n: n, queue: fields[2], key: fields[3], worker: fields[4]}
 			for _, other := range open {
-				if r.queue != "" && other.queue == r.queue && !f.excused[other.worker] {
+				if r.queue != "" && other.queue == r.queue && !f.excused[other.worker] && !f.paused[r.worker] {
 					f.t.Errorf("job %d started in queue %s while %s ran %d of it", n, r.queue, other.worker, other.n)
 				}
 			}
@@ -162,7 +162,8 @@ func (f *fleet) account(l *load) {
 				continue
 			}
 			twice++
-			if !f.excused[r.worker] {
+			startsLate := slices.ContainsFunc(of, func(r *run) bool { return f.paused[r.worker] })
+			if !f.excused[r.worker] && !startsLate {
 				f.t.Errorf("job %d ran %d times, first by %s, which was neither killed nor paused (ended %t, interrupted %t)", n, len(of), r.worker, r.ended, r.cut)
 			}
 		}

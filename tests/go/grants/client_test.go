@@ -204,6 +204,23 @@ func aClientOfAnAdminLooksAfterJobs(q *queue) {
 	}
 }
 
+func TestProducersOfAllTasksDecideByKeys(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, oddSchema, nil)
+	q.grant()
+	client := shim.NewClient(q.poolAs("producer"), shim.ClientConfig{Schema: q.schema + "_api", Propagator: carrier{"ignored"}})
+	for call, isNew := range []bool{true, false} {
+		job, err := client.AddOnce(t.Context(), "mail", nil, "k", time.Hour, nil)
+		if err != nil || job.IsNew != isNew {
+			t.Errorf("call %d: %+v, %v", call, job, err)
+		}
+	}
+	_, err := q.client("limited").AddOnce(t.Context(), "mail", nil, "k", time.Hour, nil)
+	notGranted(t, map[string]error{"AddOnce": err})
+	_, err = q.client("worker").Throttle(t.Context(), "mail", nil, "k", time.Hour, nil)
+	notGranted(t, map[string]error{"Throttle": err})
+}
+
 func TestClientsOfProducersAddJobsWhateverTheNameOfTheSchema(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, oddSchema, nil)

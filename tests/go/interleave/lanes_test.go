@@ -20,6 +20,7 @@ const (
 	keyed    = `select graphile_worker.set_limit('keyed', tasks => array['a'], by => 'payload:k', max_running => 1, total_running => 2);`
 	crossing = only + `select graphile_worker.set_limit('both', tasks => array['a', 'b'], max_running => 2);`
 	rated    = `select graphile_worker.set_limit('rated', tasks => array['a'], rate => 1, per => '40 milliseconds');`
+	fair     = `select graphile_worker.set_limit('fair', tasks => array['a'], by => 'payload:k', total_running => 1, fair => true);`
 	moved    = `do $$ begin while graphile_worker._gw_move_jobs() loop null; end loop; end $$;`
 	jobA     = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-01');`
 	jobA2    = `select graphile_worker.add_job('a', '{"k": 2}', run_at => '2020-01-02');`
@@ -41,6 +42,8 @@ var lanePlaces = map[string]string{
 	"paused by task": noLanes + jobA + jobA2 + jobB + `select graphile_worker.pause(task => 'a');` + moved,
 	"all are paused": noLanes + only + moved + jobA + jobB + `select graphile_worker.pause();`,
 	"keys, idle":     noLanes + keyed + moved + jobA + dropped,
+	"fair":           noLanes + fair + moved + jobA + jobA2 + jobB,
+	"fair, running":  noLanes + fair + moved + jobA + jobA2 + later + runs,
 	"limit, open":    noLanes + only + moved + jobA + runs + jobA2, // no claim has seen that the lane is full
 }
 
@@ -93,6 +96,9 @@ func laneWorlds() (all []world) {
 		laneWorld("limit, running", "renew", "claim"),
 		laneWorld("crossing", "complete", "claim many"),
 		laneWorld("keys, running", "fail", "claim many"),
+		laneWorld("fair", "claim", "claim many", "add"),
+		laneWorld("fair, running", "complete", "add"),
+		laneWorld("fair, running", "complete", "claim many"),
 		laneWorld("no limit", "set", "claim"),
 		laneWorld("no limit", "set", "add"),
 		laneWorld("limit, running", "drop", "complete"),
@@ -211,7 +217,7 @@ func judgeLanes(ctx context.Context, d *driver) (string, error) {
 
 // claimAll claims what may be claimed, and says which due job was not although no limit holds it.
 func claimAll(ctx context.Context, ask func(string) (string, error)) (string, error) {
-	for idle := 0; idle < 20; {
+	for idle := 0; idle < 150; { // jobs are moved in passes half a second apart
 		got, err := ask(`select id from graphile_worker.get_job('drain')`)
 		if err != nil {
 			return "", err
@@ -270,6 +276,9 @@ func TestMistakesInLanesAreFound(t *testing.T) {
 		{mutant{name: "idle lanes are deleted beside producers", function: "_gw_drop_idle_lanes",
 			sound: "_gw_no_producers(chosen.tasks)", broken: "_gw_no_producers('{none}')"},
 			laneWorld("keys, idle", "mend", "add")},
+		{mutant{name: "a job that is added to a fair lane has no place", function: "_gw_look_up_turns",
+			sound: "join turns as t on t.lane_id = g.fair_lane\n  union all", broken: "join turns as t on t.lane_id = g.fair_lane where false\n  union all"},
+			laneWorld("fair, running", "complete", "add")},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

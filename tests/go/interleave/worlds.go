@@ -25,7 +25,7 @@ const emptyFunction = `
 	  delete from graphile_worker._gw_samples;
 	  delete from graphile_worker._gw_audit;
 	  delete from graphile_worker._gw_settings;
-	  update graphile_worker._gw_claim_cursors set cursor = null where cursor is not null;
+	  delete from graphile_worker._gw_claim_cursors;
 	  update graphile_worker._gw_turns set last_at = clock_timestamp();
 	  perform setval('graphile_worker.jobs_id_seq1', 1, false);
 	  perform setval('graphile_worker.tasks_id_seq', 1, false);

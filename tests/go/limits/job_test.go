@@ -19,7 +19,7 @@ var most = map[string]int{"narrow": 1, "wide": 5, "tenant": 2, "tenants": 4, "pa
 var setLimits = []string{
 	"select graphile_worker.set_limit('narrow', tasks => '{narrow}', max_running => 1)",
 	"select graphile_worker.set_limit('wide', tasks => '{wide}', max_running => 5)",
-	"select graphile_worker.set_limit('tenant', tasks => '{tenant,paid}', by => 'payload:tenant', max_running => 2, total_running => 4)",
+	"select graphile_worker.set_limit('tenant', tasks => '{tenant,paid}', by => 'payload:tenant', max_running => 2, total_running => 4, fair => true)",
 	"select graphile_worker.set_limit('paid', tasks => '{paid}', max_running => 3)",
 	"select graphile_worker.set_limit('queue', queues => 'q:*', by => 'queue', max_running => 2)",
 }
@@ -31,11 +31,10 @@ func limitOf(lane string) string {
 
 // lanes returns the lanes that a job counts for, each beginning with the name of its limit.
 func (j job) lanes() []string {
-	if j.queue != nil {
-		if strings.HasPrefix(*j.queue, "q:") {
-			return []string{"queue " + *j.queue}
-		}
+	if j.isSerial() {
 		return []string{"serial " + *j.queue}
+	} else if j.queue != nil {
+		return []string{"queue " + *j.queue}
 	}
 	switch j.task {
 	case "narrow", "wide":
@@ -47,4 +46,10 @@ func (j job) lanes() []string {
 	default:
 		return nil
 	}
+}
+
+// isSerial returns whether a job is in a queue that no limit applies to, so that its row in the table of queues is locked
+// while the job runs.
+func (j job) isSerial() bool {
+	return j.queue != nil && !strings.HasPrefix(*j.queue, "q:")
 }

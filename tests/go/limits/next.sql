@@ -1,23 +1,29 @@
 -- Makes a random table of jobs, queues, limits, pauses and claims, and returns what differs: jobs of which why() said next, and
--- the job that the claim took then. The caller has set the seed, and rolls back.
-create function pg_temp.differences() returns table (round integer, said bigint[], claimed bigint, claims bigint)
+-- the job that the claim took then. crowded: more jobs of fair limits wait for each other. The caller has set the seed, and
+-- rolls back.
+create function pg_temp.differences(crowded boolean) returns table (round integer, said bigint[], claimed bigint, claims bigint)
   language plpgsql
   set search_path = graphile_worker, pg_catalog
 as $body$
+declare
+  fair constant boolean := crowded or random() < 0.5;
 begin
   claims := 0;
   perform set_limit('narrow', tasks => '{narrow}', max_running => 1);
-  perform set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2, total_running => 3);
+  perform set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2, total_running => 3, fair => fair);
+  -- Where another limit may hold back jobs of a fair one, the turn of their lane is known only by the next claim; see _gw_enter_lanes.
+  perform set_limit('customers', tasks => case when fair then '{mail}' else '{tenant,mail}' end::text[], by => 'payload:customer',
+                    max_running => case when random() < 0.5 or not fair then 2 end, fair => fair) where crowded or random() < 0.7;
   perform set_limit('rated', tasks => '{rated}', rate => 2, per => '1 hour');
   perform get_job_batch('worker') from generate_series(1, 9);
   for turn in 1..30 loop
-    for n in 1..1 + (random() * 2)::integer loop
-      perform add_job((array['narrow', 'tenant', 'rated', 'plain', 'plain'])[1 + floor(random() * 5)::integer],
-                      json_build_object('tenant', floor(random() * 3)),
-                      case when random() < 0.3 then 'q' || floor(random() * 3) end,
+    for n in 1..1 + (random() * case when crowded then 6 else 2 end)::integer loop
+      perform add_job((array['tenant', 'mail', 'plain', 'narrow', 'rated', 'plain'])[1 + floor(random() * case when crowded then 3 else 6 end)::integer],
+                      json_build_object('tenant', floor(random() * 3), 'customer', floor(random() * 3)),
+                      case when random() < 0.3 and not crowded then 'q' || floor(random() * 3) end,
                       -- A job that became due between why() and the claim could be claimed.
                       clock_timestamp() + case when random() < 0.2 then interval '1 hour' else -random() * interval '1 second' end,
-                      priority => floor(random() * 3)::integer);
+                      priority => floor(random() * case when crowded then 1 else 3 end)::integer);
     end loop;
     if random() < 0.1 then
       perform pause(limit_name => 'tenants', lane => floor(random() * 3)::text);

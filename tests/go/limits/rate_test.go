@@ -40,7 +40,10 @@ func TestABrokenRateIsSeen(t *testing.T) {
 			if err := pgtest.Mutate(t.Context(), pool, m.function, m.sound, m.broken); err != nil {
 				t.Fatal(err)
 			}
-			excess := overRate(startAtARate(t, pool))
+			excess := ""
+			for n := 0; n < 8 && excess == ""; n++ { // a rate may be held by chance
+				excess = overRate(startAtARate(t, pool))
+			}
 			if excess == "" {
 				t.Error("nothing was seen")
 			}

@@ -103,8 +103,8 @@ func (w *worker) end(ctx context.Context, draining bool) error {
 		return err
 	case way == 9:
 		return w.renew(ctx)
-	case way == 8 && !w.raw:
-		return nil
+	case way == 8 && (!w.raw || j.isSerial()):
+		return nil // the queue of a serial job that is deleted by hand stays locked until somebody looks for stale locks
 	}
 	w.held = append(w.held[:place], w.held[place+1:]...)
 	w.running.end(j)

@@ -79,6 +79,37 @@ func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
 	}
 }
 
+func TestTheKeyOfAnAddDecidesWhetherAndWhenAJobRuns(t *testing.T) {
+	b := newBench(t)
+	b.want(b.run("add", "t", "--key", "o", "--once", "1d", "--in", "1h"), result{stdout: "Job 1 added: scheduled in 60 m\n"})
+	b.exec("delete from ._private_jobs")
+	b.want(b.run("add", "t", "--key", "o", "--once", "1d"), result{stdout: "Job 1 unchanged: gone\n"})
+	b.wantPart(b.run("add", "t", "--key", "o", "--once", "1d", "--json"), 0, `"id":1,"state":"gone","due_at":null,"revision":null,"is_new":false`, "")
+	b.want(b.run("add", "t", "[1]", "--key", "d", "--debounce", "2h", "--max-wait", "1h", "--queue", "q", "--priority", "3"),
+		result{stdout: "Job 2 added: scheduled in 60 m\n"})
+	b.want(b.run("add", "t", "[2]", "--key", "d", "--debounce", "2h", "--max-attempts", "5"), result{stdout: "Job 2 replaced: scheduled in 2 h\n"})
+	b.want(b.run("add", "t", "--key", "h", "--throttle", "1h", "--flag", "f"), result{stdout: "Job 3 added: ready\n"})
+	b.want(b.run("add", "t", "--key", "h", "--throttle", "1h", "--flag", "g"), result{stdout: "Job 3 replaced: ready\n"})
+	if !b.is(`select payload::text = '[1, 2]' and max_attempts = 5 and queue_name is null and priority = 0 from .show_jobs('{2}')`) ||
+		!b.is(`select flags = '{"g": true}' from .show_jobs('{3}')`) {
+		t.Error("the jobs do not have the options of the last calls")
+	}
+	for want, args := range map[string]string{
+		"--once requires --key":                         "--once 1d",
+		"--max-wait requires --debounce":                "--key k --max-wait 1h",
+		"--once and --throttle exclude each other":      "--key k --once 1d --throttle 1h",
+		"--once and --debounce exclude each other":      "--key k --once 1d --debounce 1h --max-wait 1d",
+		"--debounce and --key-mode exclude each other":  "--key k --debounce 1h --key-mode replace",
+		"--throttle and --run-at exclude each other":    "--key k --throttle 1h --run-at tomorrow",
+		"--debounce and --in exclude each other":        "--key k --debounce 1h --in 1h",
+		"--throttle 30 has no unit":                     "--key k --throttle 30",
+		"invalid input syntax for type interval":        "--key k --once soon",
+		"The argument within is '00:00:00'; it must be": "--key k --once 0s",
+	} {
+		b.wantPart(b.run(append([]string{"add", "t"}, strings.Fields(args)...)...), 2, "", want)
+	}
+}
+
 func TestAnAddPrintsTheJobAsListJobsHasIt(t *testing.T) {
 	b := newBench(t)
 	got := b.run("add", "t", "--queue", "q", "--flag", "f", "--json")

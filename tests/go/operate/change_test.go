@@ -121,6 +121,21 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 	}
 }
 
+func TestJobsAreRetriedAtARate(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_jobs(array(select row('t', null, null, null, null, null, null, null)::.job_spec from generate_series(1, 2500)))`,
+		`update ._private_jobs set attempts = 25`, `update ._private_jobs set locked_at = now(), locked_by = 'w' where id = 7`)
+	b.want(b.run("retry", "--state", "failed", "--rate", "10", "--per", "1m", "--yes"), result{stdout: "Retried 2499 jobs.\n"})
+	// Each step begins when its turn has come, by the clock of then.
+	if !b.is(`select bool_and(gap between '5.9 s' and '8 s') and count(*) = 2498
+	            from (select run_at - lag(run_at) over (order by id) as gap from ._private_jobs where locked_at is null) as g where gap is not null`) {
+		t.Error("the jobs are not due six seconds after each other")
+	}
+	b.wantPart(b.run("retry", "1", "--per", "1m"), 2, "", "--per requires --rate")
+	b.wantPart(b.run("retry", "1", "--rate", "0"), 2, "", "--rate must be at least 1, not 0")
+	b.wantPart(b.run("retry", "1", "--rate", "5", "--per", "60"), 2, "", "--per 60 has no unit")
+}
+
 func TestOfManyJobsThatAreLeftAloneSomeAreTold(t *testing.T) {
 	b := newBench(t)
 	got := b.run("retry", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
@@ -201,4 +216,15 @@ func self() string {
 		name += "@" + host
 	}
 	return name
+}
+
+func TestAJobOfAnyStateIsCopied(t *testing.T) {
+	b := newBench(t)
+	mixed(b)
+	b.want(b.run("copy", "3"), result{stdout: "Job 6 is a copy of job 3.\n"})
+	if !b.is("select state = 'ready' and key is null and attempts = 0 from .list_jobs(job_ids => '{6}')") {
+		t.Error("the copy is not like a new job")
+	}
+	b.want(b.run("copy", "99"), result{1, "", "gw-run: there is no job 99; completed jobs no longer exist\n"})
+	b.wantPart(b.run("copy", "x"), 2, "", `"x" is not the id of a job`)
 }

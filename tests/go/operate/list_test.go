@@ -134,11 +134,20 @@ func TestRecurringJobsAreListedForPrograms(t *testing.T) {
 	got := b.run("cron", "list", "--json")
 	for _, want := range []string{`{"identifier":"item","is_schedule":false,`, `{"identifier":"s","is_schedule":true,"workers":[],`,
 		`"task_identifier":"digest","pattern":"0 8 * * *","time_zone":"UTC","paused":false,"next_run":"20`,
-		`"last_run":null,"last_job_id":null,"last_outcome":null}`} {
+		`"last_run":null,"last_job_id":null,"last_outcome":null,"missed_run":null}`} {
 		if !strings.Contains(got.stdout, want) || got.code != 0 {
 			t.Errorf("exit code %d, lacks %s:\n%s%s", got.code, want, got.stdout, got.stderr)
 		}
 	}
+}
+
+func TestRecurringJobsAreListedOnTheSchemaOfAnEarlierRelease(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .cron_schedule('s', '0 8 * * *', 'digest')`,
+		`update ._gw_schedules set active_since = '2026-01-01'`)
+	b.wantPart(b.run("cron", "list"), 0, "missed 2026-01-01 08:00", "")
+	b.exec(`alter view .cron_schedules rename missed_run to other`)
+	b.wantPart(b.run("cron", "list"), 0, " 08:00", "")
 }
 
 func TestAMistypedCommandIsGuessed(t *testing.T) {

@@ -1,6 +1,6 @@
 -- The view shows the next and the last run of a schedule, and the outcome of the last one.
 begin;
-select plan(9);
+select plan(11);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.outcome()
@@ -44,6 +44,11 @@ select is((select next_run from cron_schedules), null, 'a paused one does not ru
 select cron_resume('s');
 update _gw_schedules set time_zone = 'Gone/Gone';
 select is((select next_run from cron_schedules), null, 'nor does one without a zone');
+
+update _gw_schedules set active_since = '2026-01-02 12:00Z', time_zone = 'Europe/Berlin';
+select is((select missed_run from cron_schedules), '2026-01-03 01:30Z'::timestamptz, 'the first run that no worker has made is missed');
+select cron_pause('s');
+select is((select missed_run from cron_schedules), null, 'but not while it is paused');
 
 select * from finish();
 rollback;

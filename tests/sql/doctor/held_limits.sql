@@ -1,6 +1,6 @@
 -- Lanes that stay closed, old pauses without an end and moves that do not end are reported while jobs wait; the remedies help.
 begin;
-select plan(12);
+select plan(15);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.found() returns text as $body$
@@ -48,6 +48,18 @@ select is((select count(*) from list_pauses()), 1::bigint, 'the remedy ends them
 select pause();
 update _gw_pauses set paused_at = now() - interval '25 hours';
 select is(pg_temp.found(), 'pause without end: all jobs', 'a pause of everything');
+
+select resume();
+
+select set_limit('narrow', tasks => '{narrow}', max_running => 1);
+select get_job_batch('worker') from generate_series(1, 9);
+select add_job('narrow'), add_job('narrow');
+select get_job('worker', '{narrow}'), get_job('worker', '{narrow}');
+select is(pg_temp.found(), '', 'a full lane is no problem');
+update _gw_lanes set served_at = now() - interval '4 hours';
+select is(pg_temp.found(), 'full lane: limit narrow', 'one that has started no job for hours is, if jobs wait');
+select complete_job('worker', id) from jobs where locked_by is not null;
+select is(pg_temp.found(), '', 'until its slot is free');
 
 select * from finish();
 rollback;

@@ -25,8 +25,8 @@ delete from _private_jobs where key = 'stuck1';
 select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('warning', 'orphaned queue', 'queue stuck',
-             'It has been locked by worker worker for 00:00:00, but none of its jobs runs. Its jobs wait until the lock '
-             'is four hours old.') $$,
+             'It has been locked by worker worker for 00:00:00, but none of its jobs runs. Its jobs wait until a '
+             'worker looks for stale locks (setting stale_sweep_every).') $$,
   'one whose running job was deleted is not');
 
 create temp table remedy as select split_part(remedy, ' with: ', 2) as command from doctor();

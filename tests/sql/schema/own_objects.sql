@@ -20,18 +20,18 @@ select results_eq(
        from pg_proc as p
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname not like '\_gw\_%'
       order by 1 $$,
-  $$ values ('add_job'::name), ('add_jobs'), ('backoff'), ('browse_jobs'), ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
-            ('complete_jobs'), ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
-            ('cron_schedule'), ('cron_unschedule'), ('deregister_worker'), ('doctor'), ('drop_limit'), ('error_groups'),
+  $$ values ('add_job'::name), ('add_job_once'), ('add_jobs'), ('backoff'), ('browse_jobs'), ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'),
+            ('complete_jobs'), ('copy_job'), ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
+            ('cron_schedule'), ('cron_unschedule'), ('debounce_job'), ('deregister_worker'), ('doctor'), ('drop_limit'), ('error_groups'),
             ('fail_job'), ('fail_job_batch'), ('fall_asleep'), ('force_unlock_workers'), ('get_job'), ('get_job_alone'),
             ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'),
             ('jobs_without_data'), ('list_audit'), ('list_jobs'), ('list_lanes'), ('list_limits'), ('list_pauses'),
             ('list_queues'), ('list_samples'), ('list_settings'), ('list_tasks'), ('list_workers'), ('make_room'),
-            ('matching_job_ids'), ('next_run_at'), ('override_lane'), ('pause'), ('permanently_fail_jobs'), ('queue_depth'),
-            ('queue_stats'), ('rate_limited'), ('rate_limited_batch'), ('register_worker'), ('remove_job'),
+            ('matching_job_ids'), ('next_run_at'), ('open_lane'), ('override_lane'), ('pause'), ('permanently_fail_jobs'), ('queue_depth'),
+            ('queue_stats'), ('rate_limited'), ('rate_limited_batch'), ('redrive_jobs'), ('register_worker'), ('remove_job'),
             ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'), ('resume'), ('retry_jobs'), ('return_job'),
             ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('search_jobs'), ('set_limit'), ('set_setting'),
-            ('setting'), ('show_jobs'), ('skip_reasons'), ('stale_sweep'), ('still_in_flight'), ('wake_up'), ('why') $$,
+            ('setting'), ('show_jobs'), ('skip_reasons'), ('stale_sweep'), ('still_in_flight'), ('throttle_job'), ('wake_up'), ('why') $$,
   'every function that is not part of the API starts with _gw_');
 
 select results_eq(

@@ -10,7 +10,7 @@ select results_eq(
        from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_schema_version'
       order by c.relname $$,
-  $$ values ('_gw_audit'::name, true, false), ('_gw_breaking_versions', false, false), ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_fronts', true, false), ('_gw_grants', true, false), ('_gw_groups', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
+  $$ values ('_gw_audit'::name, true, false), ('_gw_breaking_versions', false, false), ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_fronts', true, false), ('_gw_grants', true, false), ('_gw_groups', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false), ('_gw_keyed_calls', true, false),
             ('_gw_lanes', true, false), ('_gw_limit_changes', true, false), ('_gw_limits', true, false), ('_gw_moves', true, false), ('_gw_pauses', true, false),
             ('_gw_recovery', true, false), ('_gw_samples', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shared_rights', true, false),
             ('_gw_sleepers', true, false), ('_gw_slots', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false), ('_gw_workers', true, false),

@@ -3,7 +3,7 @@ begin;
 select plan(12);
 set local search_path = graphile_worker, public;
 
-select throws_ok($$ select set_limit('x') $$, 'GWLVA', 'The limit ''x'' is invalid: it needs max_running, total_running or rate.', 'no number');
+select throws_ok($$ select set_limit('x') $$, 'GWLVA', 'The limit ''x'' is invalid: it needs max_running, total_running, rate or fair.', 'no number');
 select throws_ok($$ select set_limit('', max_running => 1) $$, 'GWLVA', null, 'no name');
 select throws_ok($$ select set_limit('x', tasks => '{}', max_running => 1) $$, 'GWLVA', null, 'no task');
 select throws_ok($$ select set_limit('x', max_running => 0) $$, 'GWLVA', null, 'a number of 0');

@@ -4,17 +4,21 @@
 select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
 select {{.schema}}._gw_drop('function _gw_findings()');
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
+select {{.schema}}._gw_drop('function _gw_keep_claim_cursor(bigint[])');
 select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],json,timestamp with time zone,timestamp with time zone,integer)');
 select {{.schema}}._gw_drop('function doctor()');
 
 {{ template "fleet/settings.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
+{{ template "shared/_gw_drop_keyed_calls.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
 {{ template "limits/_gw_lane_rooms.sql" . }}
 {{ template "limits/_gw_groups_of.sql" . }}
+{{ template "limits/_gw_producers.sql" . }}
 {{ template "limits/_gw_move_jobs.sql" . }}
 {{ template "limits/_gw_barred_tasks.sql" . }}
+{{ template "limits/_gw_turns.sql" . }}
 {{ template "limits/_gw_lock_lanes.sql" . }}
 {{ template "limits/_gw_lock_limited_jobs.sql" . }}
 {{ template "limits/_gw_enter_lanes.sql" . }}
@@ -24,16 +28,26 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
+{{ template "limits/open_lane.sql" . }}
 {{ template "limits/list_limits.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "limits/_gw_mend_lanes.sql" . }}
+{{ template "limits/_gw_has_rate.sql" . }}
 {{ template "limits/_gw_drop_idle_lanes.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
 {{ template "produce/remove_job.sql" . }}
+{{ template "produce/_gw_check_interval.sql" . }}
+{{ template "produce/_gw_hold_keyed_call.sql" . }}
+{{ template "produce/add_job_once.sql" . }}
+{{ template "produce/debounce_job.sql" . }}
+{{ template "produce/throttle_job.sql" . }}
 {{ template "work/next_run_at.sql" . }}
 {{ template "work/reset_stale_locks.sql" . }}
+{{ template "work/_gw_is_free.sql" . }}
+{{ template "work/_gw_claim_cursor.sql" . }}
+{{ template "work/_gw_take_turn.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_first_queue.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
@@ -56,6 +70,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "cron/_gw_lock_crons.sql" . }}
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
+{{ template "cron/cron_schedules.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/why.sql" . }}
@@ -68,6 +83,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
+{{ template "admin/copy_job.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
@@ -75,7 +91,10 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "grants/_gw_direct_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_two_phase_commit.sql" . }}
+{{ template "doctor/_gw_find_old_snapshots.sql" . }}
+{{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_limits.sql" . }}
 {{ template "admin/doctor.sql" . }}
 {{ template "admin/list_audit.sql" . }}
 {{ template "grants/_gw_api_calls.sql" . }}
+{{ template "grants/_gw_api_functions.sql" . }}

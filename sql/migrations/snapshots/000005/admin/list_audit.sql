@@ -1,7 +1,7 @@
 -- Returns what operators did, latest first: the acts with an id below below_id, or all. An act is a call of a function that
 -- changes jobs for an operator (retry_jobs, reschedule_jobs, complete_jobs, permanently_fail_jobs, cancel_jobs,
--- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, set_limit, drop_limit, override_lane, pause and
--- resume, or remove_job by a program that has set gw.actor.
+-- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, set_limit, drop_limit, override_lane,
+-- open_lane, pause and resume, or remove_job by a program that has set gw.actor.
 -- Each is recorded in its own transaction, and kept for the setting audit_for.
 -- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are what the program
 -- has set as gw.actor, gw.selection and gw.operation: who uses it, by which conditions jobs were selected, and which acts

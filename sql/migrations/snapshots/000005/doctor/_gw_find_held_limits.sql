@@ -1,9 +1,11 @@
--- Jobs that limits hold back for long: lanes that a worker has closed until a far time, old pauses without an end, and changes
+-- Jobs that limits hold back for long: lanes that a worker has closed until a far time, or whose slots the same jobs have held
+-- for long, old pauses without an end, and changes
 -- of limits whose jobs are still to be moved. Reads at most 10 000 rows of _gw_fronts.
 create or replace function {{.schema}}._gw_find_held_limits(
   closed_for interval default '1 hour',
   paused_for interval default '1 day',
-  moving_for interval default '10 minutes'
+  moving_for interval default '10 minutes',
+  full_for   interval default '3 hours'
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -24,13 +26,32 @@ begin
           'limit ' || i.name || coalesce(', lane ' || l.key, ''),
           format('A worker was told that a service takes no requests before %s, and has closed the lane until then. Its jobs wait.',
                  l.closed_until),
-          format('If the service takes requests again, open the lane, with: update %1$s._gw_lanes set closed_until = now() where id = %2$s; '
-                 'select %1$s._gw_look_at_lanes(array[%2$s]);', {{.schema}}._gw_namespace(), l.id)
+          format('If the service takes requests again, open the lane, with: select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
+                 concat_ws(', ', quote_literal(i.name), quote_literal(l.key)))
      from waiting as w
      join {{.schema}}._gw_lanes as l on l.id = w.lane
      join {{.schema}}._gw_limits as i on i.id = l.limit_id
     where l.closed_until > now() + closed_for
     order by l.closed_until desc
+    limit 10)
+  union all
+  (select 'warning',
+          'full lane',
+          'limit ' || i.name || coalesce(', lane ' || l.key, ''),
+          format('The lane has started no job for %s, because its slots are in use. Its jobs wait. The slots are held by the jobs %s.',
+                 {{.schema}}._gw_age(l.served_at),
+                 (select string_agg(s.job_id::text, ', ')
+                    from (select s.job_id from {{.schema}}._gw_slots as s where s.lane_id = l.id order by s.job_id limit 10) as s)),
+          'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane widen the lane.'
+     from (select array_agg(o.id) as lane_ids
+             from waiting as w
+             join {{.schema}}._gw_lanes as o on o.id = w.lane
+            where o.served_at < now() - full_for) as old
+    cross join {{.schema}}._gw_lane_rooms(old.lane_ids, now()) as r
+     join {{.schema}}._gw_lanes as l on l.id = r.lane_id
+     join {{.schema}}._gw_limits as i on i.id = l.limit_id
+    where r.reason = 'full'
+    order by l.served_at
     limit 10)
   union all
   (select 'warning',
@@ -66,5 +87,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is
+comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval, interval) is
   'Internal, for doctor(): lanes that stay closed for so long, pauses without an end that are this old, and changes of limits that are not complete after this time.';

@@ -1,5 +1,5 @@
 -- Returns which functions each kind of role may call, and which views it may read. enqueue, for producers, is not in
--- the list. Functions that do not exist are ignored.
+-- the list; the others are for producers of all tasks. Functions that do not exist are ignored.
 create or replace function {{.schema}}._gw_api_calls()
   returns table (kind text, call text)
   language sql
@@ -8,12 +8,13 @@ create or replace function {{.schema}}._gw_api_calls()
 as $$
   select k.kind, c.call
     from (values
+      ('producer', array['add_job_once', 'debounce_job', 'throttle_job']),
       ('worker', array[
         'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
         'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'make_room', 'next_run_at', 'fall_asleep', 'wake_up',
         'still_in_flight', 'complete_job', 'complete_job_batch', 'fail_job', 'fail_job_batch', 'return_job',
         'return_job_batch', 'return_unknown_jobs', 'rate_limited', 'rate_limited_batch', 'backoff', 'run_cron',
-        '_gw_complete_all', '_gw_complete_claim', '_gw_complete_queued', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
+        '_gw_complete_all', '_gw_complete_claim', '_gw_complete_queued', '_gw_has_rate', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
         'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
       ('scheduler', array[
         'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_add_job', 'cron_next', 'cron_between',
@@ -28,8 +29,8 @@ as $$
         'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
         'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'error_groups', 'list_settings', 'list_audit',
         'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
-        'reschedule_jobs', 'retry_jobs', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',
-        'set_limit', 'drop_limit', 'override_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses', 'why'])
+        'reschedule_jobs', 'retry_jobs', 'redrive_jobs', 'copy_job', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',
+        'set_limit', 'drop_limit', 'override_lane', 'open_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses', 'why'])
     ) as k (kind, calls)
    cross join unnest(k.calls) as c (call)
 $$;

@@ -12,7 +12,7 @@
 --   suspect           its worker died; see get_job_alone
 --   no worker         no registered worker runs its task
 -- until: when the reason ends, if that is known. blocking_job_ids: the jobs that hold it back, ten at most.
--- The predicates are those of claims: _gw_suits, _gw_lane_rooms.
+-- The predicates are those of claims: _gw_suits, _gw_lane_rooms, _gw_turns.
 create or replace function {{.schema}}.why(
   job_id bigint
 )
@@ -28,7 +28,7 @@ declare
   job   record;
   found_any boolean := false;
 begin
-  select j.*, t.identifier, q.queue_name, q.locked_at as queue_locked_at, q.locked_by as queue_locked_by, g.lanes, g.is_retired,
+  select j.*, t.identifier, q.queue_name, q.locked_at as queue_locked_at, q.locked_by as queue_locked_by, g.lanes, g.is_retired, g.fair_lane,
          exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision) as is_suspect
     into job
     from {{.schema}}._private_jobs as j
@@ -63,7 +63,7 @@ begin
   if job.is_retired
      or exists (select from {{.schema}}._gw_moving_tasks() as m
                  where coalesce(job.job_queue_id, 0) >= 0
-                   and (m.all_tasks or job.identifier = any (m.tasks) or m.queues and job.job_queue_id > 0)) then
+                   and (m.all_tasks or job.identifier = any (m.tasks) or {{.schema}}._gw_queue_moves(job.job_queue_id, m.queues))) then
     return query values ('moving', 'A limit has changed; claims and heartbeats are moving its jobs.', null::timestamptz,
                          null::bigint[], 'Wait until list_limits() shows that none is moving.');
     found_any := true;
@@ -140,19 +140,25 @@ begin
   select case when count(*) = 0 then 'next' else 'behind' end,
          case when count(*) = 0 then 'The next claim takes it.' else 'Other jobs come first.' end,
          null::timestamptz, array_agg(b.id), 'None is needed.'
-    from (select f.id from {{.schema}}._gw_jobs_before(job.priority, job.run_at, job.id, at) as f (id) limit 10) as b;
+    from (select f.id
+            from {{.schema}}._gw_jobs_before(
+                   job.priority, job.run_at, job.id, at, (select t.turn from {{.schema}}._gw_turns(array[job.fair_lane]) as t)) as f (id)
+           limit 10) as b;
 end;
 $$;
 
 comment on function {{.schema}}.why(bigint) is
   'Returns why a job does not run now: one row for each reason, with what it depends on, until when, which jobs hold it back, and what to do. next: nothing holds it back, and the next claim takes it; behind: other jobs come first.';
 
--- For why(): returns up to ten of the jobs that nothing holds back and that come before a place in the order of jobs.
+-- For why(): returns up to ten of the jobs that nothing holds back and that come before a place in the order of jobs. turn:
+-- that of the lane of a fair limit; null: no fair limit applies to the job. The order is that of _gw_fitting_jobs: jobs with
+-- a turn are behind the first of them, and this one comes among all others by its run_at.
 create or replace function {{.schema}}._gw_jobs_before(
   priority smallint,
   run_at   timestamptz,
   id       bigint,
-  at       timestamptz
+  at       timestamptz,
+  turn     bigint
 )
   returns setof bigint
   language plpgsql
@@ -164,31 +170,40 @@ create or replace function {{.schema}}._gw_jobs_before(
 as $$
 #variable_conflict use_column
 declare
-  barred text[];
-  all_of boolean;
-  queues boolean;
+  barred  text[];
+  all_of  boolean;
+  queues  text[];
+  last_id bigint := case when turn is null then id else 9223372036854775807 end; -- of jobs without a turn
 begin
   select m.all_tasks, m.tasks, m.queues into all_of, barred, queues from {{.schema}}._gw_moving_tasks() as m;
   return query
   with heads as materialized (
-    select h.id, h.priority, h.run_at, h.revision, g.lanes
+    select h.id, h.priority, h.run_at, g.lanes, g.fair_lane
       from {{.schema}}._gw_groups as g
      cross join lateral (
-            select j.id, j.priority, j.run_at, j.revision
+            select j.id, j.priority, j.run_at
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id = g.id
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at, null, null)
                and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision)
              order by j.priority, j.run_at, j.id
              limit 1) as h
-     where not g.is_retired
-       and (h.priority, h.run_at, h.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, _gw_jobs_before.id)
+     where not g.is_retired and h.priority <= _gw_jobs_before.priority
+  ), open_heads as materialized (
+    select h.*, t.turn
+      from heads as h
+      left join {{.schema}}._gw_turns(array(select o.fair_lane from heads as o where o.fair_lane is not null)) as t on t.lane_id = h.fair_lane
+     where not h.lanes && array(select r.lane_id
+                                  from {{.schema}}._gw_lane_rooms(array(select distinct u.lane
+                                                                          from heads as o
+                                                                         cross join unnest(o.lanes) as u (lane)), at) as r
+                                 where r.room = 0)
   )
   select b.id
-    from ((select j.id, j.priority, j.run_at, j.revision
+    from ((select j.id, j.priority, j.run_at
              from {{.schema}}._private_jobs as j
             where j.is_available and j.job_queue_id is null
-              and (j.priority, j.run_at, j.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, _gw_jobs_before.id)
+              and (j.priority, j.run_at, j.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, last_id)
               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at, null, null)
               and not all_of
               and ((select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id) = any (barred)) is not true
@@ -196,7 +211,7 @@ begin
             order by j.priority, j.run_at, j.id
             limit 10)
           union all
-          (select h.id, h.priority, h.run_at, h.revision
+          (select h.id, h.priority, h.run_at
              from {{.schema}}._private_job_queues as q
             cross join lateral (
                    select j.id, j.priority, j.run_at, j.revision, j.task_id
@@ -205,22 +220,28 @@ begin
                       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at, null, null)
                     order by j.priority, j.run_at, j.id
                     limit 1) as h
-            where q.locked_at is null and not queues and not all_of
+            where q.locked_at is null and not {{.schema}}._gw_queue_moves(q.id, queues) and not all_of
               and ((select t.identifier from {{.schema}}._private_tasks as t where t.id = h.task_id) = any (barred)) is not true
-              and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = h.id and s.revision = h.revision))
+              and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = h.id and s.revision = h.revision)
+              and (h.priority, h.run_at, h.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, last_id))
           union all
-          (select h.id, h.priority, h.run_at, h.revision
-             from heads as h
-            where not h.lanes && array(select r.lane_id
-                                         from {{.schema}}._gw_lane_rooms(array(select distinct u.lane
-                                                                                 from heads as o
-                                                                                cross join unnest(o.lanes) as u (lane)), at) as r
-                                        where r.room = 0))) as b
-   where (b.priority, b.run_at, b.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, _gw_jobs_before.id)
+          (select h.id, h.priority, h.run_at
+             from open_heads as h
+            where h.turn is null and (h.priority, h.run_at, h.id) < (_gw_jobs_before.priority, _gw_jobs_before.run_at, last_id))
+          union all
+          (select f.id, f.priority, f.run_at
+             from (select h.* from open_heads as h where h.turn is not null order by h.priority, h.turn, h.run_at, h.id limit 10) as f
+            where case when _gw_jobs_before.turn is not null
+                       then (f.priority, f.turn, f.run_at, f.id)
+                            < (_gw_jobs_before.priority, _gw_jobs_before.turn, _gw_jobs_before.run_at, _gw_jobs_before.id)
+                       else (f.priority, f.run_at) < (_gw_jobs_before.priority, _gw_jobs_before.run_at)
+                            and f.id = (select h.id from open_heads as h where h.turn is not null
+                                         order by h.priority, h.turn, h.run_at, h.id limit 1)
+                  end)) as b
    order by b.priority, b.run_at, b.id
    limit 10;
 end;
 $$;
 
-comment on function {{.schema}}._gw_jobs_before(smallint, timestamptz, bigint, timestamptz) is
+comment on function {{.schema}}._gw_jobs_before(smallint, timestamptz, bigint, timestamptz, bigint) is
   'Internal, for why(): returns up to ten of the jobs that nothing holds back and that come before a place in the order of jobs.';

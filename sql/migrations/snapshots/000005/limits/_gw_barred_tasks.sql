@@ -1,11 +1,11 @@
--- For claims: returns those of these tasks (null: all) whose jobs without limits may be claimed, and whether jobs in named queues may
--- not. While jobs are moved because a limit has changed, none of them is claimed where it no longer belongs; the function
+-- For claims: returns those of these tasks (null: all) whose jobs without limits may be claimed, and the named queues, as patterns, whose
+-- jobs may not. While jobs are moved because a limit has changed, none of them is claimed where it no longer belongs; the function
 -- moves some. is_paused: everything is paused.
--- Locks: see _gw_move_jobs; never waits.
+-- Locks: as _gw_move_jobs.
 create or replace function {{.schema}}._gw_barred_tasks(
   wanted               text[],
   out task_identifiers text[],
-  out queues_move      boolean,
+  out moving_queues    text[],
   out is_paused        boolean
 )
   language plpgsql
@@ -18,7 +18,6 @@ declare
   all_of boolean;
 begin
   task_identifiers := wanted;
-  queues_move := false;
   is_paused := false;
   if not exists (select from {{.schema}}._gw_fronts as f
                   where f.barred_by is null and f.run_at = '-infinity' and f.group_id is null and f.lane_id is null) then
@@ -29,7 +28,7 @@ begin
     return;
   end if;
   perform {{.schema}}._gw_move_jobs();
-  select b.all_tasks, b.tasks, b.queues into all_of, moving, queues_move from {{.schema}}._gw_moving_tasks() as b;
+  select b.all_tasks, b.tasks, b.queues into all_of, moving, moving_queues from {{.schema}}._gw_moving_tasks() as b;
   if all_of then
     task_identifiers := '{}';
   elsif moving is not null then
@@ -44,28 +43,30 @@ begin
                                from {{.schema}}._gw_fronts as w
                               where w.barred_by is null and w.run_at = '-infinity' and w.group_id is null and w.lane_id is null
                                 and not exists (select from {{.schema}}._gw_moves)
-                                and not exists (select from {{.schema}}._gw_pauses as p where p.limit_name is null)
+                                and not exists (select from {{.schema}}._gw_pauses as p
+                                                 where p.limit_name is null and coalesce(p.until, 'infinity') > clock_timestamp())
                                 for update skip locked));
 end;
 $$;
 
 comment on function {{.schema}}._gw_barred_tasks(text[]) is
-  'Internal, for claims: returns the tasks whose jobs without limits may be claimed, and whether jobs in named queues may not.';
+  'Internal, for claims: returns the tasks whose jobs without limits may be claimed, and the named queues whose jobs may not.';
 
 -- Returns whose jobs outside of groups are not claimed because a limit is new, until they are moved: those of these tasks
--- (null: of none), those without a queue of all tasks, and those in named queues of all tasks. Claims and why() call it.
+-- (null: of none), those without a queue of all tasks, and those of all tasks in the queues of these patterns (null: in none). Claims
+-- and why() call it.
 create or replace function {{.schema}}._gw_moving_tasks(
   out all_tasks boolean,
   out tasks     text[],
-  out queues    boolean
+  out queues    text[]
 )
   language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(bool_or(m.tasks is null and not m.queues), false),
+  select coalesce(bool_or(m.tasks is null and m.queues is null), false),
          array_agg(distinct u.task) filter (where u.task is not null),
-         coalesce(bool_or(m.tasks is null and m.queues), false)
+         array_agg(distinct {{.schema}}._gw_pattern(m.queues)) filter (where m.tasks is null and m.queues is not null)
     from {{.schema}}._gw_moves as m
     left join lateral unnest(m.tasks) as u (task) on true
    where m.bars
@@ -74,28 +75,52 @@ $$;
 comment on function {{.schema}}._gw_moving_tasks() is
   'Internal: returns whose jobs outside of groups are not claimed until they are moved.';
 
--- Returns the first so many of a claim's locked jobs. If there are more, it notifies the workers: other claims may have
--- left out the rest because it was locked.
+-- Returns whether the jobs of a named queue are not claimed until they are moved. moving: the queues of _gw_moving_tasks.
+create or replace function {{.schema}}._gw_queue_moves(
+  queue_id integer,
+  moving   text[]
+)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from {{.schema}}._private_job_queues as q
+                  cross join unnest(moving) as m (pattern)
+                  where q.id = queue_id and q.queue_name like m.pattern escape '!')
+$$;
+
+comment on function {{.schema}}._gw_queue_moves(integer, text[]) is
+  'Internal: returns whether the jobs of a named queue are not claimed until they are moved.';
+
+-- Returns the first so many of a claim's locked jobs; limited is in the order of _gw_fitting_jobs. If there are more, it
+-- notifies the workers: other claims may have left out the rest because it was locked.
 create or replace function {{.schema}}._gw_first_jobs(
-  places tid[],
-  most   integer
+  places  tid[],
+  limited tid[],
+  most    integer
 )
   returns tid[]
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  if cardinality(places) <= most then
-    return places;
+  if cardinality(places || limited) <= most then
+    return places || limited;
   end if;
   perform {{.schema}}._gw_wake(1);
-  return array(select j.ctid
-                 from {{.schema}}._private_jobs as j
-                where j.ctid = any (places)
-                order by j.priority, j.run_at, j.id
-                limit most);
+  return array(
+    select o.ctid
+      from (select m.*, max(m.run_at) over (partition by m.priority, m.number is null order by m.number, m.run_at, m.id) as behind
+              from (select j.ctid, j.priority, j.run_at, j.id,
+                           case when exists (select from {{.schema}}._gw_groups as g where g.id = j.job_queue_id and g.fair_lane is not null)
+                                then array_position(limited, j.ctid) end as number
+                      from {{.schema}}._private_jobs as j
+                     where j.ctid = any (places || limited)) as m) as o
+     order by o.priority, o.behind, o.number nulls first, o.run_at, o.id
+     limit most);
 end;
 $$;
 
-comment on function {{.schema}}._gw_first_jobs(tid[], integer) is
+comment on function {{.schema}}._gw_first_jobs(tid[], tid[], integer) is
   'Internal: returns the first so many of a claim''s locked jobs.';

@@ -52,7 +52,7 @@ begin
                       when length(k.key) > 200 then left(k.key, 160) || md5(k.key)
                       else k.key end as key,
                  false as is_total
-           where i.max_running is not null or i.rate is not null or i.total_running is null
+           where i.max_running is not null or i.rate is not null or i.total_running is null or i.fair
           union all
           select null, true where i.total_running is not null) as l
    where k.key is not null;
@@ -71,8 +71,9 @@ begin
                 and (l.key is null) = (w.key is null)
              offset 0) as l on true;
     exit when is_done;
-    insert into {{.schema}}._gw_lanes (limit_id, key, is_total)
-    select distinct w.limit_id, w.key collate "C", w.is_total
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn)
+    select distinct w.limit_id, w.key collate "C", w.is_total,
+           (select 0 from {{.schema}}._gw_limits as i where i.id = w.limit_id and i.fair and not w.is_total)
       from unnest(lane_ids, limit_ids, keys, totals) as w (lane_id, limit_id, key, is_total)
      where w.lane_id is null
      order by w.limit_id, w.is_total, w.key collate "C"
@@ -94,7 +95,7 @@ begin
                 and (g.queue_name is null) = (s.queue_name is null) and not g.is_retired
              offset 0) as g on true;
     exit when is_done;
-    insert into {{.schema}}._gw_groups (lanes, tasks, queue_name)
+    insert into {{.schema}}._gw_groups (lanes, tasks, queue_name, fair_lane)
     select n.lanes,
            -- The tasks that all these limits have; null if each is of all tasks.
            (select case when count(i.tasks) > 0 then
@@ -109,7 +110,8 @@ begin
                    end
               from {{.schema}}._gw_limits as i
              where i.id = any (n.limit_ids)),
-           n.queue_name
+           n.queue_name,
+           (select l.id from {{.schema}}._gw_lanes as l where l.id = any (n.lanes) and l.turn is not null order by l.limit_id limit 1)
       from (select distinct w.lanes, w.limit_ids, s.queue_name
               from (select w.number, array_agg(w.lane order by w.lane) as lanes,
                            array_agg(distinct w.limit_id) as limit_ids
@@ -148,7 +150,9 @@ begin
      where l.limit_id = limit_id and l.is_total = is_total and coalesce(l.key, '') = coalesce(key, '')
        and (l.key is null) = (key is null);
     exit when found;
-    insert into {{.schema}}._gw_lanes (limit_id, key, is_total) values (limit_id, key, is_total) on conflict do nothing;
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn)
+    values (limit_id, key, is_total, (select 0 from {{.schema}}._gw_limits as i where i.id = limit_id and i.fair and not is_total))
+        on conflict do nothing;
   end loop;
   return lane_id;
 end;

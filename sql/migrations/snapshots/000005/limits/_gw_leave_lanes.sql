@@ -52,8 +52,9 @@ create or replace function {{.schema}}._gw_add_front(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into {{.schema}}._gw_fronts (group_id, priority, run_at, job_id)
-  values (group_id, coalesce(priority, 0), coalesce(run_at, now()), 0);
+  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id)
+  values (group_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = _gw_add_front.group_id), coalesce(priority, 0),
+          coalesce(run_at, now()), 0);
 end;
 $$;
 
@@ -77,8 +78,9 @@ as $$
 declare
   put bigint;
 begin
-  insert into {{.schema}}._gw_fronts (group_id, priority, run_at, job_id)
-  select distinct on (j.job_queue_id, j.priority) j.job_queue_id, j.priority, j.run_at, j.id
+  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id)
+  select distinct on (j.job_queue_id, j.priority)
+         j.job_queue_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = j.job_queue_id), j.priority, j.run_at, j.id
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids) and j.is_available and j.job_queue_id < 0
    order by j.job_queue_id, j.priority, j.run_at, j.id;

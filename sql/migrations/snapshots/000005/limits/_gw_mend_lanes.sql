@@ -32,7 +32,7 @@ begin
       from (select g.lanes
               from {{.schema}}._gw_fronts as f
               join {{.schema}}._gw_groups as g on g.id = f.group_id
-             where f.barred_by is null and f.run_at <= clock_timestamp() and f.group_id is not null
+             where f.barred_by is null and f.run_at <= clock_timestamp() and f.run_at < 'infinity' and f.group_id is not null
              order by f.run_at
              limit 100) as g
      cross join unnest(g.lanes) as u (lane)

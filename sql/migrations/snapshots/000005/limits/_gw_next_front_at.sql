@@ -24,13 +24,13 @@ begin
   return least(
     case when exists (select from {{.schema}}._gw_fronts as f
                        where f.barred_by is null and f.run_at = '-infinity' and f.group_id is null and f.lane_id is null)
-         then clock_timestamp() + interval '50 milliseconds' end, -- claims move jobs
+         then greatest(clock_timestamp() + interval '50 milliseconds', (select min(m.next_at) from {{.schema}}._gw_moves as m)) end, -- claims move jobs
     (select greatest(f.run_at, clock_timestamp() + case when u.is_ours then interval '20 milliseconds' else interval '0.5 seconds' end)
        from {{.schema}}._gw_fronts as f
        left join {{.schema}}._gw_groups as g on g.id = f.group_id
       cross join lateral (
              -- A group of any task may have jobs of this worker behind the first one. Suspects are for get_job_alone.
-             select f.lane_id is not null
+             select f.group_id is null
                     or (task_identifiers is null or g.tasks is not null)
                        and not exists (select from {{.schema}}._gw_suspects as s where s.job_id = f.job_id)
                     or (select t.identifier = any (task_identifiers)
@@ -38,7 +38,7 @@ begin
                           join {{.schema}}._private_tasks as t on t.id = j.task_id
                          where j.id = f.job_id) is true as is_ours) as u
       where f.barred_by is null and f.run_at < 'infinity'
-        and (f.lane_id is not null or g.id is not null and not g.is_retired and (g.tasks && task_identifiers) is not false)
+        and (f.group_id is null and f.lane_id is not null or g.id is not null and not g.is_retired and (g.tasks && task_identifiers) is not false)
       order by f.run_at
       limit 1));
 end;

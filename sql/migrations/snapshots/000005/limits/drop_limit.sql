@@ -37,7 +37,7 @@ begin
     return false;
   end if;
   delete from {{.schema}}._gw_pauses as p where p.limit_name = name;
-  perform {{.schema}}._gw_plan_move(old.tasks, old.queues is not null, false);
+  perform {{.schema}}._gw_plan_move(old.tasks, old.queues, false);
   return true;
 end;
 $$;

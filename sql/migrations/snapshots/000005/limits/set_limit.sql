@@ -5,8 +5,10 @@
 -- queue; 'flag:tenant', the flag tenant:42 has the lane 42; 'payload:field', a field of the payload. A job without such a
 -- flag or field is not limited.
 -- max_running: how many jobs of a lane run at once. total_running: of all lanes together. rate, per, burst: how many jobs
--- of a lane start per interval, and how many of them at once, by default rate. At least one of max_running, total_running
--- and rate is given. A job to which several limits apply starts when all of them allow it.
+-- of a lane start per interval, and how many of them at once, by default rate. fair: the lanes take turns. Of equal priority
+-- the lane with the fewest running jobs comes first, then the one that has started no job for the longest time. At least
+-- one of max_running, total_running, rate and fair is given. If several fair limits apply to a job, the one that was set
+-- first gives it its turn. A job to which several limits apply starts when all of them allow it.
 -- Claims that begin after the commit obey the limit. Jobs that are waiting then are moved into their lanes in steps by
 -- claims and heartbeats; until a job is moved it does not run. Limited jobs are claimed by our workers only: Node workers
 -- do not see them.
@@ -22,7 +24,8 @@ create or replace function {{.schema}}.set_limit(
   total_running integer  default null,
   rate          integer  default null,
   per           interval default null,
-  burst         integer  default null
+  burst         integer  default null,
+  fair          boolean  default false
 )
   returns void
   language plpgsql
@@ -34,7 +37,8 @@ declare
     when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
     when tasks = '{}' or array_position(tasks, null) is not null then 'tasks must be null or a list of names'
     when max_running < 1 or total_running < 1 or rate < 1 or burst < 1 then 'its numbers must be at least 1'
-    when num_nonnulls(max_running, total_running, rate) = 0 then 'it needs max_running, total_running or rate'
+    when num_nonnulls(max_running, total_running, rate) = 0 and fair is not true then 'it needs max_running, total_running, rate or fair'
+    when fair and by is null then 'fair needs by'
     when (rate is null) <> (per is null) then 'rate and per belong together'
     when burst is not null and rate is null then 'burst needs a rate'
     when per <= interval '0' or per > interval '1000 years' then 'per must be positive and at most 1000 years'
@@ -46,14 +50,14 @@ begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
   end if;
-  perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, false);
+  perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, coalesce(fair, false), false);
   perform {{.schema}}._gw_record_act('set limit', 0, name || ': ' || concat_ws(', ', 'tasks ' || tasks::text, 'queues ' || queues,
-    'by ' || by, 'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst));
+    'by ' || by, 'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst, case when fair then 'fair' end));
 end;
 $$;
 
-comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer) is
-  'Limits how many jobs run at once or start per interval; called again, changes the limit. tasks: the tasks it applies to, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which are then as wide as the limit; null: to jobs without a queue. by: what gives a job its lane: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate).';
+comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean) is
+  'Limits how many jobs run at once or start per interval; called again, changes the limit. tasks: the tasks it applies to, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which are then as wide as the limit; null: to jobs without a queue. by: what gives a job its lane: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: of equal priority the lane with the fewest running jobs comes first, then the one that has started no job for the longest time.';
 
 -- Implements set_limit() and the limits that pause() makes.
 create or replace function {{.schema}}._gw_put_limit(
@@ -66,6 +70,7 @@ create or replace function {{.schema}}._gw_put_limit(
   rate          integer,
   per           interval,
   burst         integer,
+  fair          boolean,
   is_pause      boolean
 )
   returns void
@@ -77,13 +82,13 @@ declare
   old record;
 begin
   update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
-  select i.id, i.tasks, i.queues, i.by as lanes_by, i.max_running, i.total_running, i.rate into old from {{.schema}}._gw_limits as i where i.name = name;
+  select i.id, i.tasks, i.queues, i.by as lanes_by, i.max_running, i.total_running, i.rate, i.fair into old from {{.schema}}._gw_limits as i where i.name = name;
   if found then
     update {{.schema}}._gw_limits as i
        set max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst
      where i.id = old.id;
-    if (old.tasks, old.queues, old.lanes_by, old.max_running is null and old.rate is null, old.total_running is null)
-       is not distinct from (tasks, queues, by, max_running is null and rate is null, total_running is null) then
+    if (old.tasks, old.queues, old.lanes_by, old.fair, old.max_running is null and old.rate is null, old.total_running is null)
+       is not distinct from (tasks, queues, by, fair, max_running is null and rate is null, total_running is null) then
       perform {{.schema}}._gw_look_at_lanes(array(
         select l.id from {{.schema}}._gw_lanes as l where l.limit_id = old.id
            and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id)));
@@ -93,23 +98,23 @@ begin
     -- Other jobs, or other lanes: a new limit takes the place of the old one.
     delete from {{.schema}}._gw_limits as i where i.id = old.id;
   end if;
-  insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, is_pause)
-  values (name, tasks, queues, by, max_running, total_running, rate, per, burst, is_pause);
-  perform {{.schema}}._gw_plan_move(tasks, queues is not null, true);
-  if old.id is not null and (old.tasks, old.queues is null) is distinct from (tasks, queues is null) then
-    perform {{.schema}}._gw_plan_move(old.tasks, old.queues is not null, false);
+  insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, is_pause)
+  values (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, is_pause);
+  perform {{.schema}}._gw_plan_move(tasks, queues, true);
+  if old.id is not null and (old.tasks, old.queues) is distinct from (tasks, queues) then
+    perform {{.schema}}._gw_plan_move(old.tasks, old.queues, false);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean) is
+comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean, boolean) is
   'Internal: implements set_limit() and the limits that pause() makes.';
 
--- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: those in named queues, or those
--- without a queue. If bars, a limit is new: until the move is complete, claims take none of these jobs outside of groups.
+-- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: those in queues of this name, or,
+-- if it is null, those without a queue. If bars, a limit is new: until the move is complete, claims take none of these jobs outside of groups.
 create or replace function {{.schema}}._gw_plan_move(
   tasks  text[],
-  queues boolean,
+  queues text,
   bars   boolean
 )
   returns void
@@ -121,12 +126,13 @@ begin
   insert into {{.schema}}._gw_moves (tasks, queues, bars) values (tasks, queues, bars);
   update {{.schema}}._gw_groups as g
      set is_retired = true
-   where not g.is_retired and (g.tasks && tasks) is not false and (g.queue_name is not null) = queues;
+   where not g.is_retired and (g.tasks && tasks) is not false
+     and case when queues is null then g.queue_name is null else g.queue_name like {{.schema}}._gw_pattern(queues) escape '!' end;
   -- A front without a group and a lane makes claims look.
   insert into {{.schema}}._gw_fronts (priority, run_at, job_id) values (0, '-infinity', 0);
   perform {{.schema}}._gw_wake(1);
 end;
 $$;
 
-comment on function {{.schema}}._gw_plan_move(text[], boolean, boolean) is
+comment on function {{.schema}}._gw_plan_move(text[], text, boolean) is
   'Internal: makes claims and heartbeats move the jobs of these tasks into their groups.';

@@ -1,10 +1,11 @@
 -- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, suspects, forbidden
 -- flags of single tasks, or many index entries to skip. Returns the ctids of the jobs; their queues are already locked
 -- by the worker.
--- While there are limits, _gw_lock_limited_jobs calls it: then no jobs in named queues are returned if queues_move, and the
+-- While there are limits, _gw_lock_limited_jobs calls it: then no jobs in the named queues of moving_queues are returned, and the
 -- batch is chosen from limited, too, which are the ctids of locked jobs.
 -- The function takes priorities one by one, so it does not read past future jobs of a more urgent priority. The claim
 -- cursor skips the other entries that every claim would have to read.
+-- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_lock_jobs(
   worker_id            text,
   task_identifiers     text[],
@@ -14,7 +15,7 @@ create or replace function {{.schema}}._gw_lock_jobs(
   due                  timestamptz,
   claimed_at           timestamptz,
   max_bytes            integer,
-  queues_move          boolean default false,
+  moving_queues        text[]  default null,
   limited              tid[]   default null
 )
   returns tid[]
@@ -36,8 +37,9 @@ declare
   from_run_at   timestamptz := timestamptz '-infinity';
   from_id       bigint      := 0;
   queues_only   boolean     := false;
-  looked_again  boolean     := false;
   plain_only    boolean     := false;
+  skips_held    boolean; -- see _gw_is_free
+  snapshot      txid_snapshot;
   first_queue   integer;
   plain_first   boolean;
   front         record;
@@ -52,6 +54,9 @@ declare
 begin
   if hint like '{%' then
     look := '';
+    if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
+      batch_size := least(batch_size, 200);
+    end if;
     cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
     if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
       from_cursor := true;
@@ -63,12 +68,14 @@ begin
   select case when task_identifiers is not null then
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
          end,
-         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0) and not queues_move,
+         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0),
          exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
     into task_ids, queued, suspects;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return null;
   end if;
+  -- In all other cases get_job_batch has searched before.
+  skips_held := queued or suspects or hint <> '' or task_forbidden_flags is not null;
   if task_forbidden_flags is not null then
     select f.task_ids, f.flagged_tasks, f.task_flags
       into task_ids, flagged_tasks, task_flags
@@ -80,12 +87,13 @@ begin
   loop
     plain_first := false;
     beyond := null;
+    snapshot := txid_current_snapshot();
     reads := {{.schema}}._gw_index_reads();
     queue_ids := null;
     front_reads := null;
     if queued and not plain_only then
       first_queue := null;
-      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) then
+      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) and moving_queues is null then
         first_queue := {{.schema}}._gw_lock_first_queue(
           task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
         look := case when first_queue is not null then 'first queues' else 'few queues' end;
@@ -108,6 +116,7 @@ begin
                     select q.id
                       from {{.schema}}._private_job_queues as q
                      where q.id = f.id and q.locked_at is null
+                       and (moving_queues is null or not {{.schema}}._gw_queue_moves(q.id, moving_queues))
                        for no key update skip locked) as l
              limit front.wanted);
         end if;
@@ -122,6 +131,7 @@ begin
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is null
            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+           and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
            and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
            and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
          order by j.priority, j.run_at, j.id
@@ -158,6 +168,7 @@ begin
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
+                                 and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                                  and case when suspects then
                                        not exists (select from {{.schema}}._gw_suspects as s
@@ -174,6 +185,7 @@ begin
           select j.ctid
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null and j.priority > beyond
+             and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
              and case when suspects then
                     not exists (select from {{.schema}}._gw_suspects as s
@@ -211,7 +223,7 @@ begin
                  order by j.priority, j.run_at, j.id
                  limit 1) as head
       ), fitting as materialized (
-        select case when limited is not null then {{.schema}}._gw_within_bytes({{.schema}}._gw_first_jobs(p.places || limited, batch_size), max_bytes)
+        select case when limited is not null then {{.schema}}._gw_within_bytes({{.schema}}._gw_first_jobs(p.places, limited, batch_size), max_bytes)
                     when batch_size = 1 then p.places
                     else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
           from (select places || array(select h.place from heads as h where h.place is not null) as places) as p
@@ -224,12 +236,12 @@ begin
       select f.places into places from fitting as f;
     elsif batch_size > 1 or limited is not null then
       places := {{.schema}}._gw_within_bytes(
-        case when limited is null then places else {{.schema}}._gw_first_jobs(places || limited, batch_size) end, max_bytes);
+        case when limited is null then places else {{.schema}}._gw_first_jobs(places, limited, batch_size) end, max_bytes);
     end if;
 
     -- Both statements skip the same entries, the second one only if the batch has places left.
     reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
-    if not from_cursor and cursor is not null or reads - 1000 > batch_size then
+    if not from_cursor and cursor is not null or (reads - (case when from_cursor then 100 else 1000 end)) / 4 > batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
         task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
         case when not from_cursor then looked_at end, places, beyond is not null);
@@ -249,10 +261,10 @@ begin
       queues_only := true;
     elsif not suspects and exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
       suspects := true; -- a worker's jobs were recovered during the search
-    elsif not looked_again and (queued or suspects or hint <> '' or task_forbidden_flags is not null) then
-      -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken. In all
-      -- other cases get_job_batch has searched before.
-      looked_again := true;
+      skips_held := true;
+    elsif skips_held then
+      -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken.
+      skips_held := false;
       look := 'all queues'; -- the short searches return few spare queues
     elsif queue_ids is not null
           and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
@@ -274,5 +286,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, boolean, tid[]) is
+comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, text[], tid[]) is
   'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';

@@ -4,8 +4,9 @@
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
--- Locks: never waits. Locks queue rows before their head jobs, and lanes before their jobs; skips rows that other
--- transactions have locked.
+-- Locks: waits for no job or queue, but see _gw_move_jobs. Locks queue rows before their head jobs, and lanes before their
+-- jobs; skips rows that other transactions have locked. A claim of more than 20 jobs that has to skip many index entries
+-- waits half a second at most for another such claim, before it locks anything; see _gw_take_turn.
 -- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
@@ -50,6 +51,7 @@ declare
   claimed_at timestamptz := clock_timestamp();
   task_ids   integer[];
   task_names text[];
+  snapshot   txid_snapshot;
   reads      bigint;
   places     tid[];
 begin
@@ -71,7 +73,7 @@ begin
       exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
       if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then
         exit ordinary when exists (select from {{.schema}}._gw_fronts as f
-                                    where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at));
+                                    where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at) and f.run_at < 'infinity');
       end if;
       if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
         select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
@@ -81,6 +83,7 @@ begin
       end if;
     end if;
 
+    snapshot := txid_current_snapshot();
     reads := {{.schema}}._gw_index_reads();
     return query
     with claimed as (
@@ -100,6 +103,7 @@ begin
                                       and not exists (select from {{.schema}}._private_jobs as q
                                                        where q.is_available and q.job_queue_id > 0))
                           and j.is_available and j.job_queue_id is null
+                          and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                           and {{.schema}}._gw_suits(
                                 j.run_at, j.task_id, j.flags, get_job_batch.now,
                                 case when task_identifiers is not null then
@@ -127,6 +131,8 @@ begin
         perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, null, claimed_at, null);
       end if;
       return;
+    elsif {{.schema}}._gw_index_reads() - reads > 1000 then
+      perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
     end if;
   end;
 

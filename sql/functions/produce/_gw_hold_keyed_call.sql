@@ -1,0 +1,113 @@
+-- For add_job_once, debounce_job and throttle_job: checks the arguments and returns the record of the calls of this kind
+-- under this key, locked until the transaction ends. Without a record it makes one whose job_id is null.
+-- Locks: name locks and names as add_job, before the record; then the record. It waits for other calls under the same key.
+-- Raises GWOKY (no key), and what add_job raises for the arguments.
+create or replace function {{.schema}}._gw_hold_keyed_call(
+  kind         text,
+  task         text,
+  key          text,
+  queue_name   text,
+  max_attempts integer,
+  priority     integer,
+  flags        text[]
+)
+  returns {{.schema}}._gw_keyed_calls
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  held {{.schema}}._gw_keyed_calls;
+begin
+  if key is null then
+    raise exception 'The key is null.' using errcode = 'GWOKY', hint = 'Calls are told apart by their key. Without one, call add_job().';
+  end if;
+  if {{.schema}}._gw_job_is_refused(task, queue_name, max_attempts, key, priority, flags) then
+    perform {{.schema}}._gw_refuse_job(task, queue_name, max_attempts, key, priority, flags);
+  end if;
+  -- Names come before any row, as in add_job.
+  perform {{.schema}}._gw_hold_names(array[task], array[queue_name]);
+  perform {{.schema}}._gw_make_names(array[task], array[queue_name]);
+  loop
+    select c.* into held
+      from {{.schema}}._gw_keyed_calls as c
+     where c.kind = _gw_hold_keyed_call.kind and c.key = _gw_hold_keyed_call.key
+       for update;
+    exit when found;
+    insert into {{.schema}}._gw_keyed_calls as c (kind, key, began_at, kept_until)
+    values (kind, key, clock_timestamp(), clock_timestamp())
+        on conflict on constraint _gw_keyed_calls_pkey do nothing
+    returning c.* into held;
+    exit when found;
+  end loop;
+  return held;
+end;
+$$;
+
+comment on function {{.schema}}._gw_hold_keyed_call(text, text, text, text, integer, integer, text[]) is
+  'Internal: returns the record of calls of add_job_once, debounce_job or throttle_job under a key, and locks it.';
+
+-- Adds the job of such a call, and stores the record of it. Returns the job as these functions do.
+-- Locks: as add_job; the caller holds the record.
+create or replace function {{.schema}}._gw_add_held_job(
+  held         {{.schema}}._gw_keyed_calls, -- what is stored, but for the id of the job
+  task         text,
+  payload      json,
+  queue_name   text,
+  run_at       timestamptz,
+  max_attempts integer,
+  priority     integer,
+  flags        text[],
+  out id       bigint,
+  out state    text,
+  out due_at   timestamptz,
+  out revision integer,
+  out is_new   boolean
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  added {{.schema}}._private_jobs;
+begin
+  added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+  update {{.schema}}._gw_keyed_calls as c
+     set job_id = added.id, began_at = held.began_at, not_before = held.not_before, kept_until = held.kept_until
+   where c.kind = held.kind and c.key = held.key;
+  id := added.id;
+  state := {{.schema}}.job_state(added.run_at, added.attempts, added.max_attempts, added.locked_at);
+  due_at := added.run_at;
+  revision := added.revision;
+  is_new := added.revision = 0;
+end;
+$$;
+
+comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, text, json, text, timestamptz, integer, integer, text[]) is
+  'Internal: adds the job of a call of add_job_once, debounce_job or throttle_job, and stores the record of it.';
+
+-- Locks the job that waits under a key and has not failed for good, and returns its id, run_at and attempts; nulls if there
+-- is none.
+-- Locks: the row under the key.
+create or replace function {{.schema}}._gw_waiting_job(
+  job_key      text,
+  out id       bigint,
+  out run_at   timestamptz,
+  out attempts smallint
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  perform from {{.schema}}._private_jobs as j where j.key = job_key for update;
+  -- A separate statement: the lock may have waited for a claim.
+  select j.id, j.run_at, j.attempts
+    into id, run_at, attempts
+    from {{.schema}}._private_jobs as j
+   where j.key = job_key and j.is_available;
+end;
+$$;
+
+comment on function {{.schema}}._gw_waiting_job(text) is
+  'Internal: locks the job that waits under a key, and returns its id, run_at and attempts.';

@@ -1,0 +1,46 @@
+-- Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key: the first
+-- call adds a job that is due now; calls within the interval share one that is due at its end. A call while a job waits
+-- under the key replaces its payload and options, as add_job() does, and neither its run_at nor the time of its next attempt after
+-- a failure.
+-- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each other.
+-- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
+create or replace function {{.schema}}.throttle_job(
+  task         text,
+  payload      json     default null,
+  key          text     default null,
+  every        interval default null,
+  queue_name   text     default null,
+  max_attempts integer  default null,
+  priority     integer  default null,
+  flags        text[]   default null
+)
+  returns table (id bigint, state text, due_at timestamptz, revision integer, is_new boolean)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+#variable_conflict use_variable
+declare
+  held    {{.schema}}._gw_keyed_calls;
+  waiting record;
+begin
+  perform {{.schema}}._gw_check_interval('every', every, false);
+  held := {{.schema}}._gw_hold_keyed_call('throttle', task, key, queue_name, max_attempts, priority, flags);
+  waiting := {{.schema}}._gw_waiting_job(key);
+  if (waiting.id = held.job_id) is not true then
+    -- began_at is the run_at of the last of these jobs.
+    held.began_at := greatest(now(), case when held.job_id is not null then held.began_at + every end);
+    held.not_before := null;
+  elsif waiting.attempts > 0 then
+    held.not_before := waiting.run_at;
+  end if;
+  held.kept_until := held.began_at + every;
+  return query
+  select a.*
+    from {{.schema}}._gw_add_held_job(
+           held, task, payload, queue_name, greatest(held.began_at, held.not_before), max_attempts, priority, flags) as a;
+end;
+$$;
+
+comment on function {{.schema}}.throttle_job(text, json, text, interval, text, integer, integer, text[]) is
+  'Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key, and returns it. While a job waits under the key, a call replaces it as add_job() does, but for its run_at. The other arguments are those of add_job().';

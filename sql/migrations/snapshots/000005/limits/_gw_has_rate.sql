@@ -1,0 +1,22 @@
+-- For workers, with each heartbeat: returns whether a limit with a rate may apply to jobs of this worker's tasks. A job is
+-- started when it is claimed, so such a worker claims none that has to wait for a handler.
+create or replace function {{.schema}}._gw_has_rate(
+  worker_id text
+)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0
+         and exists (select
+                       from {{.schema}}._gw_workers as w
+                       join {{.schema}}._gw_limits as i on i.tasks is null or w.tasks = '{}' or i.tasks && w.tasks
+                      where w.id = worker_id
+                        and (i.rate is not null or exists (select from {{.schema}}._gw_lanes as l where l.limit_id = i.id and l.rate is not null)));
+end;
+$$;
+
+comment on function {{.schema}}._gw_has_rate(text) is
+  'Internal, for workers: returns whether a limit with a rate may apply to jobs of this worker''s tasks.';

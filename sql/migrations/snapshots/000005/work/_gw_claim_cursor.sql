@@ -1,0 +1,213 @@
+-- The claim cursor is the position of the first job without a queue that a claim may take, now or later. The index
+-- entries before it belong to jobs that have ended (not vacuumed yet, or kept by a long transaction), to other tasks,
+-- or to jobs with forbidden flags. Skipping 200 000 such entries costs 20 ms per claim.
+-- The cursor is a session setting, written only after a claim had to skip many entries. It stays correct if a pooler
+-- lends the session to another client, because its scope names the queue, the tasks and the flags. Sessions share their
+-- cursors through the table _gw_claim_cursors: a session that has a cursor, or does not know yet whether it needs one, takes
+-- the newest one of its scope. Otherwise each session would skip the jobs that all others have claimed since its last
+-- claim. A cursor is stored as a new row, and searched from the newest one on, so a transaction that stays open, and
+-- so prevents vacuum, does not make it slower.
+-- The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
+-- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
+-- than half a second.
+-- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see
+-- _gw_front_queues.
+
+-- Returns the cursor of this session for such claims; null if there is none or if it is invalid.
+-- The elements are: scope, the time until which claims start at the cursor, the time after which a claim that finds
+-- nothing there may search from the beginning, priority, run_at and id of the first job, and the time when the cursor
+-- was set. Times are in microseconds since 1970. A cursor that was set in the future was stored before the clock was
+-- set back.
+create or replace function {{.schema}}._gw_claim_cursor(
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
+)
+  returns bigint[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  stored text := current_setting('gw.claim_cursor', true);
+  own    bigint[];
+begin
+  -- Two simple patterns; a single pattern that counts up to 17 digits costs five times as much.
+  if stored ~ '^[{](-?[0-9]+,){6}[0-9]+[}]$' and stored !~ '[0-9]{18}' then
+    own := stored::bigint[];
+    if own[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
+       and own[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
+      return coalesce({{.schema}}._gw_newest_cursor(own[1], own[7]), own);
+    end if;
+  end if;
+  return null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
+  'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
+
+-- Returns the newest stored cursor of a scope, if it was set after this time.
+create or replace function {{.schema}}._gw_newest_cursor(
+  for_scope bigint,
+  since     bigint
+)
+  returns bigint[]
+  language sql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+  select c.cursor
+    from {{.schema}}._gw_claim_cursors as c
+   where c.scope = for_scope and c.put_at > since and c.put_at <= {{.schema}}._gw_lease(clock_timestamp())
+   order by c.put_at desc
+   limit 1
+$$;
+
+comment on function {{.schema}}._gw_newest_cursor(bigint, bigint) is
+  'Internal: returns the newest stored cursor of a scope, if it was set after this time.';
+
+-- Copies the newest stored cursor for such claims into this session.
+create or replace function {{.schema}}._gw_take_claim_cursor(
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('gw.claim_cursor', coalesce({{.schema}}._gw_newest_cursor(
+    {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags), 0)::text, ''), false);
+end;
+$$;
+
+comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
+  'Internal: copies the newest stored claim cursor into this session.';
+
+-- Sets the cursor to the first job, at or after a position, that such claims may take now or later. passing: sets it to
+-- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
+-- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
+-- needed. If there is no such job, the cursor stays where it is, or goes to the last of places, behind which new jobs
+-- appear. places: jobs that this transaction is claiming.
+create or replace function {{.schema}}._gw_put_claim_cursor(
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json,
+  from_priority        integer,
+  from_run_at          timestamptz,
+  from_id              bigint,
+  looked_at            timestamptz,
+  places               tid[],
+  passing              boolean default false
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+declare
+  cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+  ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
+  took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
+  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 500000) else cursor[2] end;
+  until         timestamptz;
+  task_ids      integer[];
+  flagged_tasks integer[];
+  task_flags    text[];
+  first         record;
+  reads         bigint   := {{.schema}}._gw_index_reads();
+  snapshot      txid_snapshot := txid_current_snapshot();
+begin
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
+  end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into task_ids, flagged_tasks, task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
+  end if;
+  foreach until in array case when passing then array[{{.schema}}._gw_locked_at(ends_at), 'infinity'] else '{infinity}' end loop
+    select j.priority, j.run_at, j.id
+      into first
+      from {{.schema}}._private_jobs as j
+     where j.is_available and j.job_queue_id is null
+       and (j.priority, j.run_at, j.id)
+           >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+       and (places is null or j.ctid <> all (places))
+       and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, until, task_ids, forbidden_flags, flagged_tasks, task_flags)
+     order by j.priority, j.run_at, j.id
+     limit 1;
+    exit when first.id is not null;
+  end loop;
+  reads := {{.schema}}._gw_index_reads() - reads;
+  if first.id is null then
+    select j.priority, j.run_at, j.id
+      into first
+      from (select c.priority, c.run_at, c.id
+              from {{.schema}}._private_jobs as c
+             where c.ctid = any (places)
+            union all
+            select cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6] where cursor is not null) as j
+     order by j.priority desc, j.run_at desc, j.id desc
+     limit 1;
+  end if;
+
+  if first.id is null or not isfinite(first.run_at)
+     or looked_at is not null and reads < 1000 and first.run_at <= now() then
+    perform set_config('gw.claim_cursor', '', false);
+  else
+    -- The microseconds of the last years are no bigint. An earlier place passes no job.
+    cursor := array[
+      {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
+      ends_at,
+      case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 500000) end else cursor[3] end,
+      first.priority, {{.schema}}._gw_lease(least(first.run_at, timestamptz '5000-01-01')), first.id, ended_at];
+    perform set_config('gw.claim_cursor', cursor::text, false);
+    if took > 1000 or looked_at is null then
+      insert into {{.schema}}._gw_claim_cursors (scope, put_at, cursor) values (cursor[1], ended_at, cursor);
+    end if;
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[], boolean) is
+  'Internal: sets this session''s claim cursor to the first job, at or after a position, that such claims may take.';
+
+create or replace function {{.schema}}._gw_cursor_scope(
+  task_identifiers     text[],
+  forbidden_flags      text[],
+  task_forbidden_flags json
+)
+  returns bigint
+  language sql
+  stable
+as $$
+  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
+    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags,
+    task_forbidden_flags), 0)
+$$;
+
+comment on function {{.schema}}._gw_cursor_scope(text[], text[], json) is
+  'Internal: returns a number for the claims that share a claim cursor.';
+
+-- Returns how much of the index of jobs without a queue this transaction has read: entries, plus pages counted as five
+-- entries each.
+create or replace function {{.schema}}._gw_index_reads()
+  returns bigint
+  language sql
+  volatile
+as $$
+  select pg_catalog.pg_stat_get_xact_tuples_returned('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
+         operator(pg_catalog.+)
+         (5 operator(pg_catalog.*) pg_catalog.pg_stat_get_xact_blocks_fetched('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass))
+$$;
+
+comment on function {{.schema}}._gw_index_reads() is
+  'Internal: returns how much of the index of jobs without a queue this transaction has read.';

@@ -1,0 +1,53 @@
+-- Only the first call under a key within the interval adds a job; the others return that job.
+begin;
+select plan(15);
+set local search_path = graphile_worker, public;
+-- The job with this row of the answer.
+create function pg_temp.once(payload json, key text default 'k', within interval default '1 day')
+  returns text language sql as $$ select format('%s %s %s', id = (select max(j.id) from _private_jobs as j where j.key = once.key), state, is_new) from add_job_once('task', payload, once.key, within) $$;
+
+create temporary table first on commit drop as select * from add_job_once('task', '{"n": 1}', 'k', run_at => '2020-01-01', max_attempts => 3, priority => 7, flags => '{f}', queue_name => 'q');
+select results_eq('select state, due_at, revision, is_new from first', $$ values ('ready', timestamptz '2020-01-01', 0, true) $$, 'the first call adds a job');
+select results_eq(
+  $$ select j.payload::text, t.identifier, q.queue_name, j.key, j.run_at, j.max_attempts::int, j.priority::int, j.flags
+       from _private_jobs as j join _private_tasks as t on t.id = j.task_id join _private_job_queues as q on q.id = j.job_queue_id
+      where j.id = (select id from first) $$,
+  $$ values ('{"n": 1}', 'task', 'q', 'k', timestamptz '2020-01-01', 3, 7, '{"f": true}'::jsonb) $$, 'with these options');
+select results_eq($$ select * from add_job_once('other', '{"n": 2}', 'k') $$, $$ select id, state, due_at, revision, false from first $$, 'the second returns it, whatever it wants');
+select is((select count(*) from _private_jobs), 1::bigint, 'and adds nothing');
+select is(payload::text, '{"n": 1}', 'nor changes the job') from _private_jobs;
+
+select get_job_batch('worker');
+select is(pg_temp.once('{}'), 't running f', 'the state is that of now');
+select complete_job('worker', id) from first;
+select results_eq($$ select * from add_job_once('task', key => 'k') $$, $$ select id, 'gone', null::timestamptz, null::int, false from first $$, 'a job that is done counts');
+
+-- A job that was replaced, or has lost its key, counts too.
+create temporary table second on commit drop as select * from add_job_once('task', '{"n": 1}', 'k2');
+select get_job_batch('worker');
+select add_job('task', '{"n": 2}', job_key => 'k2');
+select results_eq($$ select id, state, is_new from add_job_once('task', key => 'k2') $$, $$ select id, 'running', false from second $$, 'a job that was replaced while it ran counts');
+select remove_job('k2');
+select is((select is_new from add_job_once('task', key => 'k2')), false, 'so it does when its key is removed');
+
+-- When the interval is over.
+update _gw_keyed_calls set kept_until = clock_timestamp() where key = 'k2';
+create temporary table third on commit drop as select * from add_job_once('task', '{"n": 3}', 'k2', '1 hour');
+select is((select is_new from third), true, 'after the interval a call adds a job');
+select is((select count(*) from add_job_once('task', key => 'k2') as o join third as t on t.id = o.id and not o.is_new), 1::bigint, 'which is the first one from then on');
+select ok((select kept_until between clock_timestamp() + interval '59 minutes' and clock_timestamp() + interval '1 hour' from _gw_keyed_calls where key = 'k2'), 'for its own interval');
+
+-- A call that is undone does not count.
+savepoint before;
+select add_job_once('task', key => 'k3');
+rollback to before;
+select is((select is_new from add_job_once('task', key => 'k3')), true, 'a call that was rolled back does not count');
+
+-- Records are deleted after their interval.
+update _gw_keyed_calls set kept_until = clock_timestamp() - interval '1 hour' where key <> 'k3';
+select _gw_drop_spent();
+select is((select array_agg(key) from _gw_keyed_calls), '{k3}'::text[], 'the records that are over are deleted');
+select is((select array_agg(kind) from _gw_keyed_calls), '{once}'::text[], 'the others stay');
+
+select * from finish();
+rollback;

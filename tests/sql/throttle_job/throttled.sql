@@ -1,0 +1,39 @@
+-- Jobs of calls under a key are due at least the interval apart; calls in between share one.
+begin;
+select plan(10);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.pass(seconds integer) returns void language sql as $$
+  update _gw_keyed_calls set began_at = began_at - seconds * interval '1 s', not_before = not_before - seconds * interval '1 s';
+  update _private_jobs set run_at = run_at - seconds * interval '1 s' where locked_at is null;
+$$;
+create function pg_temp.call(payload json) returns text language sql as $$
+  select format('%s %s', round(extract(epoch from due_at - now())), is_new) from throttle_job('task', payload, 'k', '1 minute')
+$$;
+
+select is(pg_temp.call('[1]'), '0 t', 'the first job is due at once');
+select pg_temp.pass(5);
+select is(pg_temp.call('[2]'), '-5 f', 'while it waits it stays due');
+select get_job_batch('worker');
+select is(pg_temp.call('[3]'), '55 t', 'the next job is due a minute after it');
+select pg_temp.pass(30);
+select is(pg_temp.call('[4]'), '25 f', 'which later calls share');
+select is(payload::text, '[3, 4]', 'with their payloads') from _private_jobs where locked_at is null;
+select complete_job('worker', id) from _private_jobs where locked_at is not null;
+select pg_temp.pass(30);
+select complete_job('worker', id) from get_job_batch('worker');
+select is(pg_temp.call('[5]'), '55 t', 'the minute counts from when the last job was due');
+select pg_temp.pass(600);
+select complete_job('worker', id) from get_job_batch('worker');
+select is(pg_temp.call('[6]'), '0 t', 'after a longer time it is due at once');
+
+-- A job that failed keeps the time of its next attempt.
+select fail_job('worker', id, 'error') from get_job_batch('worker');
+update _private_jobs set run_at = now() + interval '5 minutes';
+select is(pg_temp.call('[7]'), '300 f', 'the time of the next attempt is kept');
+select is(pg_temp.call('[8]'), '300 f', 'by each call');
+delete from _private_jobs;
+select is(pg_temp.call('[9]'), '60 t', 'a job that was removed counts');
+
+select * from finish();
+rollback;
