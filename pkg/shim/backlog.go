@@ -37,6 +37,14 @@ func (b *backlog) arrived(claim time.Duration) {
 	b.pace.claim = claim
 }
 
+// startAtOnce says whether jobs are claimed only when an executor can start them.
+func (b *backlog) startAtOnce(is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pace.atOnce = is
+	b.pace.ahead = min(b.pace.ahead, b.pace.fitting())
+}
+
 // add adds the jobs of a claim. More urgent ones overtake jobs that are waiting already.
 func (b *backlog) add(jobs []*Job, filled bool) {
 	b.mu.Lock()

@@ -25,6 +25,7 @@ type heart struct {
 	changed     signal      // the tasks were replaced
 	running     *running
 	alone       aloneNotice
+	backlog     *backlog
 	logger      *slog.Logger
 	events      *eventBus
 	complain    func(context.Context, error)
@@ -108,6 +109,7 @@ func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
 		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
 	h.alone.tell(answer.aloneWaits)
+	h.backlog.startAtOnce(answer.rated)
 	if !answer.registered {
 		h.logger.Warn("worker was no longer registered, registering again")
 	}

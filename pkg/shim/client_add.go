@@ -109,16 +109,12 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts.JobKey != "" && opts.JobKeyMode == UnsafeDedupe {
 		names = dedupedNames
 	}
-	var flags any
-	if opts.Flags != nil {
-		flags = textArray(opts.Flags)
-	}
 	carried, err := c.carried(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
 	args := []any{task, orNil(payload), orNull(opts.QueueName), orNil(timing.at), orNil(timing.in), orNull(opts.MaxAttempts),
-		orNull(opts.JobKey), orNull(opts.Priority), flags, orNull(string(opts.JobKeyMode))}
+		orNull(opts.JobKey), orNull(opts.Priority), textArrayOrNull(opts.Flags), orNull(string(opts.JobKeyMode))}
 	if carried != nil {
 		args = append(args, carried)
 	}
@@ -126,8 +122,8 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 		select `+names+`, `+jobColumns+`
 		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text,
-		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($5::bigint operator(pg_catalog.*) interval '1 microsecond')),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, carried, "$11"), args...)
+		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$5")+`),
+		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11"), args...)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}

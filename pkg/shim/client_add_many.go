@@ -99,7 +99,7 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 		                           as s (task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text,
 		                                 run_at pg_catalog.timestamptz, run_in bigint, max_attempts integer,
 		                                 job_key pg_catalog.text, priority integer, flags pg_catalog.text[])),
-		                 c.preserve_run_at) with ordinality as j)`, carried, "$2")+`
+		                 c.preserve_run_at) with ordinality as j)`, "true", carried, "$2")+`
 		 order by r.number, r.ordinality`,
 		args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {

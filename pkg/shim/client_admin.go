@@ -102,7 +102,7 @@ func (c *Client) reschedule(ctx context.Context, opts RescheduleOptions, ids []i
 	}
 	return c.all(ctx, named(`
 		S.reschedule_jobs(
-		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($3::bigint operator(pg_catalog.*) interval '1 microsecond')),
+		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$3")+`),
 		  $4::integer, $5::integer, $6::integer)`),
 		idArray(ids), orNil(timing.at), orNil(timing.in), orNil(opts.Priority), orNil(opts.Attempts), orNil(opts.MaxAttempts))
 }

@@ -111,6 +111,19 @@ func textArray(elements []string) string {
 	return b.String()
 }
 
+// textArrayOrNull is textArray, but null for no slice.
+func textArrayOrNull(elements []string) any {
+	if elements == nil {
+		return nil
+	}
+	return textArray(elements)
+}
+
+// microseconds returns the SQL of the interval whose microseconds are a parameter.
+func microseconds(parameter string) string {
+	return `(` + parameter + `::bigint operator(pg_catalog.*) interval '1 microsecond')`
+}
+
 // idArray is textArray for the ids of jobs.
 func idArray(ids []int64) string {
 	text := make([]string, len(ids))

@@ -10,7 +10,7 @@ import (
 )
 
 // Limit limits how many jobs run at once, or start per time, in all workers together. Zero values are no limit; at least
-// one of MaxRunning, TotalRunning and Rate is needed.
+// one of MaxRunning, TotalRunning, Rate and Fair is needed.
 type Limit struct {
 	Name string
 
@@ -30,20 +30,20 @@ type Limit struct {
 	Rate         int           // how many jobs of a lane start within Per
 	Per          time.Duration // set it together with Rate
 	Burst        int           // how many jobs of a lane start at once. Default: Rate
+
+	// Fair makes the lanes take turns: of equal priority the lane with the fewest running jobs comes first, then the one
+	// that has started no job for the longest time. It needs By.
+	Fair bool
 }
 
 // SetLimit creates a limit, or changes the limit of this name. Claims that begin after that obey it. Workers of Graphile
 // Worker do not see jobs to which limits apply. An invalid limit has the code GWLVA.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
-	var tasks any
-	if limit.Tasks != nil {
-		tasks = textArray(limit.Tasks)
-	}
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::integer, $6::integer, $7::integer,
-		                   $8::bigint operator(pg_catalog.*) interval '1 microsecond', $9::integer)::text`,
-		limit.Name, tasks, orNull(limit.Queues), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
-		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst))
+		                   `+microseconds("$8")+`, $9::integer, $10::boolean)::text`,
+		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.Queues), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
+		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair)
 	if err != nil {
 		return fmt.Errorf("set limit %q: %w", limit.Name, err)
 	}
@@ -71,7 +71,7 @@ type LaneNumbers struct {
 func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
-		                       $5::bigint operator(pg_catalog.*) interval '1 microsecond', $6::integer)::text`,
+		                       `+microseconds("$5")+`, $6::integer)::text`,
 		limit, lane, orNull(numbers.MaxRunning), orNull(numbers.Rate), orNull(numbers.Per.Microseconds()), orNull(numbers.Burst))
 	if err != nil {
 		return fmt.Errorf("override lane %q of limit %q: %w", lane, limit, err)
@@ -79,12 +79,25 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 	return nil
 }
 
+// OpenLane opens a lane of a limit that a worker has closed by [RateLimited], before its time; without a lane all closed lanes
+// of the limit. It returns how many it has opened. If there is no such limit, the error has the code GWLNM.
+func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
+	err = c.each(ctx, func(scan func(...any) error) error { return scan(&opened) },
+		`select S.open_lane($1::text, $2::text)`, limit, orNull(lane))
+	if err != nil {
+		return 0, fmt.Errorf("open lane %q of limit %q: %w", lane, limit, err)
+	}
+	return opened, nil
+}
+
 // LimitInfo is a limit with its present state.
 type LimitInfo struct {
 	Limit
-	Lanes    int64 // the lanes that exist
-	Running  int64 // the jobs that run
-	IsMoving bool  // jobs that were waiting when it was set are still being moved into their lanes
+	Lanes       int64 // the lanes that exist
+	Running     int64 // the jobs that run
+	IsMoving    bool  // jobs that were waiting when it was set are still being moved into their lanes
+	FullLanes   int64 // the lanes in which as many jobs run as may
+	ClosedLanes int64 // the lanes that a worker has closed, because a service accepts no more requests
 }
 
 // Limits returns the limits, by name.
@@ -97,8 +110,8 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 			maxRunning, totalRunning, rate, bursts *int
 			per                                    *float64
 		)
-		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Lanes,
-			&limit.Running, &limit.IsMoving)
+		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &limit.Lanes,
+			&limit.Running, &limit.IsMoving, &limit.FullLanes, &limit.ClosedLanes)
 		if err != nil {
 			return err
 		}
@@ -111,7 +124,8 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 		return json.Unmarshal([]byte(*tasks), &limits[len(limits)-1].Tasks)
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.queues, l.by, l.max_running, l.total_running, l.rate,
-		       extract(epoch from l.per)::double precision, l.burst, l.lanes, l.running, l.is_moving
+		       extract(epoch from l.per)::double precision, l.burst, l.fair, l.lanes, l.running, l.is_moving, l.full_lanes,
+		       l.closed_lanes
 		  from S.list_limits() as l
 		 order by l.name`)
 	if err != nil {

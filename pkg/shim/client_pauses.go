@@ -37,7 +37,7 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 	if err == nil {
 		err = c.order(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
-			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) ($7::bigint operator(pg_catalog.*) interval '1 microsecond')))::text`,
+			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$7")+`))::text`,
 			append(target.arguments(), orNull(opts.Reason), orNil(timing.at), orNil(timing.in))...)
 	}
 	if err != nil {

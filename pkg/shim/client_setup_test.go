@@ -29,6 +29,7 @@ func clientsWith(t *testing.T, cfg shim.ClientConfig, test func(t *testing.T, q 
 			for _, table := range []string{"jobs", "tasks", "job_queues"} {
 				q.exec("delete from graphile_worker._private_" + table)
 			}
+			q.exec("delete from graphile_worker._gw_keyed_calls")
 			test(t, q, client(q))
 		})
 	}

@@ -200,7 +200,8 @@ func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	q.exec(`select graphile_worker.add_job('short', job_key => n::text) from generate_series(1, 200) as n`)
 	w.start()
 	receive(t, blocked)
-	q.exec(`select graphile_worker.add_job('short', job_key => key, run_at => now() + interval '1 hour') from graphile_worker.jobs`)
+	q.exec(`select graphile_worker.add_job('short', job_key => key, run_at => now() + interval '1 hour')
+	          from (select j.key from graphile_worker.jobs as j order by j.id) as j`) // in the order in which outcomes lock jobs
 	w.Kill()
 	if err := w.wait(); !errors.Is(err, shim.ErrInterrupted) {
 		t.Errorf("Run returned %v", err)

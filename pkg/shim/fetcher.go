@@ -29,6 +29,13 @@ const (
 	mostLinger = 5 * time.Second
 )
 
+// After so many claims in vain of jobs that are due soon, the worker claims at growing intervals: another transaction may hold
+// them for as long as it stays open. When it ends, a notification comes.
+const (
+	mostVain     = 10
+	vainInterval = 500 * time.Millisecond
+)
+
 // fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
 	queries      *queries
@@ -64,6 +71,7 @@ type fetcher struct {
 	skips       bool             // the next claim may leave out tasks with a limit
 	lingers     bool             // with once, jobs are due at any moment that this claim could not take
 	claimedAt   time.Time        // of the last claim that was not empty, or the start
+	vain        int              // consecutive empty claims of jobs that are due soon
 	unsure      unsure
 	poll        *time.Timer
 	stale       *time.Timer      // fires when jobs may have waited too long
@@ -177,12 +185,13 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 		if answer.dueIn != nil {
 			delay = min(delay, *answer.dueIn)
 		}
-		f.poll.Reset(delay)
+		f.poll.Reset(f.unlessVain(delay))
 		f.lingers = f.once && delay <= soonDue && time.Since(f.claimedAt) < mostLinger
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
 		return false, err
 	}
+	f.vain = 0
 	// There may be more jobs, in a named queue or behind those that other workers are claiming. Only an empty answer
 	// ends the search.
 	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
@@ -191,6 +200,18 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	}
 	err = f.sleep.rise(context.WithoutCancel(stop))
 	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
+}
+
+// unlessVain returns how long to wait after an empty claim that says when jobs are due.
+func (f *fetcher) unlessVain(due time.Duration) time.Duration {
+	if due > soonDue {
+		f.vain = 0
+		return due
+	}
+	if f.vain++; f.vain <= mostVain {
+		return due
+	}
+	return min(soonDue<<min(f.vain-mostVain, 4), vainInterval, f.pollInterval)
 }
 
 // room returns how many jobs can be claimed if asked jobs are already requested.

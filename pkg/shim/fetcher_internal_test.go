@@ -59,3 +59,30 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// Whatever the database says of jobs that are due soon, a worker that gets none of them asks less and less often.
+func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
+	const due = 20 * time.Millisecond
+	f := fetcher{pollInterval: 2 * time.Second}
+	for n := range mostVain {
+		if delay := f.unlessVain(due); delay != due {
+			t.Errorf("after %d claims in vain the worker waits %v", n+1, delay)
+		}
+	}
+	var waited time.Duration
+	for range 20 {
+		waited += f.unlessVain(due)
+	}
+	if waited < 8*time.Second {
+		t.Errorf("it makes 20 further claims in %v", waited)
+	}
+	for _, want := range []time.Duration{time.Second, due} { // a job that is due later
+		if delay := f.unlessVain(want); delay != want {
+			t.Errorf("it waits %v, want %v", delay, want)
+		}
+	}
+	f = fetcher{pollInterval: 100 * time.Millisecond, vain: 1000}
+	if delay := f.unlessVain(due); delay != f.pollInterval {
+		t.Errorf("it waits %v, longer than it polls", delay)
+	}
+}

@@ -197,7 +197,7 @@ func TestJobsOfAClaimWhoseAnswerWasLostRunThoughTheWorkerIsBusy(t *testing.T) {
 
 func TestJobsOfAClaimWhoseAnswerWasLostAreFreedWhenTheWorkerLeaves(t *testing.T) {
 	q := newQueue(t)
-	w := q.worker(shim.Config{Concurrency: 2})
+	w := q.worker(shim.Config{Concurrency: 2, Grace: 5 * time.Minute})
 	running, release := make(chan struct{}), make(chan struct{})
 	w.Handle("long", func(context.Context, *shim.Job) error {
 		close(running)

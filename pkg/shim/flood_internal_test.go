@@ -59,8 +59,8 @@ func TestAfterAClaimWithoutAnAnswerLessIsAskedFor(t *testing.T) {
 	f, admin := newFlood(t, 0)
 	pgtest.Exec(t, admin, `select graphile_worker.add_job('drop', to_json(repeat('x', 1000000))) from generate_series(1, 10)`)
 	f.lost()
-	f.lost() // 2 MB
-	if err := f.flood(t.Context()); err != nil || f.held.n != 2 || f.held.bytes < 2e6 {
+	f.lost() // 2 MB, for each of two claims; the second one returns nothing if it meets the first one's locks
+	if err := f.flood(t.Context()); err != nil || f.held.n < 2 || f.held.n > 4 || f.held.bytes < 2e6 {
 		t.Errorf("%d jobs of %d bytes are held, %v", f.held.n, f.held.bytes, err)
 	}
 }

@@ -33,7 +33,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
 		heart: &heart{
-			queries: queries, running: &running{}, alone: newAloneNotice(), logger: logger, listenBroke: new(atomic.Bool),
+			queries: queries, running: &running{}, alone: newAloneNotice(), backlog: newBacklog(1), logger: logger, listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{queries: queries, logger: logger, fail: fail},

@@ -133,6 +133,31 @@ func TestAnIdleWorkerStartsLimitedJobsWhenTheyMayStart(t *testing.T) {
 	}
 }
 
+// A start counts at the claim. So a worker that may have jobs of a rate claims none that its executors cannot start.
+func TestAWorkerThatARateAppliesToClaimsNothingAhead(t *testing.T) {
+	for name, limit := range map[string]string{
+		"a rate of a task":       `set_limit('api', tasks => '{call}', rate => 100000, per => '1 s')`,
+		"a rate of all tasks":    `set_limit('all', rate => 100000, per => '1 s')`,
+		"a rate of a lane alone": `set_limit('api', tasks => '{call}', by => 'payload:n', max_running => 500), graphile_worker.override_lane('api', '1', rate => 9, per => '1 s')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQueue(t)
+			q.call(limit)
+			const concurrency = 3
+			w := q.worker(shim.Config{Concurrency: concurrency})
+			w.Handle("call", func(context.Context, *shim.Job) error { return nil })
+			q.add("call", 500)
+			events := record(w)
+			runOnce(t, w)
+			for _, claim := range only[shim.ClaimStarted](events()) {
+				if claim.Limit > concurrency {
+					t.Fatalf("a claim asks for %d jobs, the worker starts %d", claim.Limit, concurrency)
+				}
+			}
+		})
+	}
+}
+
 func TestSlotsOfALimitAreAllUsedAndNoMore(t *testing.T) {
 	q := newQueue(t)
 	q.call(`set_limit('api', tasks => '{call}', max_running => 2)`)

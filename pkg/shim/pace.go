@@ -26,6 +26,7 @@ type pace struct {
 	mean        time.Duration // of recent handlers, the last ones weighted most; 0 before the first
 	claim       time.Duration // the duration of the last claim
 	ahead       int           // jobs to hold in addition to running ones
+	atOnce      bool          // hold none: limits with a rate may apply, and the claim of a job counts as its start
 }
 
 // finished records a handler that took d.
@@ -64,7 +65,7 @@ func (p *pace) want(busy int) int {
 
 // fitting returns how many jobs of the mean duration fit into aheadTime.
 func (p *pace) fitting() int {
-	if p.mean == 0 || p.mean >= max(longHandler, p.claim) {
+	if p.atOnce || p.mean == 0 || p.mean >= max(longHandler, p.claim) {
 		return 0
 	}
 	return int(min(int64(p.concurrency)*int64(aheadTime)/int64(p.mean), maxAhead))

@@ -49,6 +49,15 @@ func TestNothingIsClaimedAheadBeforeHandlersAreKnownToBeShort(t *testing.T) {
 	}
 }
 
+func TestNothingIsClaimedAheadOfARate(t *testing.T) {
+	p := learned(10, time.Millisecond)
+	p.atOnce = true
+	p.filled()
+	if p.ahead != 0 || p.want(9) != 1 || p.want(10) != 0 {
+		t.Errorf("%d ahead", p.ahead)
+	}
+}
+
 func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 	p := learned(1, time.Millisecond)
 	p.finished(time.Second)

@@ -40,8 +40,8 @@ func (c *Client) carried(ctx context.Context) (any, error) {
 }
 
 // addedBy returns the from clause of a statement that adds jobs, as r. If carried is not nil, it also stores the
-// context given by parameter.
-func addedBy(adding string, carried any, parameter string) string {
+// context given by parameter, with those of the returned jobs, a, that the call has really added.
+func addedBy(adding, really string, carried any, parameter string) string {
 	if carried == nil {
 		return adding + ` as r`
 	}
@@ -49,7 +49,8 @@ func addedBy(adding string, carried any, parameter string) string {
 		(with added as materialized (
 		   select a.* from ` + adding + ` as a
 		 ), put as (
-		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), ` + parameter + `::json) from added as a
+		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), ` + parameter + `::json)
+		     from added as a where ` + really + `
 		 )
 		 select a.* from added as a cross join put) as r`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,6 +29,8 @@ type queries struct {
 	worker   *Worker // set in the jobs
 	readOnly *readOnly
 	outage   *outage
+
+	hasNoRates atomic.Bool // the schema is of a release without limits
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has invalidated fails once per connection,
@@ -122,6 +125,7 @@ type pulse struct {
 	died       []string         // workers whose jobs are now all recovered
 	freed      int64            // jobs that this call freed
 	canceled   map[int64]string // jobs of this worker that were canceled, with the reasons, which may be empty
+	rated      bool             // limits with a rate may apply to the worker's jobs
 }
 
 // heartbeat records that the worker is alive and runs these jobs.
@@ -134,12 +138,22 @@ func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*
 		var next float64
 		var canceled []int64
 		var reasons []string
-		err := conn.QueryRow(ctx, q.text(`
-			select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
-			       b.died, b.freed, b.canceled_ids, b.reasons
-			  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
-			q.workerID, ids, held, reconnected).
-			Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons)
+		beat := func() error {
+			rated := `S._gw_has_rate($1::text)`
+			if q.hasNoRates.Load() {
+				rated = `false`
+			}
+			return conn.QueryRow(ctx, q.text(`
+				select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
+				       b.died, b.freed, b.canceled_ids, b.reasons, `+rated+`
+				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
+				q.workerID, ids, held, reconnected).
+				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.rated)
+		}
+		err := beat()
+		if sqlstate.Of(err) == "42883" && !q.hasNoRates.Swap(true) {
+			err = beat()
+		}
 		if err != nil {
 			return err
 		}

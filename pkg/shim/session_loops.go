@@ -27,6 +27,7 @@ func (s *session) newHeart(k *keeper) *heart {
 		complain:    k.complain,
 		running:     s.running,
 		alone:       s.alone,
+		backlog:     s.backlog,
 		listenBroke: &s.listenBroke,
 		logger:      s.logger,
 		events:      s.events,

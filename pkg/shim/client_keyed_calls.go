@@ -1,0 +1,124 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// KeyedJob is what [Client.AddOnce], [Client.Debounce] and [Client.Throttle] return.
+type KeyedJob struct {
+	ID    int64
+	State string    // ready, scheduled, running or failed; of AddOnce also gone: the first job has ended well or was removed
+	DueAt time.Time // its run_at; zero if the job is gone or is never due
+	IsNew bool      // this call has added the job
+}
+
+// AddOnce adds a job unless a call under the same key has added one and its time within is not over, and returns the new or
+// the first job. The first call counts also when its job is done, was replaced or has lost its key. Calls under one key wait for each
+// other's transactions; one that is rolled back does not count.
+//
+// The job has the key as its JobKey; opts, which may be nil, must not name another. An error of the queue has a code that
+// begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
+func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration, opts *AddOptions) (*KeyedJob, error) {
+	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true, adds: "a.is_new"}
+	return c.callByKey(ctx, call, opts, `S.add_job_once(
+		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text,
+		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
+}
+
+// Debounce adds a job that runs when no call under its key has come for the time wait. Each call replaces the waiting job,
+// as [Replace] does, and returns it. If maxWait is not 0, the job runs at most so long after the first call since it has
+// last started. A job that has failed does not run before its next attempt is due.
+//
+// opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
+func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration, opts *AddOptions) (*KeyedJob, error) {
+	call := keyedCall{name: "debounce_job", task: task, payload: payload, key: key, every: wait, adds: "true"}
+	if maxWait != 0 {
+		call.last = []any{maxWait.Microseconds()}
+	} else {
+		call.last = []any{nil}
+	}
+	return c.callByKey(ctx, call, opts, `S.debounce_job(
+		$1::text, $2::json, $3::text, `+microseconds("$4")+`, `+microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
+}
+
+// Throttle adds a job that is due at least the time every after the previous one of such a call: the first call adds a job
+// that is due at once, calls within that time share one. While a job waits under the key, a call replaces it as
+// [PreserveRunAt] does.
+//
+// opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
+func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration, opts *AddOptions) (*KeyedJob, error) {
+	call := keyedCall{name: "throttle_job", task: task, payload: payload, key: key, every: every, adds: "true"}
+	return c.callByKey(ctx, call, opts, `S.throttle_job(
+		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
+}
+
+// keyedCall is a call of a function that decides by a key.
+type keyedCall struct {
+	name       string // of the function
+	task       string
+	payload    any
+	key        string
+	every      time.Duration
+	adds       string // whether the call has added or replaced the returned job, a
+	mayBeLater bool   // RunAt and RunIn are allowed; they are the last two parameters
+	last       []any  // other last parameters
+}
+
+func (c *Client) callByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
+	job, err := c.tryByKey(ctx, call, opts, sql)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w", call.name, call.task, err)
+	}
+	return job, nil
+}
+
+func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
+	if call.task == "" {
+		return nil, errNoTask
+	}
+	if opts == nil {
+		opts = &AddOptions{}
+	}
+	if opts.JobKey != "" || opts.JobKeyMode != "" {
+		return nil, errors.New("the options have a JobKey or a JobKeyMode, which the call decides")
+	}
+	payload, err := encodePayload(call.payload)
+	if err != nil {
+		return nil, err
+	}
+	if call.mayBeLater {
+		timing, err := c.addTiming(*opts, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		call.last = []any{orNil(timing.at), orNil(timing.in)}
+	} else if !opts.RunAt.IsZero() || opts.RunIn != 0 {
+		return nil, errors.New("the options have a RunAt or a RunIn, which the call decides")
+	}
+	var carried any
+	if !c.mayBeForRoles() { // where nothing is stored with jobs
+		if carried, err = c.carried(ctx); err != nil {
+			return nil, err
+		}
+	}
+	args := append([]any{call.task, orNil(payload), orNull(call.key), call.every.Microseconds(), orNull(opts.QueueName),
+		orNull(opts.MaxAttempts), orNull(opts.Priority), textArrayOrNull(opts.Flags)}, call.last...)
+	if carried != nil {
+		args = append(args, carried)
+	}
+	var job *KeyedJob
+	err = c.each(ctx, func(scan func(...any) error) error {
+		var dueAt *time.Time
+		job = &KeyedJob{}
+		if err := scan(&job.ID, &job.State, &dueAt, &job.IsNew); err != nil {
+			return err
+		}
+		job.DueAt = orZero(dueAt)
+		return nil
+	}, `select r.id, r.state, case when pg_catalog.isfinite(r.due_at) then r.due_at end, r.is_new
+		  from `+addedBy(sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
+	return job, err
+}
