@@ -25,19 +25,27 @@ If a job is waiting under the key, --key-mode decides:
   preserve_run_at  replaces all its values except the run_at of a job that was not tried yet
   unsafe_dedupe    changes nothing, even if the job under the key is running or has failed
 
+Or, under the key, one of these:
+  --once       adds nothing if a call has added a job within this time, whatever has become of that job
+  --debounce   runs the job when no call has come for this time, but at most --max-wait after the first call
+  --throttle   runs jobs at most once in this time; calls in between share the next one
+
 A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.
-With --json the job is printed as an object, with the column names of list_jobs().`
+With --json the job is printed as an object, with the column names of list_jobs(), or of add_job_once() and its like.`
 
 const addExamples = `  gw-run add send_email '{"to": "you@example.com"}'
   gw-run add import @rows.json --queue imports --max-attempts 3
   pg_dump --schema-only app | jq -Rs . | gw-run add archive - --in 10m
-  gw-run add sync '{"user": 42}' --key user:42 --key-mode preserve_run_at`
+  gw-run add sync '{"user": 42}' --key user:42 --key-mode preserve_run_at
+  gw-run add charge '{"order": 17}' --key charge:17 --once 1d
+  gw-run add index '{"document": 5}' --key index:5 --debounce 5s --max-wait 1m`
 
 // add is a run of gw-run add.
 type add struct {
 	database
 	json                           bool
 	queue, runAt, in, key, keyMode string
+	keyed                          keyedCall
 	maxAttempts, priority          int
 	flags                          []string
 	isGiven                        func(flag string) bool
@@ -45,6 +53,14 @@ type add struct {
 
 // bareNumber matches a number without a unit, which PostgreSQL reads as seconds and --poll-interval as milliseconds.
 var bareNumber = regexp.MustCompile(`^[0-9.]+$`)
+
+// hasUnit refuses a time without a unit as the value of a flag.
+func hasUnit(flag, value string) error {
+	if bareNumber.MatchString(value) {
+		return fmt.Errorf("--%s %s has no unit; write %[2]ss, %[2]sm or %[2]sh", flag, value)
+	}
+	return nil
+}
 
 func newAddCommand(getenv func(string) string) *cobra.Command {
 	a := &add{}
@@ -64,11 +80,14 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			if a.runAt != "" && a.in != "" {
 				return usageError{errors.New("--run-at and --in exclude each other")}
 			}
-			if bareNumber.MatchString(a.in) {
-				return usageError{fmt.Errorf("--in %s has no unit; write %[1]ss, %[1]sm or %[1]sh", a.in)}
+			if err := hasUnit("in", a.in); err != nil {
+				return usageError{err}
 			}
 			if a.keyMode != "" && a.key == "" {
 				return usageError{errors.New("--key-mode requires --key")}
+			}
+			if err := a.keyed.check(a); err != nil {
+				return usageError{err}
 			}
 			if err := a.complete(getenv); err != nil {
 				return usageError{err}
@@ -84,6 +103,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "maximum `number` of attempts before the job fails permanently (default 25)")
 	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job; a waiting job with this key is replaced")
 	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")
+	a.keyed.addFlags(flags)
 	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
 	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` of the job, by which workers can skip it; may be repeated")
 	flags.BoolVar(&a.json, "json", false, "print the job as a JSON object")
@@ -109,7 +129,11 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer db.close()
-	found, err := a.call(ctx, db, args[0], payload)
+	call := a.call
+	if a.keyed.isGiven() {
+		call = a.callByKey
+	}
+	found, err := call(ctx, db, args[0], payload)
 	if err != nil {
 		return fmt.Errorf("add job: %w", err)
 	}
@@ -117,28 +141,41 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 	if a.json {
 		return printJSON(cmd.OutOrStdout(), found)
 	}
-	jobs, err := inspect.Decode[job](found.Rows)
+	if a.keyed.isGiven() {
+		return printLines(cmd.OutOrStdout(), found, a.keyed.describe)
+	}
+	return printLines(cmd.OutOrStdout(), found, a.describe)
+}
+
+// printLines prints each row of an answer as describe says.
+func printLines[T any](out io.Writer, found inspect.Answer, describe func(row T, now time.Time) string) error {
+	rows, err := inspect.Decode[T](found.Rows)
 	if err != nil {
 		return err
 	}
-	for _, j := range jobs {
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), a.describe(j, found.Now)); err != nil {
+	for _, row := range rows {
+		if _, err := fmt.Fprintln(out, describe(row, found.Now)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
-// except for an existing job that unsafe_dedupe leaves unchanged.
-func (a *add) call(ctx context.Context, db *session, task string, payload any) (inspect.Answer, error) {
-	var flags, maxAttempts any
+// options returns the arguments of the job that a call by SQL takes.
+func (a *add) options() (flags, maxAttempts any) {
 	if len(a.flags) > 0 {
 		flags = a.flags
 	}
 	if a.isGiven("max-attempts") {
 		maxAttempts = int64(a.maxAttempts)
 	}
+	return flags, maxAttempts
+}
+
+// call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
+// except for an existing job that unsafe_dedupe leaves unchanged.
+func (a *add) call(ctx context.Context, db *session, task string, payload any) (inspect.Answer, error) {
+	flags, maxAttempts := a.options()
 	return db.ask(ctx, `
 		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
 		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,

@@ -9,10 +9,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -37,14 +37,13 @@ type change struct {
 	did       string // what it did, such as "Retried"
 	failed    string // the reason why it skips failed jobs; empty if it does not skip them
 	// prepare returns the call of an SQL function that returns the changed jobs, and the arguments of the call. In the call
-	// IDS stands for an array of ids, and the arguments are $2 and so on.
+	// IDS stands for an array of ids, BEFORE for the number of jobs in earlier steps, and the arguments are $2 and so on.
 	prepare func() (call string, args []any, err error)
 }
 
 const (
-	countStep  = 100_000 // ids that are read at once
-	changeStep = 1000    // jobs that are changed at once
-	mostTold   = 10      // skipped jobs whose reason is printed
+	changeStep = 1000 // jobs that are changed at once
+	mostTold   = 10   // skipped jobs whose reason is printed
 )
 
 func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -97,32 +96,6 @@ func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error
 	}
 	work := &changing{change: c, db: db, call: call, operation: rand.Text(), args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 	return work.do(ctx, ids)
-}
-
-// find returns the ids of the jobs that match the conditions.
-func (c *change) find(ctx context.Context, db *session) ([]int64, error) {
-	var ids []int64
-	for {
-		after := int64(0)
-		if len(ids) > 0 {
-			after = ids[len(ids)-1]
-		}
-		rows, err := db.conn.Query(ctx, db.sql(`
-			select m.id
-			  from S.matching_job_ids(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as m (id)
-			 order by m.id`), append(c.arguments(), after, countStep)...)
-		if err != nil {
-			return nil, fmt.Errorf("count jobs: %w", explain(err))
-		}
-		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		if err != nil {
-			return nil, fmt.Errorf("count jobs: %w", explain(err))
-		}
-		ids = append(ids, more...)
-		if len(more) < countStep {
-			return ids, nil
-		}
-	}
 }
 
 // confirm asks whether to go on with this number of jobs. It does not ask about one job that is given by its key.
@@ -209,10 +182,9 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 		wanted = `select m.id from S.matching_job_ids(` + conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null) as m (id)`
 		args = append(args, c.arguments()...)
 	}
-	call := strings.ReplaceAll(c.call, "IDS", "array(select w.id from wanted as w)")
 	found, err := c.db.act(ctx, c.selection.String(), c.operation, `
 		with wanted as materialized (`+wanted+`),
-		     changed as materialized (select j.id from `+call+` as j)
+		     changed as materialized (select j.id from `+statement.CallOf(c.call, c.done+c.left)+` as j)
 		select w.id, c.id is not null as is_done
 		  from (select distinct w.id from wanted as w) as w
 		  left join changed as c on c.id operator(pg_catalog.=) w.id

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -49,14 +48,10 @@ func (a cronAct) command(getenv func(string) string, stops *stop.Reasons) *cobra
 		},
 	}}
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-		found, err := db.act(ctx, "", "", a.query, args[0])
-		if err != nil {
-			return "", err
-		}
-		rows, err := inspect.Decode[struct {
+		act, err := actOnce[struct {
 			Did bool `json:"did"`
-		}](found.Rows)
-		if err == nil && (len(rows) != 1 || !rows[0].Did) {
+		}](ctx, db, a.query, args[0])
+		if err == nil && !act.Did {
 			err = fmt.Errorf("there is no schedule %s; gw-run cron list shows them", terminal.Printable(args[0]))
 		}
 		return fmt.Sprintf("The schedule %s %s.", terminal.Printable(args[0]), a.did), err

@@ -18,6 +18,8 @@ which a worker was ever started. Times are in UTC.
 For an item of a crontab the database has only the identifier and the last run; gw-run cron check shows the rest from
 the crontab. SOURCE shows how many registered workers have the item now. Workers of Graphile Worker do not register.
 
+NEXT RUN is in the past, and marked as missed, if no worker has added its job within a minute: none runs cron.
+
 LAST OUTCOME is the state of the last job, as in gw-run jobs, or unknown once the job has completed or was removed.
 With --json a recurring job is one object per line, with the column names of the views recurring_jobs and
 cron_schedules.`
@@ -36,6 +38,7 @@ type recurringJob struct {
 	Paused      bool           `json:"paused"`
 	NextRun     inspect.Moment `json:"next_run"`
 	LastRun     inspect.Moment `json:"last_run"`
+	MissedRun   inspect.Moment `json:"missed_run"`
 	LastOutcome string         `json:"last_outcome"`
 }
 
@@ -52,8 +55,11 @@ func (j recurringJob) source() string {
 }
 
 func (j recurringJob) nextRun() string {
-	if j.Paused {
+	switch {
+	case j.Paused:
 		return "paused"
+	case !j.MissedRun.IsNull():
+		return "missed " + minute(j.MissedRun)
 	}
 	return minute(j.NextRun)
 }
@@ -92,7 +98,8 @@ func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 		rows:  "recurring jobs",
 		query: `
 			select r.identifier, r.is_schedule, r.workers, r.known_since, s.task_identifier, s.pattern, s.time_zone,
-			       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome
+			       s.paused, s.next_run, r.last_run, s.last_job_id, s.last_outcome,
+			       pg_catalog.to_jsonb(s) operator(pg_catalog.->) 'missed_run' as missed_run -- which schema 4 does not have
 			  from S.recurring_jobs as r
 			  left join S.cron_schedules as s on s.identifier operator(pg_catalog.=) r.identifier
 			 order by r.identifier`,

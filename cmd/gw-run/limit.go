@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -31,11 +32,15 @@ as the limit allows. Without --queues it applies to the jobs outside of named qu
 that with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the payload. Without --by
 all jobs have one lane. A job without the flag or the field is not limited.
 
+With --fair the lanes take turns: of equal priority the lane with the fewest running jobs comes first, then the one that
+has started no job for the longest time. --fair needs --by, and no number.
+
 Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.`
 
 const limitSetExamples = `  gw-run limit set api --task call_api --rate 100 --per 1m --burst 10
   gw-run limit set exports --task export --by payload:tenant --max-running 3 --total-running 20
-  gw-run limit set imports --queues 'import-*' --by queue --max-running 2`
+  gw-run limit set imports --queues 'import-*' --by queue --max-running 2
+  gw-run limit set tenants --by payload:tenant --fair`
 
 const limitDropHelp = `Drops a limit. Its jobs run without it when the workers have moved them out of its lanes, step by step.`
 
@@ -44,6 +49,12 @@ those of the limit again.`
 
 const limitOverrideExamples = `  gw-run limit override exports tenant-42 --max-running 10
   gw-run limit override exports tenant-42`
+
+const limitOpenHelp = `Opens a lane that a worker has closed, because a service accepted no more requests, before its time; without LANE all
+closed lanes of the limit. It does not end a pause. The exit code is 1 if none of these lanes is closed.`
+
+const limitOpenExamples = `  gw-run limit open api
+  gw-run limit open exports tenant-42`
 
 // numbers are the flags of a limit that a lane may override.
 type numbers struct {
@@ -81,7 +92,7 @@ func newLimitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLimitSetCommand(getenv, stops), newLimitListCommand(getenv, stops), newLimitLanesCommand(getenv, stops),
-		newLimitOverrideCommand(getenv, stops), newLimitDropCommand(getenv, stops))
+		newLimitOverrideCommand(getenv, stops), newLimitOpenCommand(getenv, stops), newLimitDropCommand(getenv, stops))
 	return cmd
 }
 
@@ -138,6 +149,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 		tasks        []string
 		queues, by   string
 		totalRunning int
+		fair         bool
 	)
 	o := &order{cobra: cobra.Command{
 		Use: "set NAME", Short: "Create or change a limit", Long: limitSetHelp, Example: limitSetExamples,
@@ -149,12 +161,13 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	flags.StringVar(&by, "by", "", "what gives each job its `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
 	n.addFlags(flags)
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
+	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
 		_, err := db.act(ctx, "", "", `
 			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
-			                   $8::text::interval, $9::bigint::integer)`,
-			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst)
+			                   $8::text::interval, $9::bigint::integer, $10::boolean)`,
+			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair)
 		return "The limit " + terminal.Printable(args[0]) + " is set.", err
 	}
 	return newOrderCommand(getenv, stops, o)
@@ -192,4 +205,31 @@ func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *c
 		return lane + " has its own numbers.", err
 	}
 	return newOrderCommand(getenv, stops, o)
+}
+
+func newLimitOpenCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	return newOrderCommand(getenv, stops, &order{
+		cobra: cobra.Command{
+			Use: "open NAME [LANE]", Short: "Open lanes that workers have closed", Long: limitOpenHelp, Example: limitOpenExamples,
+			Args: func(_ *cobra.Command, args []string) error {
+				if len(args) != 1 && len(args) != 2 {
+					return usageError{errors.New("which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it")}
+				}
+				return nil
+			},
+		},
+		call: func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
+			which := &target{limit: args[0]}
+			if len(args) == 2 {
+				which.lane = args[1]
+			}
+			lanes, err := actOnce[struct {
+				Opened int64 `json:"opened"`
+			}](ctx, db, `select S.open_lane($1::text, $2::text) as opened`, which.limit, orNull(which.lane))
+			if err == nil && lanes.Opened == 0 {
+				err = fmt.Errorf("%s has not been closed by a worker; gw-run limit lanes lists the lanes", which.what())
+			}
+			return which.what() + " is open.", err
+		},
+	})
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const limitListHelp = `Prints the limits, with the number of their lanes and how many of their jobs run. MOVING says that jobs which were
-waiting when the limit was set are still being moved into their lanes.`
+const limitListHelp = `Prints the limits, with the number of their lanes and how many of their jobs run. FULL counts the lanes in which as many
+jobs run as may, CLOSED those that a worker has closed, because a service accepts no more requests. MOVING says that jobs
+which were waiting when the limit was set are still being moved into their lanes.`
 
 const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is open, or why the lane starts no job now:
   full    as many jobs run as may
@@ -83,7 +84,10 @@ var limitColumns = []column[inspect.Limit]{
 	{title: "MAX RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
 	{title: "TOTAL", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
 	{title: "RATE", cell: func(l inspect.Limit, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{title: "FAIR", cell: func(l inspect.Limit, _ time.Time) string { return yes(l.Fair) }},
 	{title: "LANES", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
+	{title: "FULL", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.FullLanes) }},
+	{title: "CLOSED", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.ClosedLanes) }},
 	{title: "RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
 	{title: "MOVING", cell: func(l inspect.Limit, _ time.Time) string { return yes(l.IsMoving) }},
 }

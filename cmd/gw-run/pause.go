@@ -121,14 +121,10 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	t.addFlags(o.cobra.Flags())
 	o.cobra.PreRunE = func(*cobra.Command, []string) error { return t.check() }
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
-		found, err := db.act(ctx, "", "", `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
-		if err != nil {
-			return "", err
-		}
-		was, err := inspect.Decode[struct {
+		pause, err := actOnce[struct {
 			WasPaused bool `json:"was_paused"`
-		}](found.Rows)
-		if err == nil && !was[0].WasPaused {
+		}](ctx, db, `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
+		if err == nil && !pause.WasPaused {
 			err = fmt.Errorf("%s is not paused; gw-run pauses lists the pauses", t.what())
 		}
 		return t.what() + " is resumed.", err

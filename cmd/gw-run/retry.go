@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/stop"
@@ -8,17 +11,43 @@ import (
 
 const retryHelp = `Makes jobs due now: failed jobs, with all their attempts restored, and jobs that wait for a later time or for their next
 attempt. Running jobs are skipped. So are failed jobs that were replaced by their key, or removed, while they ran: a
-replacement is a job of its own.`
+replacement is a job of its own.
+
+With --rate the jobs become due one after the other, lowest id first, so many in each --per. What has failed because a
+service was down is not sent to it all at once.`
 
 const retryExamples = `  gw-run retry 17 18
-  gw-run retry --task send_email --state failed --newer-than 1d --yes`
+  gw-run retry --task send_email --state failed --newer-than 1d --yes
+  gw-run retry --task send_email --state failed --rate 100 --per 1m`
 
 func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		rate int
+		per  string
+	)
 	c := &change{
-		cobra:   cobra.Command{Use: "retry [ID...]", Short: "Make jobs due now, with their attempts restored", Long: retryHelp, Example: retryExamples},
-		verb:    "retry",
-		did:     "Retried",
-		prepare: func() (string, []any, error) { return `S.retry_jobs(IDS)`, nil, nil },
+		cobra: cobra.Command{Use: "retry [ID...]", Short: "Make jobs due now, with their attempts restored", Long: retryHelp, Example: retryExamples},
+		verb:  "retry",
+		did:   "Retried",
+	}
+	flags := c.cobra.Flags()
+	flags.IntVar(&rate, "rate", 0, "`number` of jobs that become due per time, see --per (default all at once)")
+	flags.StringVar(&per, "per", "1s", "the `time` of --rate, such as 1s, 1m or 1d")
+	c.prepare = func() (string, []any, error) {
+		switch {
+		case !flags.Changed("rate") && flags.Changed("per"):
+			return "", nil, usageError{errors.New("--per requires --rate")}
+		case !flags.Changed("rate"):
+			return `S.retry_jobs(IDS)`, nil, nil
+		case rate < 1:
+			return "", nil, usageError{fmt.Errorf("--rate must be at least 1, not %d", rate)}
+		}
+		if err := hasUnit("per", per); err != nil {
+			return "", nil, usageError{err}
+		}
+		return `S.redrive_jobs(IDS, $2::text::interval operator(pg_catalog./) $3::bigint,
+		                       pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) ($2::text::interval operator(pg_catalog./) $3::bigint)))`,
+			[]any{per, int64(rate)}, nil
 	}
 	return c.command(getenv, stops)
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 )
+
+const countStep = 100_000 // ids that are read at once
 
 // selection is the conditions by which a command selects jobs. A job must match all conditions that are given.
 type selection struct {
@@ -54,6 +58,32 @@ func (s selection) arguments() []any {
 func conditions(first int) string {
 	return fmt.Sprintf("$%d::text, $%d::text, $%d::text, $%d::text, $%d::text::interval, $%d::text::interval",
 		first, first+1, first+2, first+3, first+4, first+5)
+}
+
+// find returns the ids of the jobs that match the conditions.
+func (s selection) find(ctx context.Context, db *session) ([]int64, error) {
+	var ids []int64
+	for {
+		after := int64(0)
+		if len(ids) > 0 {
+			after = ids[len(ids)-1]
+		}
+		rows, err := db.conn.Query(ctx, db.sql(`
+			select m.id
+			  from S.matching_job_ids(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as m (id)
+			 order by m.id`), append(s.arguments(), after, countStep)...)
+		if err != nil {
+			return nil, fmt.Errorf("count jobs: %w", explain(err))
+		}
+		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, fmt.Errorf("count jobs: %w", explain(err))
+		}
+		ids = append(ids, more...)
+		if len(more) < countStep {
+			return ids, nil
+		}
+	}
 }
 
 func orNull(text string) any {

@@ -95,6 +95,22 @@ func (s *session) act(ctx context.Context, selection, operation, query string, a
 	return found, explain(tx.Commit(ctx))
 }
 
+// actOnce is act for a query that returns one row.
+func actOnce[T any](ctx context.Context, s *session, query string, args ...any) (row T, err error) {
+	found, err := s.act(ctx, "", "", query, args...)
+	if err != nil {
+		return row, err
+	}
+	rows, err := inspect.Decode[T](found.Rows)
+	if err == nil && len(rows) != 1 {
+		err = fmt.Errorf("the database returned %d rows, not one", len(rows))
+	}
+	if err != nil {
+		return row, err
+	}
+	return rows[0], nil
+}
+
 // operator returns who runs this program, as the system knows.
 func operator() string {
 	name := "gw-run"

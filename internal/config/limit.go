@@ -17,6 +17,7 @@ type Limit struct {
 	Rate         int
 	Per          time.Duration
 	Burst        int
+	Fair         bool
 }
 
 // OfLimit returns the keys of a limit.
@@ -31,6 +32,7 @@ func OfLimit() []Key {
 		{"rate", Number, "no limit", "How many jobs of a lane start within `per`.", ""},
 		{"per", Time, "", "The time of `rate`.", ""},
 		{"burst", Number, "`rate`", "How many jobs of a lane start at once.", ""},
+		{"fair", YesNo, "false", "The lanes take turns: of equal priority, the one with the fewest running jobs comes first.", ""},
 	}
 }
 
@@ -67,6 +69,8 @@ func (r *reader) limit(e entry) Limit {
 			limit.Per = r.time(inner)
 		case "burst":
 			limit.Burst = r.number(inner, 1, maxLimit)
+		case "fair":
+			limit.Fair = r.yes(inner)
 		default:
 			r.unknown(inner, " in a limit", names(OfLimit()))
 		}
@@ -95,8 +99,10 @@ func (r *reader) laneKey(e entry) string {
 
 func (r *reader) checkLimit(limit Limit) {
 	switch {
-	case limit.MaxRunning == 0 && limit.TotalRunning == 0 && limit.Rate == 0:
-		r.refuse(limit.Position, "the limit %s limits nothing; set max_running, total_running or rate", limit.Name)
+	case limit.MaxRunning == 0 && limit.TotalRunning == 0 && limit.Rate == 0 && !limit.Fair:
+		r.refuse(limit.Position, "the limit %s limits nothing; set max_running, total_running, rate or fair", limit.Name)
+	case limit.Fair && limit.By == "":
+		r.refuse(limit.Position, "the limit %s has fair without by, so it has no lanes that could take turns", limit.Name)
 	case (limit.Rate == 0) != (limit.Per == 0):
 		r.refuse(limit.Position, "the limit %s has only one of rate and per, which belong together", limit.Name)
 	case limit.Burst != 0 && limit.Rate == 0:

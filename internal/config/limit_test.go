@@ -42,7 +42,8 @@ limits:
 
 func TestMistakesInALimitHaveTheirLine(t *testing.T) {
 	for limit, want := range map[string]string{
-		`{}`:                                 "gw.yaml:2:3: the limit a limits nothing; set max_running, total_running or rate",
+		`{}`:                                 "gw.yaml:2:3: the limit a limits nothing; set max_running, total_running, rate or fair",
+		`{fair: true}`:                       "gw.yaml:2:3: the limit a has fair without by, so it has no lanes that could take turns",
 		`{rate: 3}`:                          "gw.yaml:2:3: the limit a has only one of rate and per",
 		`{per: 3s, max_running: 1}`:          "gw.yaml:2:3: the limit a has only one of rate and per",
 		`{burst: 3, max_running: 1}`:         "gw.yaml:2:3: the limit a has burst without rate",

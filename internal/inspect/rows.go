@@ -107,9 +107,12 @@ type Limit struct {
 	Queues       string   `json:"queues"`
 	By           string   `json:"by"`
 	TotalRunning *int64   `json:"total_running"`
+	Fair         bool     `json:"fair"`
 	Lanes        int64    `json:"lanes"`
 	Running      int64    `json:"running"`
 	IsMoving     bool     `json:"is_moving"`
+	FullLanes    int64    `json:"full_lanes"`
+	ClosedLanes  int64    `json:"closed_lanes"`
 }
 
 // Lane is a row of list_lanes.

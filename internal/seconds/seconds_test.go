@@ -15,6 +15,7 @@ func TestNoNumberOfSecondsOverflows(t *testing.T) {
 	}{
 		{1.5, 1500 * time.Millisecond},
 		{-2, -2 * time.Second},
+		{3600, time.Hour},
 		{251_000_000_000, math.MaxInt64}, // in the year 9999
 		{math.MaxInt64 / 1e9, math.MaxInt64},
 		{1e308, math.MaxInt64},

@@ -26,6 +26,7 @@ var classes = map[string]Class{
 	// Jobs.
 	"GWBNI": Usage, "GWBID": Usage, "GWBQN": Usage, "GWBJK": Usage, "GWBKM": Usage, "GWBMA": Usage, "GWBMR": Usage,
 	"GWBPR": Usage, "GWBAR": Usage, "GWBNF": Usage, "GWBFL": Usage, "GWBPL": Usage,
+	"GWOKY": Usage, "GWOIV": Usage,
 	"GWBKC": Retry, "GWBKT": Conflict,
 	// Workers.
 	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/internal/stop"
+)
+
+const copyHelp = `Adds a copy of a job, due now: with its task, payload, named queue, maximum of attempts, priority and flags, and all
+attempts, but without its key. The job may be in any state and stays as it is. The id of the copy is printed. The exit
+code is 1 if there is no such job.`
+
+func newCopyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	o := &order{cobra: cobra.Command{
+		Use: "copy ID", Short: "Add a copy of a job, due now", Long: copyHelp, Example: "  gw-run copy 17",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("which job? Give one id, as gw-run jobs shows it")}
+			}
+			_, err := jobIDs(args)
+			return err
+		},
+	}}
+	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
+		added, err := actOnce[struct {
+			ID int64 `json:"id"`
+		}](ctx, db, `select S.copy_job($1::text::bigint) as id`, args[0])
+		if err == nil && added.ID == 0 {
+			err = fmt.Errorf("there is no job %s; completed jobs no longer exist", args[0])
+		}
+		return fmt.Sprintf("Job %d is a copy of job %s.", added.ID, args[0]), err
+	}
+	return newOrderCommand(getenv, stops, o)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
+
+const exportHelp = `Prints jobs with their payloads for gw-run import, to keep them or to add them to another queue: one JSON object per
+line, with the column names of show_jobs(). Jobs are selected by their ids, or by conditions, all of which must match;
+without both, all jobs are printed. The jobs stay as they are.`
+
+const exportExamples = `  gw-run export --state failed --task send_email > failed.ndjson
+  gw-run export 17 18 | jq -c '.payload.to = "me@example.com"' | gw-run import -c postgres:///test`
+
+// exportStep is the number of jobs that are read at once; their payloads may be large.
+const exportStep = 100
+
+func newExportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var (
+		d     database
+		which selection
+	)
+	cmd := &cobra.Command{
+		Use: "export [ID...]", Short: "Print jobs for gw-run import", Long: exportHelp, Example: exportExamples, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := jobIDs(args)
+			if err != nil {
+				return err
+			}
+			if len(ids) > 0 && !which.isEmpty() {
+				return usageError{errors.New("ids and conditions exclude each other")}
+			}
+			if err := d.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			defer release()
+			return stop.Explain(ctx, export(ctx, d, which, ids, cmd.OutOrStdout()))
+		},
+	}
+	which.addFlags(cmd)
+	d.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// export prints the jobs with these ids, or else those that are selected.
+func export(ctx context.Context, d database, which selection, ids []int64, out io.Writer) error {
+	db, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	wanted := len(ids)
+	if wanted == 0 {
+		if ids, err = which.find(ctx, db); err != nil {
+			return err
+		}
+	}
+	printed := 0
+	lines := bufio.NewWriter(out)
+	for rest := ids; len(rest) > 0; {
+		step := rest[:min(exportStep, len(rest))]
+		rest = rest[len(step):]
+		found, err := db.ask(ctx, `select s.* from S.show_jobs($1::bigint[]) as s order by s.id`, step)
+		if err != nil {
+			return fmt.Errorf("export jobs, %d printed: %w", printed, err)
+		}
+		if err := printJSON(lines, found); err != nil {
+			return err
+		}
+		printed += len(found.Rows)
+	}
+	if err := lines.Flush(); err != nil {
+		return err
+	}
+	if printed < wanted {
+		return fmt.Errorf("%s of %d did not exist (any more)", plural(wanted-printed, "job"), wanted)
+	}
+	return nil
+}

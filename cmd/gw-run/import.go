@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/stop"
+)
+
+const importHelp = `Adds the jobs of a file, or of stdin: one JSON object per line, as gw-run export prints them. All are added, or none.
+
+task_identifier, payload, queue_name, key, priority, run_at, max_attempts and flags count; all but the task may be
+missing. The other columns of show_jobs() are ignored: the jobs get new ids and all their attempts. As with gw-run add, a
+job that waits under the key of an imported one is replaced.`
+
+const importExamples = `  gw-run import failed.ndjson
+  echo '{"task_identifier": "send_email", "payload": {"to": "me@example.com"}}' | gw-run import`
+
+// Jobs are added in steps of this size.
+const (
+	importJobs  = 1000
+	importBytes = 4 << 20 // of input
+)
+
+func newImportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	var d database
+	cmd := &cobra.Command{
+		Use: "import [FILE]", Short: "Add the jobs that gw-run export has printed", Long: importHelp, Example: importExamples,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("import takes one file, not %d", len(args))}
+			}
+			if err := d.complete(getenv); err != nil {
+				return usageError{err}
+			}
+			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			defer release()
+			in := cmd.InOrStdin()
+			if len(args) == 1 && args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("import jobs: %w", err)
+				}
+				defer file.Close()
+				in = file
+			}
+			added, err := importAll(ctx, d, in)
+			if err != nil {
+				return stop.Explain(ctx, fmt.Errorf("import jobs, none was added: %w", err))
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Imported %s.\n", plural(added, "job"))
+			return err
+		},
+	}
+	d.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// importAll adds the jobs in one transaction and returns their number.
+func importAll(ctx context.Context, d database, in io.Reader) (added int, err error) {
+	db, err := d.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer db.close()
+	tx, err := db.conn.Begin(ctx)
+	if err != nil {
+		return 0, explain(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
+	for lines := (&jobLines{in: bufio.NewReader(in)}); ; {
+		jobs, err := lines.next()
+		if err != nil {
+			return 0, usageError{err}
+		}
+		if len(jobs) == 0 {
+			return added, explain(tx.Commit(ctx))
+		}
+		if err := addImported(ctx, db, jobs); err != nil {
+			return 0, err
+		}
+		added += len(jobs)
+	}
+}
+
+// importedJob is a line of the input, with all columns of show_jobs().
+type importedJob struct {
+	Task        string          `json:"task_identifier"`
+	Payload     json.RawMessage `json:"payload"`
+	Queue       *string         `json:"queue_name"`
+	Key         *string         `json:"key"`
+	Priority    *int64          `json:"priority"`
+	RunAt       *string         `json:"run_at"`
+	MaxAttempts *int64          `json:"max_attempts"`
+	Flags       flagList        `json:"flags"`
+	ignoredColumns
+	line int
+}
+
+type ignoredColumns struct {
+	ID        json.RawMessage `json:"id"`
+	State     json.RawMessage `json:"state"`
+	Attempts  json.RawMessage `json:"attempts"`
+	LastError json.RawMessage `json:"last_error"`
+	CreatedAt json.RawMessage `json:"created_at"`
+	UpdatedAt json.RawMessage `json:"updated_at"`
+	LockedAt  json.RawMessage `json:"locked_at"`
+	LockedBy  json.RawMessage `json:"locked_by"`
+	Revision  json.RawMessage `json:"revision"`
+}
+
+// flagList are flags as a list, or as the keys of an object, as the table has them.
+type flagList []string
+
+func (f *flagList) UnmarshalJSON(text []byte) error {
+	var byName map[string]bool
+	if json.Unmarshal(text, &byName) == nil {
+		*f = slices.Sorted(maps.Keys(byName))
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(f))
+}
+
+// jobLines reads jobs from lines.
+type jobLines struct {
+	in   *bufio.Reader
+	line int
+}
+
+// next returns the jobs of the next step, none at the end.
+func (l *jobLines) next() (jobs []importedJob, err error) {
+	for read := 0; len(jobs) < importJobs && read < importBytes; {
+		text, err := l.in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		atEnd := err != nil
+		l.line++
+		read += len(text)
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			job := importedJob{line: l.line}
+			decoder := json.NewDecoder(bytes.NewReader(text))
+			decoder.DisallowUnknownFields()
+			if err := decoder.Decode(&job); err != nil {
+				return nil, fmt.Errorf("line %d: %w", l.line, err)
+			}
+			if decoder.More() {
+				return nil, fmt.Errorf("line %d has more than one object", l.line)
+			}
+			if job.Task == "" {
+				return nil, fmt.Errorf("line %d has no task_identifier", l.line)
+			}
+			jobs = append(jobs, job)
+		}
+		if atEnd {
+			break
+		}
+	}
+	return jobs, nil
+}
+
+// sentJob is an imported job for the database. The payload is text, which arrives unchanged.
+type sentJob struct {
+	Task        string   `json:"task"`
+	Payload     *string  `json:"payload"`
+	Queue       *string  `json:"queue"`
+	Key         *string  `json:"key"`
+	Priority    *int64   `json:"priority"`
+	RunAt       *string  `json:"run_at"`
+	MaxAttempts *int64   `json:"max_attempts"`
+	Flags       []string `json:"flags"`
+}
+
+// refusedSpec matches the detail of add_jobs about the job that it refuses.
+var refusedSpec = regexp.MustCompile(`spec (\d+)`)
+
+// addImported adds jobs by one call of add_jobs.
+func addImported(ctx context.Context, db *session, jobs []importedJob) error {
+	specs := make([]sentJob, len(jobs))
+	for i, j := range jobs {
+		specs[i] = sentJob{Task: j.Task, Queue: j.Queue, Key: j.Key, Priority: j.Priority, RunAt: j.RunAt, MaxAttempts: j.MaxAttempts, Flags: j.Flags}
+		if j.Payload != nil {
+			specs[i].Payload = new(string(j.Payload))
+		}
+	}
+	list, err := json.Marshal(specs)
+	if err != nil {
+		return err
+	}
+	_, err = db.conn.Exec(ctx, db.sql(`
+		select pg_catalog.count(*)
+		  from S.add_jobs(array(select row(s.task, s.payload::json, s.queue, s.run_at, s.max_attempts, s.key, s.priority, s.flags)::S.job_spec
+		                          from rows from (pg_catalog.json_to_recordset($1::text::json) as (
+		                                 task pg_catalog.text, payload pg_catalog.text, queue pg_catalog.text, key pg_catalog.text,
+		                                 priority integer, run_at pg_catalog.timestamptz, max_attempts integer, flags pg_catalog.text[]))
+		                          with ordinality as s (task, payload, queue, key, priority, run_at, max_attempts, flags, number)
+		                         order by s.number))`), string(list))
+	lines := fmt.Sprintf("lines %d to %d", jobs[0].line, jobs[len(jobs)-1].line)
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if spec := refusedSpec.FindStringSubmatch(refusal.Detail); spec != nil {
+			if n, _ := strconv.Atoi(spec[1]); n >= 1 && n <= len(jobs) {
+				lines = fmt.Sprintf("line %d", jobs[n-1].line)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", lines, explain(err))
+	}
+	return nil
+}
