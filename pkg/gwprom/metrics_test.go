@@ -177,7 +177,7 @@ func TestMetricsAreNamedAsPrometheusAsksAndDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(families) != 21 {
+	if len(families) != 23 {
 		t.Errorf("there are %d metrics: is one missing here?", len(families))
 	}
 	for _, family := range families {

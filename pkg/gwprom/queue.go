@@ -22,6 +22,11 @@ var (
 		"Jobs of a limit that run, in all of its lanes. Of the first 100 limits by name.", []string{"limit"}, nil)
 	limitLanesDesc = prometheus.NewDesc("gw_limit_lanes",
 		"Lanes of a limit. Of the first 100 limits by name.", []string{"limit"}, nil)
+	limitFullDesc = prometheus.NewDesc("gw_limit_full_lanes",
+		"Lanes of a limit in which as many jobs run as may. Of the first 100 limits by name.", []string{"limit"}, nil)
+	limitClosedDesc = prometheus.NewDesc("gw_limit_closed_lanes",
+		"Lanes of a limit that a worker has closed, because a service accepts no more requests. Of the first 100 limits by name.",
+		[]string{"limit"}, nil)
 	pausesDesc = prometheus.NewDesc("gw_pauses",
 		"Pauses in force, of tasks, queues, limits, lanes or everything.", nil, nil)
 	upDesc = prometheus.NewDesc("gw_queue_up",
@@ -84,6 +89,8 @@ func (c *QueueCollector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- oldestDesc
 	descs <- limitRunningDesc
 	descs <- limitLanesDesc
+	descs <- limitFullDesc
+	descs <- limitClosedDesc
 	descs <- pausesDesc
 	descs <- upDesc
 }
@@ -114,6 +121,8 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	for _, limit := range now.limits {
 		gauge(limitRunningDesc, float64(limit.Running), limit.Name)
 		gauge(limitLanesDesc, float64(limit.Lanes), limit.Name)
+		gauge(limitFullDesc, float64(limit.FullLanes), limit.Name)
+		gauge(limitClosedDesc, float64(limit.ClosedLanes), limit.Name)
 	}
 }
 

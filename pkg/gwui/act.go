@@ -20,9 +20,10 @@ type jobAct struct {
 	States      []string
 	Fields      []field
 	function    string
-	// call is the call of the function, with IDS for an array of ids, and $2 and so on for the values of the fields.
-	call string
-	skip string // why it leaves jobs alone that have failed, if it does
+	// call is the call of the function, with IDS for an array of ids, BEFORE for the number of jobs in earlier steps, and $2
+	// and so on for the values of the fields. callBare is the call if no field has a value, if that is another one.
+	call, callBare string
+	skip           string // why it leaves jobs alone that have failed, if it does
 }
 
 // field is a value that an act takes.
@@ -32,7 +33,12 @@ var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the
 
 var jobActList = []jobAct{
 	{Name: "retry", Title: "Retry", Effect: "They are due now; failed ones get all their attempts again.", Did: "Retried",
-		States: []string{"scheduled", "failed"}, function: "retry_jobs", call: `S.retry_jobs(IDS)`},
+		States:   []string{"scheduled", "failed"},
+		Fields:   []field{{Name: "apart", Label: "Apart", Hint: "A time between two jobs, such as 100ms or 2s, so that they do not start all at once. Default: none."}},
+		function: "retry_jobs",
+		call: `S.redrive_jobs(IDS, $2::text::interval,
+			pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) $2::text::interval))`,
+		callBare: `S.retry_jobs(IDS)`},
 	{Name: "reschedule", Title: "Reschedule", Effect: "They run at another time, or with another priority.", Did: "Rescheduled",
 		States: []string{"ready", "scheduled", "failed"},
 		Fields: []field{
@@ -80,6 +86,7 @@ func (q *request) findJobAct(name string) (jobAct, error) {
 // formPages are the pages that ask before something is done.
 var formPages = map[string]pageFunc{
 	"/jobs/{id}/act":  confirmJobs,
+	"/jobs/{id}/copy": confirmCopy,
 	"/jobs/act":       confirmJobs,
 	"/operations":     operationPage,
 	"/workers/unlock": confirmUnlock,
@@ -87,6 +94,7 @@ var formPages = map[string]pageFunc{
 	"/recurring/act":  confirmRecurring,
 	"/pause":          confirmPause,
 	"/resume":         confirmResume,
+	"/limits/open":    confirmOpen,
 }
 
 // actionFunc does what a form asks for, and returns the path of the page to go on with.
@@ -95,6 +103,7 @@ type actionFunc func(ctx context.Context, c *Console, q *request, form url.Value
 // actions are what POST requests do.
 var actions = map[string]actionFunc{
 	"/jobs/{id}/act":   actOnJobs,
+	"/jobs/{id}/copy":  addCopy,
 	"/jobs/act":        actOnJobs,
 	"/operations/stop": stopOperation,
 	"/workers/unlock":  unlockWorker,
@@ -102,6 +111,7 @@ var actions = map[string]actionFunc{
 	"/recurring/act":   actOnRecurring,
 	"/pause":           pause,
 	"/resume":          resume,
+	"/limits/open":     open,
 }
 
 // mostForm limits the body of a form in bytes.
@@ -237,6 +247,9 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (st
 	}
 	if act.Name == "reschedule" && given == 0 {
 		return "", statusError{http.StatusBadRequest, "Give a time or a priority."}
+	}
+	if act.callBare != "" && given == 0 {
+		o.Act.call, o.args = act.callBare, nil
 	}
 	if all {
 		count := form.Get("count")

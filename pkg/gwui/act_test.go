@@ -30,6 +30,25 @@ func TestSelectedJobsAreChangedAfterAQuestion(t *testing.T) {
 	}
 }
 
+func TestJobsAreRetriedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail') from generate_series(1, 1500)`)
+	pgtest.Exec(t, s.pool, `select count(*) from graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs), 'down')`)
+	asked := s.get("jobs/act?act=retry&all=1&state=failed")
+	asked.want(t, http.StatusOK, "A time between two jobs")
+	form := url.Values{"act": {"retry"}, "all": {"1"}, "state": {"failed"}, "count": {"1500"}, "typed": {"1500"}, "upto": {asked.field("upto")}, "apart": {"1m"}}
+	s.post("jobs/act", form).want(t, http.StatusSeeOther)
+	pgtest.Await(t, s.pool, `select exists (select from graphile_worker.list_audit() where act = 'retry' and jobs = 1500)`)
+	gaps := pgtest.Value[string](t, s.pool, `
+		select concat_ws(' ', count(*), min(round(extract(epoch from gap))), max(round(extract(epoch from gap))) between 60 and 65)
+		  from (select run_at - lag(run_at) over (order by run_at) as gap from graphile_worker.jobs) as g
+		 where gap is not null`)
+	if gaps != "1499 60 t" {
+		t.Errorf("the gaps between the jobs are %s", gaps)
+	}
+}
+
 func TestManyJobsAreChangedInStepsAfterTheirNumberWasTyped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
@@ -106,4 +125,13 @@ func TestWhatAFormLacksIsSaid(t *testing.T) {
 	s.get(strings.TrimPrefix(p.header.Get("Location"), "../../")).want(t, http.StatusOK, "invalid input syntax for type interval")
 	s.post("recurring/act", url.Values{"act": {"drop"}}).want(t, http.StatusNotFound)
 	s.post("recurring/act", url.Values{"act": {"run"}, "name": {"none"}}).want(t, http.StatusNotFound, "There is no schedule none.")
+}
+
+func TestARunThatNoWorkerHasMadeIsShown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.cron_schedule('nightly', '0 3 * * *', 'mail');
+		update graphile_worker._gw_schedules set active_since = '2026-01-01 12:00Z'`)
+	s.get("recurring").want(t, http.StatusOK, "missed <time", "2026-01-02")
 }

@@ -251,10 +251,15 @@ func (c *Console) showJob(ctx context.Context, q *request) (d jobData, err error
 		return d, err
 	}
 	if len(jobs.Rows) == 0 {
-		return d, statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", q.id)}
+		return d, noJob(q.id)
 	}
 	j := jobs.Rows[0]
 	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}, nil
+}
+
+// noJob is the answer about a job that does not exist.
+func noJob(id int64) statusError {
+	return statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", id)}
 }
 
 // showData returns a job with its payload, nothing if there is no such job.

@@ -40,6 +40,14 @@ func (l limit) Which() string {
 	return which
 }
 
+// LanesBy tells what gives a job its lane, and whether the lanes take turns.
+func (l limit) LanesBy() string {
+	if l.Fair {
+		return l.By + ", fair"
+	}
+	return l.By
+}
+
 // Target is what a pause of the limit is of.
 func (l limit) Target() target { return target{Limit: l.Name} }
 

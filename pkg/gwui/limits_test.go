@@ -111,7 +111,7 @@ func TestTheLanesOfALimitContinueOnTheNextPage(t *testing.T) {
 	s := newSite(t, gwui.Config{})
 	s.exports()
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('export', json_build_object('tenant', 1000 + n)) from generate_series(1, 150) as n`)
-	s.get("limits").want(t, http.StatusOK, `href="./limits/lanes?limit=exports"`, "payload:tenant", "100 per 00:01:00", ">151<")
+	s.get("limits").want(t, http.StatusOK, `href="./limits/lanes?limit=exports"`, "payload:tenant", "100 per 00:01:00", `>151 <span class="muted">1 full</span><`)
 	first := s.get("limits/lanes?limit=exports")
 	first.want(t, http.StatusOK, "(all)", ">1098<", "open")
 	next := regexp.MustCompile(`rel="next" href="(\?[^"]*)"`).FindStringSubmatch(first.body)
@@ -124,6 +124,24 @@ func TestTheLanesOfALimitContinueOnTheNextPage(t *testing.T) {
 		t.Errorf("the second page is not the rest: %s", second.body)
 	}
 	s.get("limits/lanes?limit=none").want(t, http.StatusOK, "There is no limit none.")
+}
+
+func TestALaneThatAWorkerHasClosedIsOpened(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	pgtest.Exec(t, s.pool, `select graphile_worker.rate_limited('w', 1, null, '1 hour')`)
+	const lane = "lane=lane+%26+7&limit=exports"
+	s.get("limits").want(t, http.StatusOK, "1 closed")
+	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "closed", "in 59 m", "open?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
+	s.get("limits/open?"+lane).want(t, http.StatusOK, "Its jobs may start at once", ">Open</button>")
+	form, _ := url.ParseQuery(lane)
+	s.post("limits/open", form).want(t, http.StatusSeeOther)
+	if page := s.get("limits/lanes?limit=exports"); strings.Contains(page.body, "closed") {
+		t.Errorf("the lane is closed still: %s", page.body)
+	}
+	s.post("limits/open", url.Values{"task": {"export"}}).want(t, http.StatusNotFound)
+	s.post("limits/open", url.Values{"limit": {"none"}}).want(t, http.StatusBadRequest, "There is no limit &#39;none&#39;")
 }
 
 func TestAMonitorSeesLimitsAndPausesWithoutLanes(t *testing.T) {

@@ -165,6 +165,7 @@ type schedule struct {
 	NextRun     inspect.Moment `json:"next_run"`
 	Next        []string       `json:"next_runs"` // by the clock of its zone
 	LastRun     inspect.Moment `json:"last_run"`
+	MissedRun   inspect.Moment `json:"missed_run"`
 	LastJob     int64          `json:"last_job_id"`
 	LastOutcome string         `json:"last_outcome"`
 }
@@ -215,7 +216,7 @@ func (c *Console) schedules(ctx context.Context, withRuns bool) (answer[schedule
 		}
 		return read[schedule](ctx, c.store, `
 			select s.identifier, s.task_identifier, s.pattern, s.time_zone, s.paused, s.next_run, s.last_run, s.last_job_id,
-			       s.last_outcome, `+runs+` as next_runs
+			       s.last_outcome, s.missed_run, `+runs+` as next_runs
 			  from S.cron_schedules as s
 			 order by s.identifier
 			 limit 500`)

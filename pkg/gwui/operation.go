@@ -7,13 +7,13 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 const (
@@ -198,7 +198,7 @@ func (o *operation) change(ctx context.Context, c *Console, ids []int64) error {
 	sql := `
 		with wanted as materialized (` + wanted + `),
 		     changed as materialized (
-		       select j.id from ` + strings.ReplaceAll(o.Act.call, "IDS", "array(select w.id from wanted as w)") + ` as j)
+		       select j.id from ` + statement.CallOf(o.Act.call, o.Progress().Looked) + ` as j)
 		select w.id, c.id is not null as is_done
 		  from (select distinct w.id from wanted as w) as w
 		  left join changed as c on c.id operator(pg_catalog.=) w.id

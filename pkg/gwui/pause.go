@@ -125,18 +125,23 @@ type pausing struct {
 // newPausing returns the link for a target on a page.
 func newPausing(d panelData, paused pauses, t target) pausing {
 	p := pausing{What: t.String()}
-	values := t.values()
-	values.Set("back", strings.TrimPrefix(d.Q.path, "/")+"?"+d.Q.query.Encode())
 	switch isPaused := paused.Of(t) != nil; {
 	case isPaused && d.Q.Can("resume"):
-		p.Title, p.URL = "Resume…", template.URL(d.Root+"resume?"+values.Encode())
+		p.Title, p.URL = "Resume…", d.actOn(t, "resume")
 	case !isPaused && d.Q.Can("pause"):
-		p.Title, p.URL = "Pause…", template.URL(d.Root+"pause?"+values.Encode())
+		p.Title, p.URL = "Pause…", d.actOn(t, "pause")
 	}
 	if p.Title == "Pause…" && t.is(target{}) { // which stands in no row that names it
 		p.Title, p.What = "Pause everything…", ""
 	}
 	return p
+}
+
+// actOn returns the URL of the form that acts on a target and goes back to this page.
+func (d panelData) actOn(t target, form string) template.URL {
+	values := t.values()
+	values.Set("back", strings.TrimPrefix(d.Q.path, "/")+"?"+d.Q.query.Encode())
+	return template.URL(d.Root + form + "?" + values.Encode())
 }
 
 // CanPause reports whether the viewer may pause or resume.

@@ -57,14 +57,14 @@ func TestAReadOnlyConsoleHasNoRoutesThatAct(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{ReadOnly: true})
 	s.fill()
-	for _, path := range []string{"jobs/1/act", "jobs/act", "operations/stop", "workers/unlock", "settings/set", "recurring/act", "pause", "resume"} {
+	for _, path := range []string{"jobs/1/act", "jobs/1/copy", "jobs/act", "operations/stop", "workers/unlock", "settings/set", "recurring/act", "pause", "resume", "limits/open"} {
 		if p := s.post(path, url.Values{"act": {"retry"}}); p.status != http.StatusNotFound && p.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s answers %d", path, p.status)
 		}
 	}
 	for _, path := range []string{"jobs", "jobs/3", "tasks", "queues", "limits", "limits/lanes?limit=exports", "workers", "settings", "recurring"} {
 		body := s.get(path).body
-		for _, sign := range []string{`value="retry"`, "/act", "unlock", "settings/set", "pause?", "resume?", `type="checkbox"`} {
+		for _, sign := range []string{`value="retry"`, "/act", "/copy", "unlock", "settings/set", "pause?", "resume?", `type="checkbox"`} {
 			if strings.Contains(body, sign) {
 				t.Errorf("%s offers an action: %q", path, sign)
 			}
@@ -143,13 +143,18 @@ func TestAnAdminActs(t *testing.T) {
 			t.Errorf("%s leads to %q", act, to)
 		}
 	}
+	s.get("jobs/3").want(t, http.StatusOK, `href="../jobs/3/copy"`)
+	p := s.post("jobs/3/copy", nil)
+	p.want(t, http.StatusSeeOther)
+	s.get(strings.TrimPrefix(p.header.Get("Location"), "../../")).want(t, http.StatusOK, "<dd>0/25</dd>")
+	s.post("jobs/99/copy", nil).want(t, http.StatusNotFound, "There is no job 99")
 	s.post("jobs/3/act", url.Values{"act": {"retry"}, "back": {"jobs/3"}}).want(t, http.StatusSeeOther)
 	s.post("settings/set", url.Values{"name": {"notify"}, "value": {"idle"}}).want(t, http.StatusSeeOther)
 	s.post("settings/set", url.Values{"name": {"notify"}, "value": {"sometimes"}}).want(t, http.StatusBadRequest, "must be one of")
 	s.post("workers/unlock", url.Values{"worker": {"w"}}).want(t, http.StatusSeeOther)
 	got := pgtest.Value[string](t, owner, `
-		select string_agg(concat_ws(' ', act, jobs, subject), '; ' order by id desc) from graphile_worker.list_audit(max_rows => 6)`)
-	if want := "unlock 1 w; set 0 notify = idle; retry 1; run 1 schedule nightly; resume 0 schedule nightly; pause 0 schedule nightly"; got != want {
+		select string_agg(concat_ws(' ', act, jobs, subject), '; ' order by id desc) from graphile_worker.list_audit(max_rows => 7)`)
+	if want := "unlock 1 w; set 0 notify = idle; retry 1; copy 1 job 3; run 1 schedule nightly; resume 0 schedule nightly; pause 0 schedule nightly"; got != want {
 		t.Errorf("the audit has %q, want %q", got, want)
 	}
 }

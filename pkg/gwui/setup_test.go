@@ -145,7 +145,7 @@ func poolAs(t *testing.T, owner *pgxpool.Pool, kind string) *pgxpool.Pool {
 // everyPage are the paths of all pages that look, and of those that ask.
 var everyPage = []string{
 	"", "?over=day", "jobs", "jobs?state=failed", "jobs?task=mail&queue=q&key=k&error=e&newer=1d&older=1s", "jobs/1", "tasks",
-	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/act?act=retry&all=1&state=failed",
+	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/1/copy", "jobs/act?act=retry&all=1&state=failed",
 	"jobs/act?act=remove&id=1&id=2", "workers/unlock?worker=w", "settings/set?name=notify", "settings/set?name=beat_every",
 	"recurring/act?act=pause&name=nightly", "recurring/act?act=run&name=nightly",
 }
