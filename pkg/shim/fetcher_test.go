@@ -166,7 +166,7 @@ func loseClaim(q *queue, w *worker, job int64) {
 	           set locked_by = $2, locked_at = clock_timestamp(), attempts = 1, run_at = now()
 	         where id = $1`, job, w.ID())
 	q.exec(`select pg_terminate_backend(pid) ` + claiming)
-	w.logs.await(q.t, "WARN claim failed")
+	w.logs.await(q.t, "claim failed")
 }
 
 func TestJobsOfAClaimWhoseAnswerWasLostRunThoughTheWorkerIsBusy(t *testing.T) {
