@@ -107,13 +107,14 @@ func TestWorkersLeaveAPrimaryThatWasDemoted(t *testing.T) {
 	w := f.workers(1, f.url)[0]
 	pgtest.Exec(t, admin, "select graphile_worker.add_job('work', json_build_object('N', 1))")
 	f.waitUntil("the first job", func() bool { return f.ended() == 1 }, w.logs.String)
+	there := pgtest.Pool(t, standby.URL("postgres"))
+	pgtest.Await(t, there, "select not exists (select from graphile_worker.jobs)") // else it runs again there
 
 	pgtest.Exec(t, admin, "alter system set default_transaction_read_only = on")
 	pgtest.Exec(t, admin, "select pg_reload_conf()")
 	f.awaitLog(w, "server is read-only")
 	promote(t, standby)
 	f.awaitLog(w, "server accepts writes again")
-	there := pgtest.Pool(t, standby.URL("postgres"))
 	pgtest.Await(t, there, "select count(*) = 1 from pg_stat_activity where query like 'listen %'")
 	pgtest.Exec(t, there, "select graphile_worker.add_job('work', json_build_object('N', 2))")
 	f.waitUntil("the second job", func() bool { return f.ended() == 2 }, w.logs.String)

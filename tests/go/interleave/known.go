@@ -16,14 +16,8 @@ var known = []struct {
 	{"Node's worker lets go a row that it has waited for, or locked and not taken, without notice", func(f *finding) bool {
 		return strings.Contains(f.world.name, "node ") && strings.Contains(f.fault, "after its row was let go")
 	}},
-	{"a batch takes one job less when a job leaves its queue meanwhile", func(f *finding) bool {
-		return strings.HasSuffix(f.world.name, ": preserve, late batch") || strings.HasSuffix(f.world.name, ": replace, late batch")
-	}},
 	{"cleanup keeps a name that Node's worker uses, which is allowed, and not known to the judge of its worlds", func(f *finding) bool {
 		return strings.HasSuffix(f.world.name, ": cleanup, node complete") && !strings.Contains(f.fault, "after its row was let go")
-	}},
-	{"a claim has locked a queue and taken nothing from it, and lets it go without notice", func(f *finding) bool {
-		return strings.Contains(f.fault, "after its row was let go") && sends(f.world, "get_job")
 	}},
 }
 
