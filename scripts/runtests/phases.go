@@ -20,9 +20,9 @@ var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|p
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
 // returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on
 // old servers those of commands and migrations, which have to do without what such a server lacks; on new servers those of what
-// PostgreSQL has changed since, such as plans, roles and the recheck of locked rows.
+// PostgreSQL has changed since, such as plans and roles. What happens to a locked row that has changed differs between both.
 var (
-	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|pkg/migrate|tests/go/(adopt|doctor))$`)
+	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|pkg/migrate|tests/go/(adopt|doctor|interleave))$`)
 	versionedOfNew = regexp.MustCompile(`/tests/go(/(fuzz|grants|interleave))?$`)
 )
 

@@ -50,7 +50,7 @@ func (d *driver) lose(ctx context.Context, i int) error {
 	if err := d.settleBlocked(ctx); err != nil {
 		return err
 	}
-	return d.wake(ctx, false)
+	return d.wake(ctx, 0, false)
 }
 
 // replace waits until session i, which is about to end, has ended, and opens another one for the next run.

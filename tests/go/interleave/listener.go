@@ -14,12 +14,15 @@ import (
 // A listener is a worker that waits: it looks at the queue when a world begins, when it is notified and when a job is due
 // that it has seen, and never otherwise. Like a claim, it does not see the rows that others have locked. With the setting
 // notify = idle it does what fall_asleep tells, too.
+//
+// The sessions that claim are workers, too: one that is notified during its claim looks again after it.
 type listener struct {
 	conn     *pgx.Conn
 	notified bool
 	known    view
 	now      view
-	inFlight []int64 // transactions after whose ends it looks again
+	inFlight []int64      // transactions after whose ends it looks again
+	told     map[int]bool // the sessions that claim, and were notified since they began
 }
 
 // A view is what a worker sees that looks.
@@ -88,14 +91,21 @@ func words(text string) set {
 // begin looks when a world begins.
 func (l *listener) begin(ctx context.Context) error {
 	err := l.look(ctx)
-	l.known, l.notified, l.inFlight = l.now, false, nil
+	l.known, l.notified, l.inFlight, l.told = l.now, false, nil, make(map[int]bool)
 	return err
 }
 
-// wake does what the listener does after a transaction has ended; asleep tells that it was the one of fall_asleep.
-func (l *listener) wake(ctx context.Context, asleep bool) error {
-	looks := asleep
-	if asleep {
+// An ending is what the listener learns about the end of a transaction.
+type ending struct {
+	session  int
+	asleep   bool  // it is the one of fall_asleep
+	claiming []int // the other sessions that claim, and have begun
+}
+
+// wake does what the workers do after a transaction has ended.
+func (l *listener) wake(ctx context.Context, e ending) error {
+	looks := e.asleep || l.told[e.session]
+	if e.asleep {
 		if err := l.conn.QueryRow(ctx, "select graphile_worker.still_in_flight()").Scan(&l.inFlight); err != nil {
 			return fmt.Errorf("read what is in flight: %w", err)
 		}
@@ -108,6 +118,11 @@ func (l *listener) wake(ctx context.Context, asleep bool) error {
 	}
 	if err := l.look(ctx); err != nil {
 		return err
+	}
+	if l.notified {
+		for _, session := range e.claiming {
+			l.told[session] = true
+		}
 	}
 	if looks || l.notified {
 		l.known, l.notified = l.now, false
@@ -141,4 +156,9 @@ func fallsAsleep(t transaction) bool {
 // in flight, and looks at the queue.
 func (d *driver) looksAtAll() footprint {
 	return newFootprint().add(footprint{reads: d.prints.tables, writes: d.prints.tables})
+}
+
+// claims tells whether a transaction is of a worker that claims.
+func claims(t transaction) bool {
+	return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "get_job") })
 }

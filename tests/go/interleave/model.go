@@ -233,6 +233,7 @@ func cloned[K comparable, V any](m map[K]*V) map[K]*V {
 func jobRow(id int64) string       { return fmt.Sprintf("job %d", id) }
 func queueRow(name string) string  { return "queue " + name }
 func headRow(name string) string   { return "head of queue " + name }
+func placeRow(name string) string  { return "head of queue " + name + " and its place in the batch" }
 func workerRow(id string) string   { return "worker " + id }
 func suspectRow(id int64) string   { return fmt.Sprintf("suspect %d", id) }
 func taskName(name string) string  { return "task name " + name }

@@ -50,7 +50,8 @@ func (s *state) claim(jobs []*job, worker string, e env) (a answer) {
 }
 
 // getJobBatch is get_job_batch: the first due jobs in order, the head job of each free queue only. Suspects are left, and
-// so are the queues whose head is one.
+// so are the queues whose head is one. If a concurrent call changes a head that the claim has chosen, the claim may take one job
+// less.
 type getJobBatch struct {
 	claimer
 	size int
@@ -65,9 +66,10 @@ func (c getJobBatch) apply(s *state, e env) answer {
 		return answer{}
 	}
 	var chosen []*job
+	size := c.size
 	passed := make(map[string]bool) // the queues of which the head was seen
 	for _, j := range s.inOrder() {
-		if len(chosen) == c.size || !c.suits(j, e) {
+		if len(chosen) >= size || !c.suits(j, e) {
 			continue
 		}
 		if j.Queue != "" {
@@ -75,6 +77,9 @@ func (c getJobBatch) apply(s *state, e env) answer {
 				continue
 			}
 			passed[j.Queue] = true
+			if e.held[placeRow(j.Queue)] {
+				size--
+			}
 			if e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] {
 				continue
 			}

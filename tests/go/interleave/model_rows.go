@@ -47,11 +47,12 @@ func addChanged[K comparable, V any](now, was map[K]*V, name func(K) string, row
 }
 
 // addHeads adds the heads of the queues whose jobs are among these rows: a claim that finds a head locked takes nothing from its
-// queue, even if it finds the job free afterwards, and in another queue or none.
+// queue, even if it finds the job free afterwards, and in another queue or none. A batch had a place for it, which no other job
+// need get.
 func (s *state) addHeads(rows map[string]bool) {
 	for id, j := range s.Jobs {
 		if j.Queue != "" && rows[jobRow(id)] && !rows[queueRow(j.Queue)] {
-			rows[headRow(j.Queue)] = true
+			rows[headRow(j.Queue)], rows[placeRow(j.Queue)] = true, true
 		}
 	}
 }
