@@ -39,7 +39,7 @@ interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCa
 soak: deps test-browser ## Run for long what the tests run for seconds, and all of what they draw from
 	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history ./tests/go/limits
 	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
-	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest ./pkg/gwui
+	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest ./pkg/gwotel ./pkg/gwprom ./pkg/gwui
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run AtOnce ./tests/go/history -history.calls=500000 -history.seed=0 -v
 	$(testserver) go test -count=1 -timeout 0 -run WhySaysNext ./tests/go/limits -limits.tables=10000 -limits.seed=0 -v

@@ -15,7 +15,7 @@ import (
 
 // races matches the packages whose tests run with the race detector: those that contain the worker's goroutines. Tests of other
 // packages that start workers in their own process run with it in make soak.
-var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|pkg/(gwotel|gwprom|shim|shimtest))$`)
+var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|pkg/(shim|shimtest))$`)
 
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
 // returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on

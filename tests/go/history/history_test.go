@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	callsFlag = flag.Int("history.calls", pgtest.Scale(8000, 3000), "how many `calls` to make in each run")
+	callsFlag = flag.Int("history.calls", pgtest.Scale(5000, 3000), "how many `calls` to make in each run")
 	dumpFlag  = flag.String("history.dump", "", "a `file` to write the last history to, a call a line by its start")
 	seedFlag  = flag.Uint64("history.seed", 1, "the `seed` of what each session does; 0 draws one")
 )

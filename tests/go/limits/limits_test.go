@@ -18,7 +18,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var jobsFlag = flag.Int64("limits.jobs", 2000, "how many `jobs` are added in each run")
+var jobsFlag = flag.Int64("limits.jobs", 1200, "how many `jobs` are added in each run")
 
 // Whatever happens to jobs, workers and sessions, no lane ever has more running jobs than its limits allow, and every job
 // runs in the end.
