@@ -27,7 +27,10 @@ type jobAct struct {
 }
 
 // field is a value that an act takes.
-type field struct{ Name, Label, Hint, Value string }
+type field struct {
+	Name, Label, Hint, Value string
+	Kind                     string // check, which is checked if it has a value; lines; or empty, for one line
+}
 
 var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the jobs."}
 
@@ -85,16 +88,19 @@ func (q *request) findJobAct(name string) (jobAct, error) {
 
 // formPages are the pages that ask before something is done.
 var formPages = map[string]pageFunc{
-	"/jobs/{id}/act":  confirmJobs,
-	"/jobs/{id}/copy": confirmCopy,
-	"/jobs/act":       confirmJobs,
-	"/operations":     operationPage,
-	"/workers/unlock": confirmUnlock,
-	"/settings/set":   confirmSetting,
-	"/recurring/act":  confirmRecurring,
-	"/pause":          confirmPause,
-	"/resume":         confirmResume,
-	"/limits/open":    confirmOpen,
+	"/jobs/{id}/act":   confirmJobs,
+	"/jobs/{id}/copy":  confirmCopy,
+	"/jobs/act":        confirmJobs,
+	"/operations":      operationPage,
+	"/workers/unlock":  confirmUnlock,
+	"/settings/set":    confirmSetting,
+	"/recurring/act":   confirmRecurring,
+	"/pause":           confirmPause,
+	"/resume":          confirmResume,
+	"/limits/open":     confirmOpen,
+	"/limits/set":      confirmLimit,
+	"/limits/drop":     confirmDrop,
+	"/limits/override": confirmOverride,
 }
 
 // actionFunc does what a form asks for, and returns the path of the page to go on with.
@@ -112,6 +118,9 @@ var actions = map[string]actionFunc{
 	"/pause":           pause,
 	"/resume":          resume,
 	"/limits/open":     open,
+	"/limits/set":      setLimit,
+	"/limits/drop":     dropLimit,
+	"/limits/override": overrideLane,
 }
 
 // mostForm limits the body of a form in bytes.

@@ -163,3 +163,68 @@ func TestAMonitorSeesLimitsAndPausesWithoutLanes(t *testing.T) {
 		t.Errorf("the page of a job shows the lane: %s", p.body)
 	}
 }
+
+func TestALimitIsMadeChangedAndDropped(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.get("limits").want(t, http.StatusOK, "No limit.", `href="./limits/set"`)
+	s.get("limits/set").want(t, http.StatusOK, "New limit", "Lanes by", `<textarea id="field-tasks"`, ">Set</button>")
+	s.post("limits/set", url.Values{
+		"limit": {" exports "}, "tasks": {"export\r\nreport a\r\n\r\n"}, "by": {"payload:tenant"}, "max_running": {"3"}, "rate": {"100"}, "per": {"1m"},
+		"fair": {"yes"},
+	}).want(t, http.StatusSeeOther)
+	const read = `
+		select concat_ws('|', name, tasks::text, queues, by, max_running, total_running, rate, per, burst, fair) from graphile_worker.list_limits()`
+	if got := pgtest.Value[string](t, s.pool, read); got != `exports|{export,"report a"}|payload:tenant|3|100|00:01:00|100|t` {
+		t.Errorf("the limit is %s", got)
+	}
+	const link = `?back=limits%3F&amp;limit=exports"`
+	s.get("limits").want(t, http.StatusOK, `href="./limits/set`+link, `href="./limits/drop`+link)
+	s.get("limits/set?limit=exports").want(t, http.StatusOK, "Change the limit exports", `value="payload:tenant"`, "export\nreport a</textarea>", `value="00:01:00"`,
+		`value="yes" checked`)
+	s.post("limits/set", url.Values{"limit": {"exports"}, "queues": {"x-*"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
+	if got := pgtest.Value[string](t, s.pool, read); got != "exports|x-*|7|f" {
+		t.Errorf("the limit is %s after the change", got)
+	}
+	for want, form := range map[string]url.Values{
+		"it needs max_running, total_running, rate or fair": {"limit": {"new"}},
+		"its name must be 1 to 128 characters long":         {"max_running": {"1"}},
+		"many is not a number that fits":                    {"limit": {"new"}, "max_running": {"many"}},
+		"3000000000 is not a number that fits":              {"limit": {"new"}, "max_running": {"3000000000"}},
+		"invalid input syntax for type interval":            {"limit": {"new"}, "rate": {"1"}, "per": {"soon"}},
+	} {
+		s.post("limits/set", form).want(t, http.StatusBadRequest, want)
+	}
+	s.get("limits/set?limit=none").want(t, http.StatusNotFound, "There is no limit none.")
+	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "Its jobs run without it", ">Drop</button>")
+	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusSeeOther)
+	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusBadRequest, "There is no limit &#39;exports&#39;")
+	s.get("limits").want(t, http.StatusOK, "No limit.")
+	if got := pgtest.Value[string](t, s.pool, `
+		select string_agg(act || ' by ' || actor, ', ' order by id) from graphile_worker.list_audit()`); got != "set limit by console, set limit by console, drop limit by console" {
+		t.Errorf("the audit has %s", got)
+	}
+}
+
+func TestALaneGetsNumbersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	const lane = "lane=lane+%26+7&limit=exports"
+	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "override?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
+	s.get("limits/override?"+lane).want(t, http.StatusOK, "Numbers of the lane lane &amp; 7 of the limit exports", "(1 at once; 100 per 00:01:00)")
+	form, _ := url.ParseQuery(lane)
+	form.Set("max_running", "10")
+	s.post("limits/override", form).want(t, http.StatusSeeOther)
+	const read = `select max_running from graphile_worker.list_lanes('exports') where lane = 'lane & 7'`
+	if got := pgtest.Value[int64](t, s.pool, read); got != 10 {
+		t.Errorf("%d jobs of the lane run at once", got)
+	}
+	form.Del("max_running")
+	s.post("limits/override", form).want(t, http.StatusSeeOther)
+	if got := pgtest.Value[int64](t, s.pool, read); got != 1 {
+		t.Errorf("%d jobs of the lane run at once, without numbers of its own", got)
+	}
+	s.get("limits/override?limit=exports").want(t, http.StatusNotFound)
+	s.post("limits/override", url.Values{"limit": {"exports"}, "lane": {"x"}, "burst": {"2"}}).want(t, http.StatusBadRequest, "burst")
+}

@@ -6,16 +6,8 @@ import (
 	"net/url"
 )
 
-// opening returns the link by which a lane is opened that a worker has closed.
-func opening(d panelData, t target) pausing {
-	if !d.Q.Can("open_lane") {
-		return pausing{}
-	}
-	return pausing{Title: "Open…", What: t.String(), URL: d.actOn(t, "limits/open")}
-}
-
 func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
-	t, err := q.limit(q.query)
+	t, err := q.limit("open_lane", q.query)
 	if err != nil {
 		return nil, err
 	}
@@ -27,18 +19,9 @@ func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
 }
 
 func open(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	t, err := q.limit(form)
+	t, err := q.limit("open_lane", form)
 	if err != nil {
 		return "", err
 	}
 	return backTo(form, "limits"), c.once(ctx, q, `select o.opened from S.open_lane($1::text, $2::text) as o (opened)`, t.arguments()[2:]...)
-}
-
-// limit returns the limit, or its lane, that a URL or a form names, if the viewer may open it.
-func (q *request) limit(values url.Values) (target, error) {
-	t, err := q.target("open_lane", values)
-	if err == nil && t.Limit == "" {
-		err = errNoPage
-	}
-	return t, err
 }

@@ -39,7 +39,7 @@ func parseTemplates() (*template.Template, error) {
 		"states":    func() []string { return jobStates },
 		"bytes":     func(n int) string { return plural(n, "byte") },
 		"pausing":   newPausing,
-		"opening":   opening,
+		"changing":  changing,
 	}
 	return template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 }

@@ -15,7 +15,8 @@ import (
 // everyPage are the paths of all pages, those that ask before something is done among them.
 var everyPage = []string{
 	"", "jobs", "jobs?state=failed&task=mail&newer=1d", "jobs/2", "jobs/4", "tasks", "queues", "limits",
-	"limits/lanes?limit=exports", "pause?limit=exports&lane=7", "resume?all=1", "jobs/9", "workers", "recurring", "audit",
+	"limits/lanes?limit=exports", "limits/set?limit=exports", "limits/drop?limit=exports",
+	"limits/override?limit=exports&lane=7", "pause?limit=exports&lane=7", "resume?all=1", "jobs/9", "workers", "recurring", "audit",
 	"settings", "help", "jobs/4/act?act=cancel", "jobs/act?act=reschedule&all=1&state=failed", "workers/unlock?worker=w",
 	"settings/set?name=notify", "settings/set?name=beat_every", "recurring/act?act=pause&name=nightly", "jobs/77",
 }
