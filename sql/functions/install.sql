@@ -176,6 +176,7 @@
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_queues.sql" . }}
 {{ template "doctor/_gw_find_held_limits.sql" . }}
+{{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
 {{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}

@@ -53,6 +53,7 @@ begin
     '_gw_find_orphaned_queues($1)',
     '_gw_find_held_queues($1)',
     '_gw_find_held_limits()',
+    '_gw_find_unlimited_jobs()',
     '_gw_find_no_worker($1)',
     '_gw_find_unknown_tasks($1)',
     '_gw_find_unreadable_jobs($1)',
