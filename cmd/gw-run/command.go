@@ -111,7 +111,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Show and change jobs:",
-		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops), newCopyCommand(getenv, stops),
+		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops), newCopyCommand(getenv, stops), newWaitCommand(getenv, stops),
 		newExportCommand(getenv, stops), newImportCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
 		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
 	addGroup(cmd, "Limit and pause jobs:",

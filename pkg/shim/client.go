@@ -22,7 +22,8 @@ type Client struct {
 	cfg    ClientConfig
 	schema string // quoted
 
-	kind *schemaKind
+	kind  *schemaKind
+	waits *waits
 }
 
 // ClientConfig configures a [Client]. Its zero value is valid.
@@ -72,7 +73,7 @@ func (c *Client) WithSQL(db SQLDB) *Client {
 
 func (c *Client) on(db database) *Client {
 	other := *c
-	other.db = db
+	other.db, other.waits = db, newWaits()
 	if other.cfg.Schema == "" {
 		other.cfg.Schema = defaultSchema
 	}

@@ -132,6 +132,7 @@
 
 -- For inspecting jobs, queues and workers.
 {{ template "inspect/job_state.sql" . }}
+{{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/list_jobs.sql" . }}

@@ -104,6 +104,7 @@ drop function
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
   graphile_worker.held_by_workers,
+  graphile_worker.job_ends,
   graphile_worker.job_state,
   graphile_worker.jobs_for_scaling,
   graphile_worker.jobs_without_data,

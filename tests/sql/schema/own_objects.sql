@@ -24,7 +24,7 @@ select results_eq(
             ('complete_jobs'), ('copy_job'), ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
             ('cron_schedule'), ('cron_unschedule'), ('debounce_job'), ('deregister_worker'), ('doctor'), ('drop_limit'), ('error_groups'),
             ('fail_job'), ('fail_job_batch'), ('fall_asleep'), ('force_unlock_workers'), ('get_job'), ('get_job_alone'),
-            ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_state'), ('jobs_for_scaling'),
+            ('get_job_batch'), ('heartbeat'), ('held_by_workers'), ('job_ends'), ('job_state'), ('jobs_for_scaling'),
             ('jobs_without_data'), ('list_audit'), ('list_jobs'), ('list_lanes'), ('list_limits'), ('list_pauses'),
             ('list_queues'), ('list_samples'), ('list_settings'), ('list_tasks'), ('list_workers'), ('make_room'),
             ('matching_job_ids'), ('next_run_at'), ('open_lane'), ('override_lane'), ('pause'), ('permanently_fail_jobs'), ('queue_depth'),

@@ -71,6 +71,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "cron/cron_schedules.sql" . }}
+{{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/why.sql" . }}

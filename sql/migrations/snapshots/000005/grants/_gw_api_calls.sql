@@ -8,7 +8,7 @@ create or replace function {{.schema}}._gw_api_calls()
 as $$
   select k.kind, c.call
     from (values
-      ('producer', array['add_job_once', 'debounce_job', 'throttle_job']),
+      ('producer', array['add_job_once', 'debounce_job', 'throttle_job', 'job_ends']),
       ('worker', array[
         'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
         'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'make_room', 'next_run_at', 'fall_asleep', 'wake_up',
@@ -24,7 +24,7 @@ as $$
         'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'list_samples', 'browse_jobs', 'jobs_without_data',
         'doctor']),
       ('admin', array[
-        'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
+        'jobs', 'recurring_jobs', 'job_state', 'job_ends', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor', 'cron_schedules',
         'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
         'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'error_groups', 'list_settings', 'list_audit',
