@@ -1,9 +1,6 @@
 package interleave
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // known are findings that stay. One that is mended is taken from here.
 var known = []struct {
@@ -19,13 +16,6 @@ var known = []struct {
 	{"cleanup keeps a name that Node's worker uses, which is allowed, and not known to the judge of its worlds", func(f *finding) bool {
 		return strings.HasSuffix(f.world.name, ": cleanup, node complete") && !strings.Contains(f.fault, "after its row was let go")
 	}},
-}
-
-// sends tells whether a session of a world sends something with this text.
-func sends(w world, text string) bool {
-	return slices.ContainsFunc(w.sessions, func(t transaction) bool {
-		return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, text) })
-	})
 }
 
 // knownWhy says why a finding is known, or returns an empty string.
