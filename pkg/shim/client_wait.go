@@ -122,6 +122,7 @@ func (w *waits) look(c *Client) {
 		select {
 		case <-time.After(pause):
 		case <-w.joined:
+			time.Sleep(shortLook) // other calls may follow
 		}
 	}
 }

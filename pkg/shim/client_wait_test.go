@@ -94,7 +94,7 @@ func TestManyWaitsShareOneQuery(t *testing.T) {
 	q.exec(`select count(*) from graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where id > 1))`)
 	q.exec(`select graphile_worker.complete_jobs('{1}')`)
 	all.Wait()
-	if n := pool.Stat().AcquireCount(); n > 100 {
+	if n := pool.Stat().AcquireCount(); n >= count {
 		t.Errorf("%d queries for %d calls", n, count)
 	}
 }

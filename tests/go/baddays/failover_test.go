@@ -90,6 +90,7 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 		t.Errorf("the reason was logged %d times", n)
 	}
 	f.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
+	f.pool.Reset() // the producer's sessions that have begun meanwhile stay read-only
 	f.awaitLog(w, "server accepts writes again")
 	f.awaitMore(50)
 	l.stop()
