@@ -67,6 +67,11 @@ func (c getJobBatch) apply(s *state, e env) answer {
 	}
 	var chosen []*job
 	size := c.size
+	for name := range s.Queues {
+		if e.held[placeRow(name)] {
+			size--
+		}
+	}
 	passed := make(map[string]bool) // the queues of which the head was seen
 	for _, j := range s.inOrder() {
 		if len(chosen) >= size || !c.suits(j, e) {
@@ -77,9 +82,6 @@ func (c getJobBatch) apply(s *state, e env) answer {
 				continue
 			}
 			passed[j.Queue] = true
-			if e.held[placeRow(j.Queue)] {
-				size--
-			}
 			if e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] {
 				continue
 			}
