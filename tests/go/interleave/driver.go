@@ -82,6 +82,9 @@ func (d *driver) exec(ctx context.Context, sql string) error {
 	return nil
 }
 
+// vacuumEvery is after how many runs the jobs are vacuumed: a claim that steps over a thousand dead rows does other steps.
+const vacuumEvery = 100
+
 // warm makes a session one that has claimed before, and has no claim cursor.
 const warm = "set gw.claim_cursor = ''"
 
@@ -103,8 +106,12 @@ func (d *driver) begin(ctx context.Context, w world) error {
 		}
 	}
 	d.world = w
-	d.runs++
 	d.trace = nil
+	if d.runs++; d.runs%vacuumEvery == 0 {
+		if err := d.exec(ctx, "vacuum graphile_worker._private_jobs"); err != nil {
+			return err
+		}
+	}
 	var err error
 	if d.origin, err = makeWorld(ctx, d.control, w); err != nil {
 		return fmt.Errorf("make world %s: %w", w.name, err)

@@ -63,6 +63,9 @@ func (l lockOrder) cycle() (path []string) {
 		}
 		trail = append(slices.Clone(trail), kind)
 		for _, next := range slices.Sorted(maps.Keys(l[kind])) {
+			if strings.HasSuffix(next, keyShare) { // only cleanup deletes such rows, and it waits for nobody
+				continue
+			}
 			if found := visit(next, trail); found != nil {
 				return found
 			}

@@ -16,6 +16,10 @@ func TestOrdersOfLocksThatContradictEachOtherAreFound(t *testing.T) {
 	skips := newFootprint()
 	skips.skips["jobs"] = true
 	l.note(rows("queues 2"), rows("jobs 2"), skips, "three")
+	share := newFootprint()
+	share.shared["queues 1"] = true
+	l.note(rows("tasks 1"), share, newFootprint(), "a lock for key share waits for no other such lock")
+	l.note(share, rows("tasks 1"), newFootprint(), "nor does who holds one make others wait who want one")
 	if cycle := l.cycle(); cycle != nil {
 		t.Errorf("found %q", cycle)
 	}
