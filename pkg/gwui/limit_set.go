@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,12 +32,15 @@ func (q *request) MayChangeLimits() bool {
 // aLimit returns the limit of a name; one without a name if there is none.
 func (c *Console) aLimit(ctx context.Context, name string) (limit, error) {
 	known, err := c.limits(ctx)
-	for _, l := range known.Rows {
-		if l.Name == name {
-			return l, err
-		}
+	if i := slices.IndexFunc(known.Rows, func(l limit) bool { return l.Name == name }); i >= 0 {
+		return known.Rows[i], err
 	}
 	return limit{}, err
+}
+
+// noLimit says that there is no limit of this name.
+func noLimit(name string) error {
+	return statusError{http.StatusNotFound, fmt.Sprintf("There is no limit %s.", printable(name))}
 }
 
 // numberFields are the numbers of a limit, or of a lane of its own.
@@ -79,7 +83,7 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 	case l.Name != "":
 		d.Title, d.Hidden["limit"] = "Change "+printable(target{Limit: name}.String()), name
 	case name != "":
-		return nil, statusError{http.StatusNotFound, fmt.Sprintf("There is no limit %s.", printable(name))}
+		return nil, noLimit(name)
 	default:
 		d.Fields = []field{{Name: "limit", Label: "Name", Hint: "What it is called, for everybody who asks why jobs do not start."}}
 	}

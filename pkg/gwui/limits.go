@@ -126,17 +126,11 @@ func lanesPage(_ context.Context, c *Console, q *request) (*view, error) {
 }
 
 func (c *Console) lanes(ctx context.Context, q *request, name string) (d lanesData, err error) {
-	known, err := c.limits(ctx)
-	if err != nil {
+	if d.Limit, err = c.aLimit(ctx, name); err != nil {
 		return d, err
 	}
-	for _, l := range known.Rows {
-		if l.Name == name {
-			d.Limit = l
-		}
-	}
 	if d.Limit.Name == "" {
-		return d, statusError{http.StatusNotFound, fmt.Sprintf("There is no limit %s.", printable(name))}
+		return d, noLimit(name)
 	}
 	if d.Pauses, err = c.pauses(ctx, q); err != nil {
 		return d, err

@@ -322,30 +322,6 @@ func (d *driver) goOn(ctx context.Context, s *session, steps int) error {
 	return nil
 }
 
-// ended does what follows a step that has ended the transaction of a session.
-func (d *driver) ended(ctx context.Context, s *session) error {
-	if !s.done {
-		return nil
-	}
-	return d.wake(ctx, s.number, fallsAsleep(d.world.sessions[s.number-1]))
-}
-
-// wake lets the workers do what they do after the end of a transaction of a session, or of none (0) whose worker still
-// looks. They lock rows, which is not to count as what the next step does.
-func (d *driver) wake(ctx context.Context, session int, asleep bool) error {
-	e := ending{session: session, asleep: asleep}
-	for i, s := range d.sessions {
-		if s.next > 0 && !s.done && claims(d.world.sessions[i]) {
-			e.claiming = append(e.claiming, s.number)
-		}
-	}
-	if err := d.listener.wake(ctx, e); err != nil || d.watch.last == nil {
-		return err
-	}
-	_, err := d.watch.changes(ctx, set{"_private_jobs": true, "_private_job_queues": true})
-	return err
-}
-
 // failed tells whether a session of the run has failed.
 func (d *driver) failed() bool {
 	return slices.ContainsFunc(d.sessions, func(s *session) bool {
