@@ -1,8 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help test run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # No program of ours needs C; what needs it for the race detector says so itself.
-test test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
+test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
+
+# What runs the race detector, which needs a C compiler.
+test-matrix soak: export RACE = 1
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
@@ -10,8 +13,11 @@ testserver := go run ./tests/go/testserver --
 help: ## List the targets
 	@sed -En 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST)
 
-test: deps ## Run the pgTAP and the Go tests
-	$(testserver) go run ./scripts/runtests
+test: deps ## Run the pgTAP and the Go tests, five minutes (RACE=1 with the race detector, which needs a C compiler)
+	$(testserver) go run ./scripts/runtests $(if $(RACE),-race)
+
+test-stress: deps ## Run the tests with crashes, outages, races and random calls, and those of bench/
+	$(testserver) go run ./scripts/runtests -stress
 
 run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); see CONTRIBUTING.md
 	$(testserver) $(CMD)
@@ -30,7 +36,7 @@ test-browser: ## Run the tests of the console in a real browser; installs Chromi
 	$(if $(SHORT),,cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 	cd tests/browser && ../../build/testserver -- go test -count=1 . $(if $(SHORT),,-browser.all)
 
-test-matrix: deps ## Run them on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
+test-matrix: deps ## Run both on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
 
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")

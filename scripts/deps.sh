@@ -76,10 +76,14 @@ need_server() {
   fi
 }
 
+need_compiler() { # for go test -race
+  need gcc gcc
+  [ -e /usr/include/stdio.h ] || [ "$(uname)" != Linux ] || missing+=(libc6-dev)
+}
+
 look() {
   missing=()
-  need gcc gcc # go test -race
-  [ -e /usr/include/stdio.h ] || [ "$(uname)" != Linux ] || missing+=(libc6-dev)
+  [ -z "${RACE:-}" ] || need_compiler
   need psql postgresql-client
   need pg_prove libtap-parser-sourcehandler-pgtap-perl
   need python3 python3 # a server of docs/tour.md

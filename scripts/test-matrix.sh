@@ -13,5 +13,12 @@ for major in "${majors[@]}"; do
     GW_TEST_BIN_DIR=$(scripts/postgres-bin.sh "$major")
     export GW_TEST_BIN_DIR
   fi
-  GW_TEST_POSTGRES=$major go run ./tests/go/testserver -- go run ./scripts/runtests ${SHORT:+-short=$major}
+  export GW_TEST_POSTGRES=$major
+  run() { go run ./tests/go/testserver -- go run ./scripts/runtests "$@"; }
+  if [ -n "${SHORT:-}" ]; then
+    run -short="$major"
+  else
+    run -race
+    run -stress
+  fi
 done

@@ -1,9 +1,12 @@
-// Command runtests runs all tests on the server of GW_TEST_DATABASE_URL:
+// Command runtests runs the tests on the server of GW_TEST_DATABASE_URL:
 //
 //	go run ./tests/go/testserver -- go run ./scripts/runtests
 //
 // It builds gw-run and gw-migrate once for all tests, and runs the phases of phases.go concurrently. It prints failures as soon
 // as they are known, a line for each phase, and a line with all counts at the end. A failed phase does not stop the others.
+//
+// It leaves out the tests that run for long to find what goes wrong under stress, such as crashes, and those of the benchmarks; with
+// -stress it runs these. With -race it runs the tests of the worker with the race detector.
 //
 // With -short=MAJOR it runs only the tests that depend on the server's version: pgTAP, and of the packages that phases.go has for this
 // version those tests that do not call pgtest.OnOneVersion. make test-matrix runs all tests on each version.
@@ -30,15 +33,18 @@ const (
 )
 
 func main() {
-	short := flag.Int("short", 0, "run only tests that depend on the server's version, which is this `major`")
+	var s selection
+	flag.BoolVar(&s.stress, "stress", false, "run the tests that make test leaves out")
+	flag.BoolVar(&s.race, "race", false, "run the tests of the worker with the race detector, which needs a C compiler")
+	flag.IntVar(&s.short, "short", 0, "run only tests that depend on the server's version, which is this `major`")
 	flag.Parse()
 	if flag.NArg() > 0 || os.Getenv(serverVariable) == "" {
-		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-short=MAJOR]")
+		fmt.Fprintln(os.Stderr, "usage, in the folder of go.mod: go run ./tests/go/testserver -- go run ./scripts/runtests [-stress] [-race] [-short=MAJOR]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	passed, err := run(ctx, *short, os.Stdout)
+	passed, err := run(ctx, s, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -47,8 +53,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, short int, out io.Writer) (passed bool, err error) {
-	fmt.Fprintln(out, estimate(short))
+func run(ctx context.Context, s selection, out io.Writer) (passed bool, err error) {
+	fmt.Fprintln(out, s.estimate())
 	began := time.Now()
 	programs, err := buildPrograms(ctx)
 	if err != nil {
@@ -64,7 +70,7 @@ func run(ctx context.Context, short int, out io.Writer) (passed bool, err error)
 
 	r := report{out: out}
 	var beside sync.WaitGroup
-	for _, p := range phases(short, strings.Fields(string(packages))) {
+	for _, p := range phases(s, strings.Fields(string(packages))) {
 		beside.Go(func() { r.add(p.run(ctx, environment, r.print)) })
 	}
 	beside.Wait()
@@ -76,11 +82,14 @@ func run(ctx context.Context, short int, out io.Writer) (passed bool, err error)
 }
 
 // estimate returns how long the tests take, in words.
-func estimate(short int) string {
-	if short != 0 {
+func (s selection) estimate() string {
+	switch {
+	case s.short != 0:
 		return "The tests that depend on the version of the server: about three minutes on two idle cores."
+	case s.stress:
+		return "The tests under stress: about three minutes on two idle cores."
 	}
-	return "All tests: about ten minutes on two idle cores, twelve if nothing is compiled yet."
+	return "All tests but those of make test-stress: about five minutes on two idle cores."
 }
 
 // buildPrograms builds gw-run and gw-migrate in a new folder, as internal/pgtest does for the tests of one package.

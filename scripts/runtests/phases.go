@@ -14,8 +14,13 @@ import (
 )
 
 // races matches the packages whose tests run with the race detector: those that contain the worker's goroutines. Tests of other
-// packages that start workers in their own process run with it in make soak.
+// packages that start workers in their own process run with it in make soak. Only with -race, because compiling with the detector
+// takes as long as a third of the tests.
 var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|pkg/(shim|shimtest))$`)
+
+// stress matches the packages that let workers and callers run against each other, or take their server, their network or their
+// processes away, for as long as it takes to find something. make test-stress runs them, and those of the benchmarks.
+var stress = regexp.MustCompile(`/tests/go(/(adversary|baddays|beside|fuzz|history|interleave|limits|recovery))?$`)
 
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
 // returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on
@@ -30,12 +35,19 @@ var (
 const firstNew = 15
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
-var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adversary|baddays|beside|contract|fuzz|gwrun|history|interleave))?)$`)
+var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adopt|adversary|baddays|grants|gwrun|interleave|limits|operate))?)$`)
 
 const (
 	timeout    = "20m"            // of the tests of a package
 	afterwards = 10 * time.Second // the wait for processes that a command leaves behind and that hold its output open
 )
+
+// What to run.
+type selection struct {
+	stress bool // the tests that stress matches and those of the benchmarks, in place of the others
+	race   bool // the packages that races matches with the race detector
+	short  int  // the version of PostgreSQL of which only the tests that depend on it run; 0: all
+}
 
 // A phase is a command that runs tests.
 type phase struct {
@@ -46,9 +58,8 @@ type phase struct {
 	read    func(output io.Reader, print func(text string)) tally
 }
 
-// phases returns the phases, which run concurrently. short is the version of PostgreSQL of which only the tests that depend on it
-// run, 0 for all tests.
-func phases(short int, packages []string) []phase {
+// phases returns the phases, which run concurrently.
+func phases(s selection, packages []string) []phase {
 	all := []phase{{name: "pgTAP", command: []string{"scripts/with-database.sh", "scripts/pgtap.sh"}, read: readTAP}}
 	slices.SortStableFunc(packages, func(a, b string) int {
 		switch {
@@ -59,26 +70,35 @@ func phases(short int, packages []string) []phase {
 		}
 		return 1
 	})
-	if short != 0 {
+	if s.short != 0 {
 		versioned := versionedOfOld
-		if short >= firstNew {
+		if s.short >= firstNew {
 			versioned = versionedOfNew
 		}
 		packages = slices.DeleteFunc(packages, func(p string) bool { return !versioned.MatchString(p) })
 		return append(all, goTest("go", "", nil, append([]string{"-short", "-p=2"}, packages...)))
 	}
-	var raced, plain []string
+	var raced, plain, stressed []string
 	for _, p := range packages {
-		if races.MatchString(p) {
+		switch {
+		case s.race && races.MatchString(p):
 			raced = append(raced, p)
-		} else {
+		case stress.MatchString(p):
+			stressed = append(stressed, p)
+		default:
 			plain = append(plain, p)
 		}
 	}
-	return append(all,
-		goTest("go -race", "", []string{"CGO_ENABLED=1"}, append([]string{"-race", "-p=2"}, raced...)),
-		goTest("go", "", nil, append([]string{"-p=2"}, plain...)),
-		goTest("bench", "bench", nil, []string{"-p=1", "./..."}))
+	if s.stress {
+		return []phase{
+			goTest("go", "", nil, append([]string{"-p=3"}, stressed...)),
+			goTest("bench", "bench", nil, []string{"-p=1", "./..."}),
+		}
+	}
+	if s.race {
+		all = append(all, goTest("go -race", "", []string{"CGO_ENABLED=1"}, append([]string{"-race", "-p=2"}, raced...)))
+	}
+	return append(all, goTest("go", "", nil, append([]string{"-p=4"}, plain...)))
 }
 
 // compilation is the environment in which programs and tests are compiled: without cgo, so that packages are compiled only once,

@@ -156,23 +156,27 @@ FAILED a/bad TestBad
 	}
 }
 
-func TestEveryPackageIsInOnePhase(t *testing.T) {
-	packages := []string{"gw/cmd/gw-run", "gw/docs", "gw/pkg/shim", "gw/tests/go"}
-	var run []string
-	for _, p := range phases(0, slices.Clone(packages)) {
-		for _, arg := range p.command {
-			if strings.HasPrefix(arg, "gw/") {
-				run = append(run, arg)
+func TestEveryPackageIsInOnePhaseOfOneTarget(t *testing.T) {
+	packages := []string{"gw/cmd/gw-run", "gw/docs", "gw/pkg/shim", "gw/tests/go", "gw/tests/go/baddays", "gw/tests/go/gwrun"}
+	for _, race := range []bool{false, true} {
+		var run []string
+		for _, s := range []selection{{race: race}, {stress: true}} {
+			for _, p := range phases(s, slices.Clone(packages)) {
+				for _, arg := range p.command {
+					if strings.HasPrefix(arg, "gw/") {
+						run = append(run, arg)
+					}
+				}
 			}
 		}
-	}
-	slices.Sort(run)
-	if fmt.Sprint(run) != fmt.Sprint(packages) {
-		t.Errorf("run are %v, want %v", run, packages)
+		slices.Sort(run)
+		if fmt.Sprint(run) != fmt.Sprint(packages) {
+			t.Errorf("run are %v, want %v", run, packages)
+		}
 	}
 	packages = []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health", "gw/tests/go/adopt", "gw/tests/go/grants"}
 	for short, want := range map[int]string{12: "-p=2 gw/tests/go/adopt", 18: "-p=2 gw/tests/go gw/tests/go/grants"} {
-		_, run, _ := strings.Cut(strings.Join(phases(short, slices.Clone(packages))[1].command, " "), "-short ")
+		_, run, _ := strings.Cut(strings.Join(phases(selection{short: short}, slices.Clone(packages))[1].command, " "), "-short ")
 		if run != want {
 			t.Errorf("-short=%d runs %s, want %s", short, run, want)
 		}

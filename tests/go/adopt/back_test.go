@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -65,7 +66,8 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 	up(t, database, migrate.Config{Adopt: true})
 }
 
-// The schema is adopted and returned five times while producers make calls.
+// The schema is adopted and returned five times while producers make calls, each at most one per 5 ms, which leaves the processor to
+// the migrations.
 func TestNoCallFailsOnTheWayBack(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	database := pgtest.EmptyDatabase(t)
@@ -81,12 +83,14 @@ func TestNoCallFailsOnTheWayBack(t *testing.T) {
 	stop := make(chan struct{})
 	for producer := range 4 {
 		calls.Go(func() {
+			pace := time.NewTicker(5 * time.Millisecond)
+			defer pace.Stop()
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
 					t.Logf("a producer has made %d calls", n)
 					return
-				default:
+				case <-pace.C:
 				}
 				if _, err := pool.Exec(t.Context(), statements[n%len(statements)], producer); err != nil {
 					t.Errorf("call %d: %v", n, err)
