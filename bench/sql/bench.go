@@ -13,6 +13,7 @@ import (
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "claim", Title: "Claim and complete", Run: claimScenario},
 	{Name: "ugly", Title: "Claims from ugly tables", Run: uglyScenario},
+	{Name: "limits", Title: "Claims beside limits", Run: limitsScenario},
 	{Name: "held", Title: "Work beside a held snapshot", Run: heldScenario},
 	{Name: "burst", Title: "A burst into an empty queue", Run: burstScenario},
 	{Name: "serial", Title: "Named queues", Run: serialScenario},

@@ -26,6 +26,7 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "chain", Title: "One named queue", Run: chainScenario},
 	{Name: "queues", Title: "Many named queues", Run: queuesScenario},
 	{Name: "failures", Title: "Failures with retries", Run: failuresScenario},
+	{Name: "limits", Title: "Jobs of limits", Run: limitsScenario},
 	{Name: "enqueue", Title: "Adding jobs", Run: enqueueScenario},
 	{Name: "memory", Title: "Memory over many jobs", Run: memoryScenario},
 	{Name: "perf", Title: "Graphile Worker's own test", Run: perfScenario},

@@ -16,8 +16,9 @@ type load struct {
 	order subject.Order // what the jobs do
 	async bool          // commits do not wait for the disk
 	watch func(*crew, subject.Status)
-	began func() error      // called before the processes begin
-	ended func(*crew) error // called after the processes have ended
+	fill  func(n int) []string // statements that add the jobs; nil: those of the contender
+	began func() error         // called before the processes begin
+	ended func(*crew) error    // called after the processes have ended
 }
 
 // burned is the result of a load.
@@ -37,7 +38,11 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 				return err
 			}
 		}
-		if err := db.Settle(ctx, c.family.tables.fill(n)); err != nil || l.began == nil {
+		statements := []string{c.family.tables.fill(n)}
+		if l.fill != nil {
+			statements = l.fill(n)
+		}
+		if err := db.Settle(ctx, statements...); err != nil || l.began == nil {
 			return err
 		}
 		return l.began()

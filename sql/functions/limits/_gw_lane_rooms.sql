@@ -13,6 +13,7 @@ create or replace function {{.schema}}._gw_lane_rooms(
   returns table (lane_id integer, room integer, opens_at timestamptz, reason text)
   language plpgsql
   stable
+  rows 20
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set enable_bitmapscan = off

@@ -26,7 +26,7 @@ const emptyFunction = `
 	  delete from graphile_worker._gw_audit;
 	  delete from graphile_worker._gw_settings;
 	  delete from graphile_worker._gw_claim_cursors;
-	  update graphile_worker._gw_turns set last_at = clock_timestamp();
+	  update graphile_worker._gw_turns set last_at = case name when 'sample' then 'infinity' else clock_timestamp() end; -- a sample is due by the clock
 	  perform setval('graphile_worker.jobs_id_seq1', 1, false);
 	  perform setval('graphile_worker.tasks_id_seq', 1, false);
 	  perform setval('graphile_worker.job_queues_id_seq', 1, false);

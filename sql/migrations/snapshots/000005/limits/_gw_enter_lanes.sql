@@ -40,11 +40,11 @@ declare
 begin
   with slots as (
     insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at, free_at)
-    select u.lane, j.id, claimed_at,
-           (select greatest(k.theoretic_at, claimed_at) from {{.schema}}._gw_lanes as k where k.id = u.lane)
+    select k.id, j.id, claimed_at, greatest(k.theoretic_at, claimed_at)
       from {{.schema}}._private_jobs as j
-     cross join lateral (select g.lanes from {{.schema}}._gw_groups as g where g.id = j.job_queue_id offset 0) as g
+      join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
      cross join unnest(g.lanes) as u (lane)
+      join {{.schema}}._gw_lanes as k on k.id = u.lane
      where j.ctid = any (places) and j.job_queue_id < 0
         on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at, free_at = excluded.free_at
     returning s.lane_id
@@ -125,10 +125,7 @@ begin
    where g.id = any (group_ids);
 
   -- Of the lanes, those for which a group waits.
-  select array_agg(l.id),
-         array_agg(l.id) filter (where not exists (
-           select from unnest(lanes, rooms) as r (id, room)
-            where r.id = l.id and (r.room <= coalesce((select e.starts from unnest(entered, starts) as e (id, starts) where e.id = l.id), 0)) is not true))
+  select array_agg(l.id), array_agg(l.id) filter (where r.id is null or r.room <= coalesce(e.starts, 0))
     into lane_ids, unsure
     from (select u.lane as id, bool_or(d.is_due) as has_due
             from {{.schema}}._gw_groups as g
@@ -136,6 +133,8 @@ begin
            cross join unnest(g.lanes) as u (lane)
            where g.id = any (group_ids)
            group by u.lane) as l
+    left join unnest(lanes, rooms) as r (id, room) on r.id = l.id
+    left join unnest(entered, starts) as e (id, starts) on e.id = l.id
    where l.has_due or exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id);
   if unsure is not null then
     select array_agg(r.lane_id), array_agg(r.opens_at)

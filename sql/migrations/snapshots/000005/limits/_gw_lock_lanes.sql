@@ -44,6 +44,8 @@ declare
   run_ats    timestamptz[];
   ids        bigint[];
   turns      bigint[];
+  most_jobs  integer;  -- of a group
+  fitting    record;
 begin
   select count(*), array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair)
     into looks_at, freed, fair_lanes
@@ -136,45 +138,57 @@ begin
     return;
   end if;
 
-  with lane as materialized (
-    select r.lane_id, r.room from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
-  ), heads as materialized (
-    select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
-      from (select g.id,
-                   (select coalesce(min(r.room), batch_size) from lane as r where r.lane_id = any (g.lanes)) as room,
-                   case when g.fair_lane is not null then
-                     (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
-                   end as turn
-              from {{.schema}}._gw_groups as g
-             where g.id = any (group_ids)) as g
-     cross join lateral (
-            select j.ctid as place, j.priority, j.run_at, j.id
-              from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id = g.id
-               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-               and case when suspects then
-                      not exists (select from {{.schema}}._gw_suspects as s
-                                   where s.job_id = j.id and s.revision = j.revision offset 0)
-                    else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                    end
-             order by j.priority, j.run_at, j.id
-             limit least(g.room, batch_size)
-               for update skip locked) as h
-     where g.room > 0
-  )
-  select h.places, h.owners, h.priorities, h.run_ats, h.ids, h.turns,
-         array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
-         r.lanes, r.rooms
-    into places, owners, priorities, run_ats, ids, turns, fronts, lanes, rooms
-    from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
-                 array_agg(h.run_at) as run_ats, array_agg(h.id) as ids, array_agg(h.turn) as turns
-            from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h
-   cross join (select array_agg(r.lane_id) as lanes, array_agg(r.room) as rooms from lane as r) as r;
-  if places is null then
-    places := '{}';
-    come_later := false;
-    return;
-  end if;
+  -- Of several groups, first a few jobs each: a batch has most of its jobs of one group only if that is far ahead of the others.
+  most_jobs := case when cardinality(group_ids) = 1 then batch_size
+                    else least(batch_size, 1 + greatest(1, 2 * batch_size / cardinality(group_ids))) end;
+  loop
+    with lane as materialized (
+      select r.lane_id, r.room from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
+    ), heads as materialized (
+      select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
+        from (select g.id, coalesce(min(r.room), batch_size) as room,
+                     case when g.fair_lane is not null then
+                       (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
+                     end as turn
+                from {{.schema}}._gw_groups as g
+               cross join unnest(g.lanes) as u (lane)
+                left join lane as r on r.lane_id = u.lane
+               where g.id = any (group_ids)
+               group by g.id) as g
+       cross join lateral (
+              select j.ctid as place, j.priority, j.run_at, j.id
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id = g.id
+                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                 and case when suspects then
+                        not exists (select from {{.schema}}._gw_suspects as s
+                                     where s.job_id = j.id and s.revision = j.revision offset 0)
+                      else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                      end
+               order by j.priority, j.run_at, j.id
+               limit least(g.room, most_jobs)
+                 for update skip locked) as h
+       where g.room > 0
+    )
+    select h.places, h.owners, h.priorities, h.run_ats, h.ids, h.turns,
+           array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
+           r.lanes, r.rooms
+      into places, owners, priorities, run_ats, ids, turns, fronts, lanes, rooms
+      from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
+                   array_agg(h.run_at) as run_ats, array_agg(h.id) as ids, array_agg(h.turn) as turns
+              from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h
+     cross join (select array_agg(r.lane_id) as lanes, array_agg(r.room) as rooms from lane as r) as r;
+    if places is null then
+      places := '{}';
+      come_later := false;
+      return;
+    end if;
+
+    exit when cardinality(group_ids) = 1; -- all of its jobs fit
+    fitting := {{.schema}}._gw_fitting_jobs(places, owners, priorities, run_ats, ids, turns, lanes, rooms, batch_size);
+    exit when most_jobs = batch_size or fitting.most_of_a_group < most_jobs;
+    most_jobs := least(batch_size, 4 * most_jobs); -- the next jobs of a group may come before those of others
+  end loop;
 
   come_later :=
     (has_more or more_fair)
@@ -186,8 +200,8 @@ begin
                       join {{.schema}}._gw_fronts as f on f.group_id = h.owner
                      where f.barred_by is null and f.run_at <= due
                        and ((f.priority, f.run_at) < (h.priority, h.run_at) or f.turn < h.turn)));
-  if cardinality(places) > 1 then
-    places := {{.schema}}._gw_fitting_jobs(places, owners, priorities, run_ats, ids, turns, lanes, rooms, batch_size);
+  if cardinality(group_ids) > 1 then
+    places := fitting.places;
   end if;
 end;
 $$;
@@ -198,9 +212,10 @@ comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[
 -- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id; and among
 -- the jobs with a turn priority, turn, run_at, id. A job with a turn comes as late as if those whose turn is earlier had its
 -- run_at or an earlier one. Each further job of a lane has the turn of a lane in which one job more runs.
--- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes.
+-- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes. most_of_a_group: the
+-- largest number of these jobs that are of one group.
 create or replace function {{.schema}}._gw_fitting_jobs(
-  places     tid[],
+  heads      tid[],
   owners     integer[],
   priorities smallint[],
   run_ats    timestamptz[],
@@ -208,36 +223,40 @@ create or replace function {{.schema}}._gw_fitting_jobs(
   turns      bigint[],
   lanes      integer[],
   rooms      integer[],
-  batch_size integer
+  batch_size integer,
+  out places          tid[],
+  out most_of_a_group bigint
 )
-  returns tid[]
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 begin
-  return array(
-    with heads as (
-      select h.place, h.owner, h.priority, h.run_at, h.id, g.lanes,
-             h.turn + {{.schema}}._gw_turn(row_number() over (partition by g.fair_lane order by h.priority, h.run_at, h.id) - 1, null) as turn
-        from unnest(places, owners, priorities, run_ats, ids, turns) as h (place, owner, priority, run_at, id, turn)
-        join {{.schema}}._gw_groups as g on g.id = h.owner
-    ), merged as (
-      select h.*, max(h.run_at) over (partition by h.priority, h.turn is null order by h.turn, h.run_at, h.id) as behind
-        from heads as h
-    ), numbered as (
-      select m.*, row_number() over (order by m.priority, m.behind, m.turn nulls first, m.run_at, m.id) as number
-        from merged as m
-    )
-    select f.place
-      from (select n.place, n.number, u.lane, row_number() over (partition by u.lane order by n.number) as rank
+  with heads as (
+    select h.place, h.owner, h.priority, h.run_at, h.id, g.lanes,
+           h.turn + {{.schema}}._gw_turn(row_number() over (partition by g.fair_lane order by h.priority, h.run_at, h.id) - 1, null) as turn
+      from unnest(heads, owners, priorities, run_ats, ids, turns) as h (place, owner, priority, run_at, id, turn)
+      join {{.schema}}._gw_groups as g on g.id = h.owner
+  ), merged as (
+    select h.*, max(h.run_at) over (partition by h.priority, h.turn is null order by h.turn, h.run_at, h.id) as behind
+      from heads as h
+  ), numbered as (
+    select m.*, row_number() over (order by m.priority, m.behind, m.turn nulls first, m.run_at, m.id) as number
+      from merged as m
+  ), fitting as materialized (
+    select f.place, f.owner, f.number
+      from (select n.place, n.owner, n.number, u.lane, row_number() over (partition by u.lane order by n.number) as rank
               from numbered as n
              cross join unnest(n.lanes) as u (lane)) as f
       join unnest(lanes, rooms) as r (lane, room) on r.lane = f.lane
-     group by f.place, f.number
+     group by f.place, f.owner, f.number
     having bool_and(f.rank <= coalesce(r.room, f.rank))
      order by f.number
-     limit batch_size);
+     limit batch_size
+  )
+  select array(select f.place from fitting as f order by f.number),
+         (select max(c.jobs) from (select count(*) as jobs from fitting as f group by f.owner) as c)
+    into places, most_of_a_group;
 end;
 $$;
 

@@ -37,6 +37,7 @@ create or replace function {{.schema}}._gw_turns(
   returns table (lane_id integer, turn bigint)
   language plpgsql
   stable
+  rows 20
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set enable_bitmapscan = off
@@ -62,6 +63,8 @@ comment on function {{.schema}}._gw_turns(integer[]) is
 -- For claims: looks up the turns of lanes of fair limits, in which jobs were added or have ended, and puts the fronts of
 -- their groups where they belong. A job in a lane runs only after a claim that holds the lane, so a turn that is not up
 -- to date is too early or has a front that tells so.
+-- Fronts are found by the index of groups: coalesce keeps the planner from the indexes of all fronts that are in order or
+-- barred, which it takes for small if they were empty when the table was analyzed.
 -- The caller holds the locks of the lanes, from an earlier statement, but not of other lanes that bar their groups. So
 -- fronts that are barred are not changed: a further front at the better place stands for the same job, until a claim that
 -- holds all lanes of the group deletes both.
@@ -115,7 +118,8 @@ begin
                                 cross join lateral (select g.id from {{.schema}}._gw_groups as g
                                                      where g.fair_lane = t.lane_id and not g.is_retired offset 0) as g
                                 cross join lateral (select f.ctid from {{.schema}}._gw_fronts as f
-                                                     where f.group_id = g.id and f.barred_by is null and f.turn <> t.turn offset 0) as o))
+                                                     where f.group_id = g.id and f.barred_by is null
+                                                       and coalesce(f.turn, t.turn) <> t.turn offset 0) as o))
   )
   insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id, turn)
   select u.group_id, null, u.priority, u.run_at, u.job_id, t.turn
@@ -128,9 +132,10 @@ begin
     cross join lateral (select g.id from {{.schema}}._gw_groups as g
                          where g.fair_lane = t.lane_id and not g.is_retired offset 0) as g
     cross join lateral (select f.* from {{.schema}}._gw_fronts as f
-                         where f.group_id = g.id and f.barred_by is not null offset 0) as f
+                         where f.group_id = g.id and coalesce(f.barred_by, 0) > 0 offset 0) as f
     where not exists (select from {{.schema}}._gw_fronts as o
-                       where o.group_id = g.id and o.barred_by = f.barred_by and o.turn <= t.turn)
+                       where o.group_id = g.id and coalesce(o.barred_by, 0) = f.barred_by and o.turn <= t.turn
+                      offset 0)
     order by g.id, f.barred_by, f.priority, f.run_at, f.job_id);
 end;
 $$;
