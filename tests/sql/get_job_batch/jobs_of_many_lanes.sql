@@ -20,7 +20,7 @@ select cmp_ok((select count(*) from _private_jobs where xmax <> '0' and locked_b
 select is(pg_temp.claimed(40), array_fill(2::bigint, '{20}'), 'further jobs');
 delete from _private_jobs where locked_by is not null and payload ->> 't' = '20';
 select _gw_mend_lanes();
-select is((select (c)[1:2] || cardinality(c) from (select array(select count(*) from get_job_batch('worker', batch_size => 3, now => clock_timestamp()) as b group by b.payload ->> 't') as c) as c),
+select is((select (c)[1:2] || cardinality(c)::bigint from (select array(select count(*) from get_job_batch('worker', batch_size => 3, now => clock_timestamp()) as b group by b.payload ->> 't') as c) as c),
           '{3,1}'::bigint[], 'the lane that is behind catches up');
 delete from _private_jobs where payload ->> 't' not in ('20', '21');
 select _gw_mend_lanes();
