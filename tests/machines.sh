@@ -11,7 +11,7 @@
 # What is tested is the commit that is checked out. It needs root, Linux on x86-64, and a mirror of the host's own release of
 # Debian, which it takes from the host's apt; the download comes from a repository on the loopback, with binaries from npm.
 # Everything is made in a folder of /var/tmp that is removed in the end, with mounts that no other process sees. The Go
-# caches are in it, too, or in the folder that GW_MACHINES_CACHE names, which is kept. It takes half an hour on two cores.
+# caches are in it, too, or in the folder that GW_MACHINES_CACHE names, which is kept. It takes a quarter of an hour on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
