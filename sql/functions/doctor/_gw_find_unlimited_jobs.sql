@@ -5,6 +5,7 @@ create or replace function {{.schema}}._gw_find_unlimited_jobs()
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   return query
@@ -19,8 +20,11 @@ begin
           select t.identifier
             from {{.schema}}._private_tasks as t
            where (i.tasks is null or t.identifier = any (i.tasks))
-             and exists (select from {{.schema}}._private_jobs as j
-                          where j.is_available and j.job_queue_id > 0 and j.task_id = t.id)
+             and (select true -- the first one, by the index; a join could read all jobs
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id > 0 and j.task_id = t.id
+                   order by j.priority, j.run_at, j.id
+                   limit 1)
              and not exists (select from {{.schema}}._gw_limits as o
                               where o.queues is not null and not o.is_pause and (o.tasks is null or t.identifier = any (o.tasks)))
            order by t.identifier

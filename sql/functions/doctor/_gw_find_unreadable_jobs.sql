@@ -9,6 +9,7 @@ create or replace function {{.schema}}._gw_find_unreadable_jobs(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
