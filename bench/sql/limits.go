@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gwsql/gw/bench/internal/queue"
@@ -29,29 +30,16 @@ type limitsState struct {
 
 // limitsStates returns the states. The limited jobs come before the plain ones in order.
 func limitsStates(size func(int) int) []limitsState {
-	add := func(n int, task, payload string) string {
-		return fmt.Sprintf("select count(*) from %s.add_jobs(array(select row('%s', %s, null, null, null, null, -1, null)::%[1]s.job_spec "+
-			"from generate_series(1, %[4]d) as i))", queue.Schema, task, payload, size(n))
-	}
-	call := func(format string, args ...any) string {
-		return "select from " + queue.Schema + "." + fmt.Sprintf(format, args...)
-	}
-	// Claims look through the table once after a limit has changed.
-	moved := fmt.Sprintf("do $$ begin while exists (select from %[1]s._gw_moves) loop "+
-		"perform %[1]s.get_job_batch('holder', '{none}'); commit; end loop; end $$", queue.Schema)
 	limited := queue.Tasks[1] // the plain jobs are those of the other one
+	one := queue.SetLimit(limited, "max_running => 1")
+	add := func(n int) string { return queue.Add(limited, "json_build_object('number', i)", -1, 1, size(n)) }
+	hold := fmt.Sprintf("select from %s.get_job('holder', '{%s}')", queue.Schema, limited)
 	return []limitsState{
 		{name: "plain, measured twice", budget: 1.5},
-		{name: "a limit without jobs", budget: 1.5, make: []string{call("set_limit('full', tasks => '{%s}', max_running => 1)", limited), moved}},
-		{name: "100 000 jobs of one full lane", budget: 1.5, make: []string{
-			call("set_limit('full', tasks => '{%s}', max_running => 1)", limited),
-			moved,
-			add(100_000, limited, "json_build_object('number', i)"),
-			call("get_job('holder', '{%s}')", limited)}},
-		{name: "10 000 lanes with one ready job each", budget: 2.5, make: []string{
-			call("set_limit('lanes', tasks => '{%s}', by => 'payload:number', max_running => 1)", limited),
-			moved,
-			add(10_000, limited, "json_build_object('number', i)")}},
+		{name: "a limit without jobs", budget: 1.5, make: one},
+		{name: "100 000 jobs of one full lane", budget: 1.5, make: append(slices.Clone(one), add(100_000), hold)},
+		{name: "10 000 lanes with one ready job each", budget: 2.5,
+			make: append(queue.SetLimit(limited, "by => 'payload:number', max_running => 1"), add(10_000))},
 	}
 }
 
@@ -100,7 +88,7 @@ func (b *bench) measureLimits(ctx context.Context, s limitsState, costs *limitsC
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
-	if err := db.Settle(ctx, append(s.make, queue.Fill(limitsPlain))...); err != nil {
+	if err := db.Settle(ctx, slices.Concat(s.make, []string{queue.Fill(limitsPlain)})...); err != nil {
 		return err
 	}
 	warm, err := db.session(ctx)

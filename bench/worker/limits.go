@@ -94,16 +94,11 @@ func (b *bench) burnLimited(ctx context.Context, c limitsCase) (burned, error) {
 		order: subject.Order{SleepMillis: c.millis},
 		fill: func(n int) (statements []string) {
 			if c.limit != "" {
-				statements = append(statements,
-					fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", queue.Schema, queue.Task, c.limit),
-					// Claims look through the table once after a limit has changed.
-					fmt.Sprintf("do $$ begin while exists (select from %[1]s._gw_moves) loop "+
-						"perform %[1]s.get_job_batch('bench', '{none}'); commit; end loop; end $$", queue.Schema))
+				statements = queue.SetLimit(queue.Task, c.limit)
 			}
 			for from := 1; from <= n; from += limitsPerCall {
-				statements = append(statements, fmt.Sprintf("select count(*) from %s.add_jobs(array(select "+
-					"row('%s', json_build_object('tenant', i %% 1000), null, null, null, null, null, null)::%[1]s.job_spec "+
-					"from generate_series(%[3]d, %[4]d) as i))", queue.Schema, queue.Task, from, min(n, from+limitsPerCall-1)))
+				statements = append(statements,
+					queue.Add(queue.Task, "json_build_object('tenant', i % 1000)", 0, from, min(n, from+limitsPerCall-1)))
 			}
 			return statements
 		},

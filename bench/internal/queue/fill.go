@@ -22,3 +22,19 @@ func InsertFor(task string, n int, columns, values string) string {
 func AddQueues(n int) string {
 	return fmt.Sprintf("insert into %s (queue_name) select 'queue-' || i from generate_series(1, %d) as s (i)", QueuesTable, n)
 }
+
+// Add returns a statement that adds a job for each i of a range by add_jobs, so that the limits of its task apply. payload is an
+// expression of i.
+func Add(task, payload string, priority, from, to int) string {
+	return fmt.Sprintf("select count(*) from %s.add_jobs(array(select row('%s', %s, null, null, null, null, %d, null)::%[1]s.job_spec "+
+		"from generate_series(%[5]d, %[6]d) as i))", Schema, task, payload, priority, from, to)
+}
+
+// SetLimit returns statements that set a limit for a task. Claims look through the table once after a limit has changed; here they have.
+func SetLimit(task, arguments string) []string {
+	return []string{
+		fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, task, arguments),
+		fmt.Sprintf("do $$ begin while exists (select from %[1]s._gw_moves) loop "+
+			"perform %[1]s.get_job_batch('bench', '{none}'); commit; end loop; end $$", Schema),
+	}
+}
