@@ -36,6 +36,15 @@ const (
 	vainInterval = 500 * time.Millisecond
 )
 
+// A worker waits after a claim that returned fewer jobs than it asked for, unless an outcome is settled or a notification comes
+// before: what is left are mostly jobs of full lanes and busy queues, which these jobs hold. It waits for restClaims times as
+// long as the claim took, which is about how long short jobs need to end, within these bounds.
+const (
+	restClaims = 3
+	leastRest  = 2 * time.Millisecond
+	mostRest   = 20 * time.Millisecond
+)
+
 // fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
 	queries      *queries
@@ -67,6 +76,7 @@ type fetcher struct {
 	runsAlone   bool             // the held job has to run alone
 	tryBeside   bool             // the next claim shows whether others may run beside it by now
 	look        bool             // there may be jobs to claim
+	rest        <-chan time.Time // but not before it ends, nil without
 	leftOut     bool             // but not in this claim, because a task was full
 	skips       bool             // the next claim may leave out tasks with a limit
 	lingers     bool             // with once, jobs are due at any moment that this claim could not take
@@ -117,7 +127,7 @@ func (f *fetcher) run(stop context.Context) {
 			}
 		case f.alone == oneWaits && f.held.n > 0 && (!f.runsAlone || f.tryBeside) && (limit > 0 && !f.askedBeside || !f.askedRoom):
 			err = f.askForRoom(stop, limit)
-		case f.look && limit > 0 && f.alone != makeRoom && (!f.runsAlone || f.tryBeside):
+		case f.look && f.rest == nil && limit > 0 && f.alone != makeRoom && (!f.runsAlone || f.tryBeside):
 			if f.aside.singly > 0 {
 				err = f.claimSingly(stop)
 				break
@@ -195,10 +205,12 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	// There may be more jobs, in a named queue or behind those that other workers are claiming. Only an empty answer
 	// ends the search.
 	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
-	if len(answer.jobs) < ask.limit {
-		return false, nil
+	full := len(answer.jobs) == ask.limit
+	err = f.sleep.rise(context.WithoutCancel(stop), full)
+	if !full {
+		f.rest = time.After(min(max(leastRest, restClaims*time.Since(sent)), mostRest))
+		return false, err
 	}
-	err = f.sleep.rise(context.WithoutCancel(stop))
 	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
 }
 
@@ -274,12 +286,14 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-stop.Done():
 	case <-ended:
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
+	case <-f.rest:
+		f.rest = nil
 	case <-f.wake:
-		f.look = true
+		f.look, f.rest = true, nil
 	case <-f.changed:
-		f.look = true
+		f.look, f.rest = true, nil
 	case <-f.listens:
-		f.look, f.sleep.unsure = true, true
+		f.look, f.rest, f.sleep.unsure = true, nil, true
 		if f.anew.Swap(false) {
 			f.unsure.lost()
 		}
@@ -322,7 +336,7 @@ func (f *fetcher) noteSettled(s settlement) {
 	if f.runsAlone && f.held.n == 0 {
 		f.runsAlone, f.look = false, true
 	}
-	f.look = f.look || s.queue || f.once
+	f.look, f.rest = f.look || s.queue || f.once, nil
 }
 
 // returnOld returns the waiting jobs if one of them has waited too long because handlers take longer than expected.

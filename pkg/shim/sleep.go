@@ -13,7 +13,7 @@ const (
 	// asleep is notified of jobs for this long.
 	markPolls = 4
 	leastMark = 10 * time.Second
-	// backlogTime is how long no claim must have been empty before the worker removes its mark.
+	// backlogTime is how long all claims must have returned jobs before the worker removes its mark.
 	backlogTime = time.Second
 
 	// The pause before the next check of the transactions in flight is a quarter of the time since the youngest of them
@@ -34,6 +34,7 @@ type sleep struct {
 
 	unsure   bool                // jobs may have been added without a notification although a claim sets no new mark
 	emptyAt  time.Time           // when the last claim was empty; zero without a mark
+	busyAt   time.Time           // when a claim returned jobs for the first time after that
 	markedAt time.Time           // when the claim was sent that set the mark
 	inFlight map[int64]time.Time // transactions that may add jobs without a notification, and when they were first seen
 	lookAt   time.Time           // when to check whether one of them has ended
@@ -51,6 +52,7 @@ func newSleep(q *queries, pollInterval time.Duration, listens bool) *sleep {
 // fall is called after an empty claim, which was sent at a given time and marked the worker; newMark reports whether
 // the mark is new. It returns whether to claim once more at once.
 func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again bool, err error) {
+	s.busyAt = time.Time{}
 	if s.lasting == 0 {
 		return false, nil
 	}
@@ -80,9 +82,17 @@ func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again b
 	return true, nil
 }
 
-// rise is called after a claim that may have left jobs. After some time of this it removes the mark.
-func (s *sleep) rise(ctx context.Context) error {
-	if s.emptyAt.IsZero() || time.Since(s.emptyAt) < backlogTime {
+// rise is called after a claim that returned jobs; full tells that it may have left some. It removes the mark if no claim was empty
+// for some time; if the claim was not full, only if claims have returned jobs for that time.
+func (s *sleep) rise(ctx context.Context, full bool) error {
+	if s.busyAt.IsZero() {
+		s.busyAt = time.Now()
+	}
+	since := s.busyAt
+	if full {
+		since = s.emptyAt
+	}
+	if s.emptyAt.IsZero() || time.Since(since) < backlogTime {
 		return nil
 	}
 	if err := s.queries.wakeUp(ctx); err != nil {

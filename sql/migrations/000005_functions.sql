@@ -78,6 +78,7 @@ create table {{.schema}}._gw_fronts (
   priority  smallint    not null,
   run_at    timestamptz not null,
   job_id    bigint      not null,
+  covers    timestamptz, -- null: a lane
   turn      bigint
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
@@ -188,6 +189,8 @@ comment on column {{.schema}}._gw_fronts.barred_by is 'The lane that bars the gr
 comment on column {{.schema}}._gw_fronts.priority is 'The priority of the job.';
 comment on column {{.schema}}._gw_fronts.run_at is 'When to look.';
 comment on column {{.schema}}._gw_fronts.job_id is 'The job.';
+comment on column {{.schema}}._gw_fronts.covers is
+  'It stands for the jobs of its group at this place and behind it that are due by then; infinity: for all that are due at run_at or later.';
 comment on column {{.schema}}._gw_fronts.turn is 'The turn of the fair lane of the group, or an earlier one.';
 
 comment on table {{.schema}}._gw_moves is 'Changes of limits whose jobs are not all in their groups yet.';

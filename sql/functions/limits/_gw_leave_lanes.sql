@@ -1,7 +1,5 @@
--- For whatever ends or frees jobs, or makes them available in another way: claims look at their groups and at the lanes
--- whose slots they had. Slots of jobs that still run remain, whoever runs them. If a job ends without this call, because
--- its row was deleted by hand, its slots no longer count either, and a heartbeat finds them.
--- Notifies the workers if it changes something. The function is security definer, because reschedule_jobs and
+-- For whatever frees jobs or makes them available in another way: claims look at their groups and at the lanes whose slots
+-- they had. Notifies the workers if it changes something. The function is security definer, because reschedule_jobs and
 -- force_unlock_workers run with the rights of their caller.
 -- Locks: slots.
 create or replace function {{.schema}}._gw_leave_lanes(
@@ -11,14 +9,35 @@ create or replace function {{.schema}}._gw_leave_lanes(
   language plpgsql
   security definer
   set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform {{.schema}}._gw_free_slots(job_ids);
+  if {{.schema}}._gw_put_fronts(job_ids) > 0 then
+    perform {{.schema}}._gw_wake(1);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_leave_lanes(bigint[]) is
+  'Internal: makes claims look at the groups of these jobs and at the lanes whose slots they had.';
+
+-- For whatever ends jobs: claims look at the lanes whose slots they had. Slots of jobs that still run remain, whoever runs
+-- them. If a job ends without this call, because its row was deleted by hand, its slots no longer count either, and a heartbeat
+-- finds them. Notifies the workers if it changes something.
+-- Locks: slots.
+create or replace function {{.schema}}._gw_free_slots(
+  job_ids bigint[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
 as $$
 declare
-  lanes  bigint;
-  fronts bigint;
+  lanes bigint;
 begin
   with gone as (
     delete from {{.schema}}._gw_slots as s
@@ -29,15 +48,14 @@ begin
   insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
   select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g;
   get diagnostics lanes = row_count;
-  fronts := {{.schema}}._gw_put_fronts(job_ids);
-  if lanes + fronts > 0 then
+  if lanes > 0 then
     perform {{.schema}}._gw_wake(1);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}._gw_leave_lanes(bigint[]) is
-  'Internal: makes claims look at the groups of these jobs and at the lanes whose slots they had.';
+comment on function {{.schema}}._gw_free_slots(bigint[]) is
+  'Internal: makes claims look at the lanes whose slots these jobs had.';
 
 -- Makes claims look at a group to which add_job is about to add a job. Null: the defaults of add_job. The function is
 -- security definer, because add_job runs with the rights of its caller.
@@ -52,9 +70,9 @@ create or replace function {{.schema}}._gw_add_front(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id)
+  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id, covers)
   values (group_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = _gw_add_front.group_id), coalesce(priority, 0),
-          coalesce(run_at, now()), 0);
+          coalesce(run_at, now()), 0, coalesce(run_at, now()));
 end;
 $$;
 
@@ -78,9 +96,10 @@ as $$
 declare
   put bigint;
 begin
-  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id)
+  insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id, covers)
   select distinct on (j.job_queue_id, j.priority)
-         j.job_queue_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = j.job_queue_id), j.priority, j.run_at, j.id
+         j.job_queue_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = j.job_queue_id), j.priority, j.run_at, j.id,
+         max(j.run_at) over (partition by j.job_queue_id, j.priority)
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids) and j.is_available and j.job_queue_id < 0
    order by j.job_queue_id, j.priority, j.run_at, j.id;

@@ -87,15 +87,16 @@ declare
   priorities smallint[];
   run_ats    timestamptz[];
   job_ids    bigint[];
+  all_covers timestamptz[];
 begin
   with gone as (
     delete from {{.schema}}._gw_fronts as f
      where f.lane_id = any (lane_ids) and f.run_at <= case when f.group_id is null then claimed_at else due end
-    returning f.group_id, f.priority, f.run_at, f.job_id
+    returning f.group_id, f.priority, f.run_at, f.job_id, f.covers
   )
-  select array_agg(g.group_id), array_agg(g.priority), array_agg(g.run_at), array_agg(g.job_id)
-    into group_ids, priorities, run_ats, job_ids
-    from (select distinct on (g.group_id, g.priority) g.*
+  select array_agg(g.group_id), array_agg(g.priority), array_agg(g.run_at), array_agg(g.job_id), array_agg(g.last_covers)
+    into group_ids, priorities, run_ats, job_ids, all_covers
+    from (select distinct on (g.group_id, g.priority) g.*, max(g.covers) over (partition by g.group_id, g.priority) as last_covers
             from gone as g
            where g.group_id is not null
            order by g.group_id, g.priority, g.run_at, g.job_id) as g;
@@ -121,13 +122,13 @@ begin
                                                      where f.group_id = g.id and f.barred_by is null
                                                        and coalesce(f.turn, t.turn) <> t.turn offset 0) as o))
   )
-  insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id, turn)
-  select u.group_id, null, u.priority, u.run_at, u.job_id, t.turn
-    from unnest(group_ids, priorities, run_ats, job_ids) as u (group_id, priority, run_at, job_id)
+  insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id, covers, turn)
+  select u.group_id, null, u.priority, u.run_at, u.job_id, u.covers, t.turn
+    from unnest(group_ids, priorities, run_ats, job_ids, all_covers) as u (group_id, priority, run_at, job_id, covers)
     join {{.schema}}._gw_groups as g on g.id = u.group_id
     join turns as t on t.lane_id = g.fair_lane
   union all
-  (select distinct on (g.id, f.barred_by) g.id, f.barred_by, f.priority, f.run_at, f.job_id, t.turn
+  (select distinct on (g.id, f.barred_by) g.id, f.barred_by, f.priority, f.run_at, f.job_id, f.covers, t.turn
      from turns as t
     cross join lateral (select g.id from {{.schema}}._gw_groups as g
                          where g.fair_lane = t.lane_id and not g.is_retired offset 0) as g

@@ -60,7 +60,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 	}{
 		{"claims do not lock lanes", time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
 		{"renewals do not carry slots along", time.Minute, "renew_leases", "where s.job_id = any (renewed_ids)", "where false"},
-		{"a free slot wakes nobody", 15 * time.Second, "_gw_leave_lanes", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g where false"},
+		{"a free slot wakes nobody", 15 * time.Second, "_gw_free_slots", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g", "select distinct g.lane_id, 0, timestamptz '-infinity', 0 from gone as g where false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)

@@ -32,11 +32,12 @@ declare
   opens       timestamptz[];
   open        integer[];
   fair_lanes  integer[]; -- those of the lanes entered whose limits are fair
-  left_groups integer[]; -- the groups that have further jobs, and the first of these
-  are_due     boolean[];
+  unrated     integer[]; -- those whose limits have no rate
+  due_groups  integer[]; -- the groups that have further due jobs, and the first of these
   priorities  smallint[];
   run_ats     timestamptz[];
   job_ids     bigint[];
+  renewed     integer[]; -- the groups whose fronts of later jobs are deleted
 begin
   with slots as (
     insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at, free_at)
@@ -61,14 +62,14 @@ begin
               join {{.schema}}._gw_lanes as k on k.id = c.lane_id
               join {{.schema}}._gw_limits as i on i.id = k.limit_id) as e
      where l.id = e.id
-    returning l.id, l.turn
+    returning l.id, l.turn, e.rate
   )
   select array_agg(c.lane_id), array_agg(c.starts),
-         (select array_agg(c.id) from charged as c where c.turn is not null)
-    into entered, starts, fair_lanes
+         (select array_agg(c.id) from charged as c where c.turn is not null),
+         (select array_agg(c.id) from charged as c where c.rate is null)
+    into entered, starts, fair_lanes, unrated
     from counted as c;
 
-  delete from {{.schema}}._gw_fronts as f where f.ctid = any (fronts);
   if fair_lanes is not null then
     update {{.schema}}._gw_fronts as f
        set turn = (select l.turn
@@ -86,73 +87,96 @@ begin
                                   and (o.barred_by is null or o.barred_by = any (lanes))));
   end if;
 
-  -- The next jobs of the groups.
-  select array_agg(g.id), array_agg(n.is_due), array_agg(n.priority), array_agg(n.run_at), array_agg(n.id)
-    into left_groups, are_due, priorities, run_ats, job_ids
-    from {{.schema}}._gw_groups as g
-   cross join lateral (
-          (select true as is_due, j.priority, j.run_at, j.id
-             from {{.schema}}._private_jobs as j
-            where j.is_available and j.job_queue_id = g.id and j.run_at <= due and j.ctid <> all (places)
-            order by j.priority, j.run_at, j.id
-            limit 1)
-          union all
-          (with recursive priorities (priority) as (
-             (select j.priority
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id = g.id
-               order by j.priority
-               limit 1)
-             union all
-             select (select j.priority
-                       from {{.schema}}._private_jobs as j
-                      where j.is_available and j.job_queue_id = g.id and j.priority > p.priority
-                      order by j.priority
-                      limit 1)
-               from priorities as p
-              where p.priority is not null
-           )
-           select false, l.priority, l.run_at, l.id
-             from priorities as p
-            cross join lateral (
-                   select j.priority, j.run_at, j.id
-                     from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id = g.id and j.priority = p.priority and j.run_at > due
-                    order by j.run_at
-                    limit 1) as l
-            order by l.run_at
-            limit 1)) as n
-   where g.id = any (group_ids);
+  -- The first due jobs of the groups. They come no earlier than the fronts that stood for them.
+  with gone as (
+    delete from {{.schema}}._gw_fronts as f
+     where f.ctid = any (fronts)
+    returning f.group_id, f.priority, f.run_at, f.job_id, f.covers
+  ), old as (
+    select distinct on (g.group_id)
+           g.group_id, g.renews, g.job_id,
+           case when g.is_whole or not g.is_due then -32768 else g.priority end::smallint as priority,
+           case when g.is_whole or not g.is_due then '-infinity' else g.run_at end as run_at
+      from (select g.*, g.run_at <= due as is_due,
+                   bool_or(g.run_at > due or g.covers > due) over (partition by g.group_id) as renews,
+                   bool_or(g.run_at <= due and g.covers = 'infinity') over (partition by g.group_id) as is_whole
+              from gone as g) as g
+     order by g.group_id, g.is_due desc, g.priority, g.run_at, g.job_id
+  )
+  select array_agg(o.group_id) filter (where o.renews), array_agg(o.group_id) filter (where j.id is not null),
+         array_agg(j.priority) filter (where j.id is not null), array_agg(j.run_at) filter (where j.id is not null),
+         array_agg(j.id) filter (where j.id is not null)
+    into renewed, due_groups, priorities, run_ats, job_ids
+    from old as o
+    left join lateral (
+          select j.priority, j.run_at, j.id
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id = o.group_id and (j.priority, j.run_at, j.id) >= (o.priority, o.run_at, o.job_id)
+             and j.run_at <= due and j.ctid <> all (places)
+           order by j.priority, j.run_at, j.id
+           limit 1) as j on true;
+  if renewed is not null then
+    -- The first of the jobs that are due later.
+    insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id, covers)
+    select g.id, g.fair_lane, n.priority, n.run_at, n.id, 'infinity'
+      from {{.schema}}._gw_groups as g
+     cross join lateral (
+            with recursive priorities (priority) as (
+              (select j.priority
+                 from {{.schema}}._private_jobs as j
+                where j.is_available and j.job_queue_id = g.id
+                order by j.priority
+                limit 1)
+              union all
+              select (select j.priority
+                        from {{.schema}}._private_jobs as j
+                       where j.is_available and j.job_queue_id = g.id and j.priority > p.priority
+                       order by j.priority
+                       limit 1)
+                from priorities as p
+               where p.priority is not null
+            )
+            select l.priority, l.run_at, l.id
+              from priorities as p
+             cross join lateral (
+                    select j.priority, j.run_at, j.id
+                      from {{.schema}}._private_jobs as j
+                     where j.is_available and j.job_queue_id = g.id and j.priority = p.priority and j.run_at > due
+                     order by j.run_at
+                     limit 1) as l
+             order by l.run_at
+             limit 1) as n
+     where g.id = any (renewed);
+  end if;
 
-  -- Of the lanes, those for which a group waits.
-  select array_agg(l.id), array_agg(l.id) filter (where r.id is null or r.room <= coalesce(e.starts, 0))
-    into lane_ids, unsure
-    from (select u.lane as id, bool_or(d.is_due) as has_due
+  -- Of the lanes, those for which a group waits. A lane without a rate of which all slots are taken has no room.
+  select array_agg(l.id),
+         array_agg(l.id) filter (where r.id is null or r.room <= coalesce(e.starts, 0) and f.is_full is not true),
+         array_agg(l.id) filter (where f.is_full)
+    into lane_ids, unsure, shut
+    from (select u.lane as id, bool_or(d.id is not null) as has_due
             from {{.schema}}._gw_groups as g
-            left join unnest(left_groups, are_due) as d (id, is_due) on d.id = g.id
+            left join unnest(due_groups) as d (id) on d.id = g.id
            cross join unnest(g.lanes) as u (lane)
            where g.id = any (group_ids)
            group by u.lane) as l
     left join unnest(lanes, rooms) as r (id, room) on r.id = l.id
     left join unnest(entered, starts) as e (id, starts) on e.id = l.id
+   cross join lateral (select r.room > 0 and r.room = e.starts and l.id = any (unrated) as is_full) as f
    where l.has_due or exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id);
   if unsure is not null then
-    select array_agg(r.lane_id), array_agg(r.opens_at)
+    select array_agg(r.lane_id) || shut, array_agg(r.opens_at)
       into shut, opens
       from {{.schema}}._gw_lane_rooms(unsure, claimed_at) as r
      where r.room = 0;
   end if;
 
-  if left_groups is not null then
+  if due_groups is not null then
     with put as (
-      insert into {{.schema}}._gw_fronts (group_id, lane_id, barred_by, priority, run_at, job_id, turn)
-      select g.id, case when not n.is_due then g.fair_lane end,
-             case when n.is_due then (select min(s.lane) from unnest(shut) as s (lane) where s.lane = any (g.lanes)) end,
-             n.priority, n.run_at, n.id,
-             case when n.is_due and g.fair_lane is not null then
-               (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
-             end
-        from unnest(left_groups, are_due, priorities, run_ats, job_ids) as n (group_id, is_due, priority, run_at, id)
+      insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id, covers, turn)
+      select g.id, (select min(s.lane) from unnest(shut) as s (lane) where s.lane = any (g.lanes)), n.priority, n.run_at, n.id, due,
+             case when g.fair_lane is not null then (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane) end
+        from unnest(due_groups, priorities, run_ats, job_ids) as n (group_id, priority, run_at, id)
         join {{.schema}}._gw_groups as g on g.id = n.group_id
       returning barred_by
     )

@@ -161,23 +161,27 @@ $$;
 comment on function {{.schema}}._gw_lane(integer, text, boolean) is
   'Internal: returns the id of a lane, and creates it if there is none.';
 
--- Returns the name of the queue of a group. Claims call this function because a subquery in its place would open the table
--- of groups for each claim of queued jobs, also without limits.
-create or replace function {{.schema}}._gw_queue_of_group(
-  group_id integer
+-- Returns the names of the queues of the groups of these jobs, by the ids of the groups; null if none has a queue. Claims call
+-- this function because a subquery in its place would open the table of groups for each claim of queued jobs, also without
+-- limits.
+create or replace function {{.schema}}._gw_queues_of_groups(
+  places tid[]
 )
-  returns text
+  returns jsonb
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (select g.queue_name from {{.schema}}._gw_groups as g where g.id = group_id);
+  return (select jsonb_object_agg(g.id, g.queue_name)
+            from {{.schema}}._gw_groups as g
+           where g.id = any (array(select j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)))
+             and g.queue_name is not null);
 end;
 $$;
 
-comment on function {{.schema}}._gw_queue_of_group(integer) is
-  'Internal: returns the name of the queue of a group.';
+comment on function {{.schema}}._gw_queues_of_groups(tid[]) is
+  'Internal: returns the names of the queues of the groups of these jobs, by the ids of the groups.';
 
 -- Returns a pattern of LIKE, with ! as its escape character, for a name that may have * in it.
 create or replace function {{.schema}}._gw_pattern(

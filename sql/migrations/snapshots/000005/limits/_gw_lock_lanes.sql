@@ -6,6 +6,9 @@
 -- deletes fronts, those that it saw in a statement that began when it held the lanes; what it then reads shows the jobs
 -- that these fronts stand for. In their place it inserts the front that is true, barred if a lane is full.
 -- A barred group is not read again until a slot of that lane becomes free.
+-- covers of a front tells what it stands for: the jobs of its group at its place and behind it that are due by then. At infinity
+-- it stands for all jobs that are due at its run_at or later, wherever their places are. So the jobs of a group are read from the
+-- first of its fronts on, and not from the start of the index, where there may be many dead entries.
 -- seen: groups in which this claim has found nothing; it then looks at more of the others. most_fronts: how many fronts it
 -- follows. come_later: a job comes later than the front of its group, because the job at the front is a suspect, is of
 -- another task or has gone, and there are more fronts: jobs of other groups may come first.
@@ -76,7 +79,7 @@ begin
     delete from {{.schema}}._gw_fronts as f where f.lane_id = any (freed) and f.run_at <= claimed_at and f.group_id is null;
     -- Separate statements: they see what the transactions have done whose fronts were deleted.
     if exists (select from {{.schema}}._gw_fronts as f where f.barred_by = any (freed)) then
-      perform {{.schema}}._gw_open_lanes(freed, claimed_at);
+      select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(freed, claimed_at) as o;
     end if;
   end if;
 
@@ -141,10 +144,11 @@ begin
   -- Of several groups, first a few jobs each: a batch has most of its jobs of one group only if that is far ahead of the others.
   most_jobs := case when cardinality(group_ids) = 1 then batch_size
                     else least(batch_size, 1 + greatest(1, 2 * batch_size / cardinality(group_ids))) end;
+  if (lane_ids <@ lanes) is not true then
+    select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r;
+  end if;
   loop
-    with lane as materialized (
-      select r.lane_id, r.room from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r
-    ), heads as materialized (
+    with heads as materialized (
       select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
         from (select g.id, coalesce(min(r.room), batch_size) as room,
                      case when g.fair_lane is not null then
@@ -152,13 +156,21 @@ begin
                      end as turn
                 from {{.schema}}._gw_groups as g
                cross join unnest(g.lanes) as u (lane)
-                left join lane as r on r.lane_id = u.lane
+                left join unnest(_gw_lock_lanes.lanes, rooms) as r (lane, room) on r.lane = u.lane
                where g.id = any (group_ids)
                group by g.id) as g
+        left join lateral (
+              select f.priority, f.run_at, f.job_id
+                from {{.schema}}._gw_fronts as f
+               where f.group_id = g.id and f.run_at <= due
+               order by f.priority, f.run_at, f.job_id
+               limit 1) as f on not exists (select from {{.schema}}._gw_fronts as w
+                                             where w.group_id = g.id and w.run_at <= due and w.covers = 'infinity')
        cross join lateral (
               select j.ctid as place, j.priority, j.run_at, j.id
                 from {{.schema}}._private_jobs as j
                where j.is_available and j.job_queue_id = g.id
+                 and (j.priority, j.run_at, j.id) >= (coalesce(f.priority, -32768)::smallint, coalesce(f.run_at, '-infinity'), coalesce(f.job_id, 0))
                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                  and case when suspects then
                         not exists (select from {{.schema}}._gw_suspects as s
@@ -171,13 +183,17 @@ begin
        where g.room > 0
     )
     select h.places, h.owners, h.priorities, h.run_ats, h.ids, h.turns,
-           array(select f.ctid from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids)),
-           r.lanes, r.rooms
-      into places, owners, priorities, run_ats, ids, turns, fronts, lanes, rooms
+           array(select f.ctid
+                   from (select f.ctid, f.run_at,
+                                bool_or(case when f.run_at <= due then f.covers > due else f.covers < 'infinity' end)
+                                  over (partition by f.group_id) as renews
+                           from {{.schema}}._gw_fronts as f
+                          where f.group_id = any (group_ids)) as f
+                  where f.run_at <= due or f.renews)
+      into places, owners, priorities, run_ats, ids, turns, fronts
       from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
                    array_agg(h.run_at) as run_ats, array_agg(h.id) as ids, array_agg(h.turn) as turns
-              from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h
-     cross join (select array_agg(r.lane_id) as lanes, array_agg(r.room) as rooms from lane as r) as r;
+              from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h;
     if places is null then
       places := '{}';
       come_later := false;
@@ -264,12 +280,14 @@ comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], t
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims look at the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open
--- later get a front for that time. The caller holds the locks of the lanes, from an earlier statement.
+-- later get a front for that time. Returns the lanes that barred groups, and how many jobs they may start. The caller holds the
+-- locks of the lanes, from an earlier statement.
 create or replace function {{.schema}}._gw_open_lanes(
-  lane_ids integer[],
-  at       timestamptz
+  lane_ids  integer[],
+  at        timestamptz,
+  out lanes integer[],
+  out rooms integer[]
 )
-  returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
@@ -298,11 +316,13 @@ begin
                                         where w.barred_by = r.lane_id and w.turn is not null
                                         order by w.priority, w.turn, w.run_at, w.job_id
                                         limit r.room)) as w))
+  ), closed as (
+    insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
+    select r.lane_id, 0, r.opens_at, 0
+      from lane as r
+     where r.room = 0 and r.opens_at is not null
   )
-  insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
-  select r.lane_id, 0, r.opens_at, 0
-    from lane as r
-   where r.room = 0 and r.opens_at is not null;
+  select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from lane as r;
 end;
 $$;
 

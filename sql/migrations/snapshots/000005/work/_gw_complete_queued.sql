@@ -46,7 +46,7 @@ begin
                          limit 1)) then -- a lateral subquery; a join could read all jobs
     perform {{.schema}}._gw_wake(1);
     if cardinality(freed) < cardinality(completed) then
-      perform {{.schema}}._gw_leave_lanes(completed);
+      perform {{.schema}}._gw_free_slots(completed);
     end if;
   end if;
   return completed;

@@ -68,7 +68,7 @@ begin
   end if;
   get diagnostics completed = row_count;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
-    perform {{.schema}}._gw_leave_lanes(job_ids);
+    perform {{.schema}}._gw_free_slots(job_ids);
   end if;
   if (completed = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid

@@ -159,7 +159,7 @@ begin
            c.payload,
            case when c.job_queue_id > 0 then
                   (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
-                when c.job_queue_id < 0 then {{.schema}}._gw_queue_of_group(c.job_queue_id)
+                when c.job_queue_id < 0 then (select {{.schema}}._gw_queues_of_groups(places)) ->> c.job_queue_id::text
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
