@@ -14,6 +14,7 @@ const (
 	aLeaseIsOneClaim  rule = "rule 2: a lease is one claim"
 	deadStaysDead     rule = "rule 3: a replaced job stays dead"
 	aQueueIsSerial    rule = "rule 4: a named queue is serial"
+	aLimitHolds       rule = "no more jobs of a lane run at once than its limit"
 	urgentFirst       rule = "rule 5: order is priority, run_at, id"
 	nothingIsPassedBy rule = "a claim takes what is due"
 	nothingRunsTwice  rule = "nothing runs twice without a crash or an expiry"
@@ -46,12 +47,13 @@ type verdict struct {
 	judged     int // claims during such periods, without interference by calls whose answer is not known
 }
 
-// check checks a history and the tables at its end.
-func check(events []*event, end final) verdict {
+// check checks a history, during which there were these limits, and the tables at its end.
+func check(events []*event, end final, limits ...limit) verdict {
 	h := newIndex(events, end)
+	h.limits = limits
 	v := checkOrder(h)
 	v.violations = slices.Concat(
-		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkQueues(h), v.violations, checkEnds(h), checkAnswers(h))
+		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h), checkAnswers(h))
 	v.excused = map[exception]int{}
 	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {
 		because := excuse(h, wrong)

@@ -58,6 +58,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
+		limits []limit
 		events []*event
 		end    final
 		want   rule // none if empty
@@ -164,6 +165,22 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
 			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
 		}},
+		{name: "a limit holds", limits: []limit{{"l", "t", false, 2}}, events: []*event{
+			alone(1, "", 1, 2), alone(2, "", 3, 4), alone(3, "", 3, 4),
+			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}, row{id: 2, numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 7, 10, true), claimBy("b", 8, 9, row{id: 3, numbers: []int64{3}, runAt: 3}),
+			ended(complete, "a", 2, 5, 11, 12, true), ended(complete, "b", 3, 8, 11, 12, true),
+		}},
+		{name: "one job too many of a lane runs", want: aLimitHolds, limits: []limit{{"l", "t", false, 1}}, events: []*event{
+			alone(1, "", 1, 2), alone(2, "", 3, 4),
+			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
+		}},
+		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []limit{{"l", "t", true, 2}}, events: []*event{
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
+			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
+			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
+		}},
 		{name: "a queue stays locked", want: aQueueIsSerial, end: final{lockedQueues: []string{"q"}}},
 
 		{name: "a batch is out of order", want: urgentFirst, events: []*event{
@@ -221,7 +238,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "40001 at SERIALIZABLE", events: []*event{{kind: claim, code: "40001", serializable: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			violations := check(c.events, c.end).violations
+			violations := check(c.events, c.end, c.limits...).violations
 			if c.want == "" && len(violations) > 0 {
 				t.Errorf("want no violation, got: %v", violations)
 			}

@@ -21,9 +21,11 @@ const (
 
 	// The jobs that a worker holds, in the form of the answer of a claim.
 	heldBy = "select " + claimColumns + `
-		  from (select j.*, q.queue_name, t.identifier as task_identifier, graphile_worker._gw_lease(j.locked_at) as lease
+		  from (select j.*, coalesce(q.queue_name, g.queue_name) as queue_name, t.identifier as task_identifier,
+		               graphile_worker._gw_lease(j.locked_at) as lease
 		          from graphile_worker._private_jobs as j
 		          left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
+		          left join graphile_worker._gw_groups as g on g.id = j.job_queue_id
 		          left join graphile_worker._private_tasks as t on t.id = j.task_id
 		         where j.locked_by = $1) as j`
 )

@@ -31,7 +31,7 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 	for seed == 0 {
 		seed = rand.Uint64()
 	}
-	for _, p := range []profile{crowd, spread} {
+	for _, p := range []profile{crowd, spread, limited} {
 		t.Run(p.name, func(t *testing.T) { judge(t, newRun(t, p, seed, calls())) })
 	}
 }
@@ -54,7 +54,7 @@ func judge(t *testing.T, r *run) {
 	}
 	ran := time.Since(started)
 	dump(t, events)
-	verdict := check(events, end)
+	verdict := check(events, end, r.profile.limits...)
 	t.Logf("seed %d: %d calls in %v, checked in %v", r.seed, r.made.Load(), ran.Round(time.Millisecond),
 		(time.Since(started) - ran).Round(time.Millisecond))
 	t.Logf("%8d claims judged by order, %d times a job certainly waited", verdict.judged, verdict.waits)

@@ -10,6 +10,7 @@ type index struct {
 	events []*event // by start
 	end    map[int64]finalJob
 	stuck  []string // queues that are locked at the end
+	limits []limit
 
 	jobs    map[int64]*job
 	claims  map[lease]*claimed

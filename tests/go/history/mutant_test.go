@@ -24,7 +24,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 			t.Parallel()
 			started := time.Now()
 			for seed := *seedFlag; ; seed++ {
-				r := newRun(t, crowd, seed, 2000)
+				r := newRun(t, m.profile(), seed, 2000)
 				if err := m.breakRule(t.Context(), r.url); err != nil {
 					t.Fatal(err)
 				}
@@ -32,7 +32,7 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				violations := check(events, end).violations
+				violations := check(events, end, r.profile.limits...).violations
 				if i := slices.IndexFunc(violations, func(v violation) bool { return v.rule == m.rule }); i >= 0 {
 					t.Logf("after %v, seed %d, %d calls: %s", time.Since(started).Round(time.Millisecond), seed, r.made.Load(), violations[i])
 					return
@@ -55,7 +55,23 @@ type mutant struct {
 	sound, broken string   // a part of its body, and the replacement
 }
 
+// profile returns who takes part in the search.
+func (m mutant) profile() profile {
+	if m.rule == aLimitHolds {
+		return limited
+	}
+	return crowd
+}
+
 var mutants = []mutant{
+	{
+		name: "a claim that counts one slot too few", rule: aLimitHolds, functions: []string{"_gw_lane_rooms"},
+		sound: "n.width - (select", broken: "n.width + 1 - (select",
+	},
+	{
+		name: "a claim that does not lock lanes", rule: aLimitHolds, functions: []string{"_gw_lock_lanes"},
+		sound: "l.id = any (g.lanes) for no key update skip locked", broken: "l.id = any (g.lanes)",
+	},
 	{
 		name: "add_job without its retry", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
 		sound: "if added.id is not null then", broken: `

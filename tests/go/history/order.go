@@ -6,10 +6,11 @@ import (
 )
 
 // checkOrder checks that the answer of a claim is sorted, and that a job that certainly waited during the whole call, without
-// interference, is in the answer before less urgent ones: a job without a queue compared with others without a queue, and with all
-// others if no other call was running; jobs of a queue always compared with each other. A claim that returns fewer jobs than
-// requested leaves no job without a queue, unless jobs were just changed or freed, because a job that changes between being read and
-// being locked leaves its place in the batch empty.
+// interference, is in the answer before less urgent ones: a job that is in no lane compared with others of this kind, and with all
+// others if no other call was running; jobs of a lane always compared with each other. A claim that returns fewer jobs than
+// requested leaves no job that is in no lane, unless jobs were just changed or freed, because a job that changes between being read
+// and being locked leaves its place in the batch empty. While there are limits, claims lock more jobs than they return, and others pass
+// them by: then jobs in no lane are compared only if no other call was running.
 func checkOrder(h *index) verdict {
 	var found []violation
 	waits, taken, open := certainWaits(h), 0, []wait{}
@@ -44,7 +45,7 @@ func checkOrder(h *index) verdict {
 			if w.to < e.end || e.noFlagged && w.row.flagged || e.tasks != nil && !slices.Contains(e.tasks, w.row.task) {
 				continue
 			}
-			if v, isWrong := passedBy(e, w, alone, calm); isWrong {
+			if v, isWrong := h.passedBy(e, w, alone, calm); isWrong {
 				found = append(found, v)
 			}
 		}
@@ -53,19 +54,24 @@ func checkOrder(h *index) verdict {
 }
 
 // passedBy checks a claim that did not take a job which certainly waited.
-func passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
+func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	events := []*event{w.cause, e}
-	if w.row.queue == "" && len(e.rows) < e.size && calm {
+	in, most := h.laneOf(w.row)
+	if most == 0 && h.limits != nil && !alone {
+		return violation{}, false
+	}
+	if most == 0 && len(e.rows) < e.size && calm {
 		return violation{nothingIsPassedBy, fmt.Sprintf("job %d was left behind", w.row.id), events, w.row.id}, true
 	}
 	for _, r := range e.rows {
 		if !w.row.urgent(r) {
 			continue
 		}
+		other, width := h.laneOf(r)
 		switch {
-		case w.row.queue != "" && w.row.queue == r.queue:
-			return violation{aQueueIsSerial, fmt.Sprintf("job %d overtook job %d of its queue", r.id, w.row.id), events, w.row.id}, true
-		case w.row.queue == "" && (r.queue == "" || alone):
+		case most > 0 && other == in:
+			return violation{in.rule(), fmt.Sprintf("job %d overtook job %d of %s", r.id, w.row.id, in), events, w.row.id}, true
+		case most == 0 && (width == 0 || alone && other.limit == ""):
 			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events, w.row.id}, true
 		}
 	}

@@ -20,12 +20,16 @@ type profile struct {
 	queues                             int
 	keys                               int
 	killEvery                          int // on average one in this number of calls of mortal sessions is killed
+	limits                             []limit
 }
 
 // In addition to the participants counted here, each run has a session that kills others.
 var (
 	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
+
+	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
+		limits: []limit{{"narrow", "plain", false, 2}, {"wide", "other", true, 3}, {"shared", "shared", false, 5}}}
 )
 
 // tasks are the tasks of direct calls. Other workers only have the first one.
@@ -56,7 +60,12 @@ type run struct {
 func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	t.Helper()
 	url := pgtest.Database(t)
-	pgtest.Exec(t, pgtest.Pool(t, url), "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
+	pool := pgtest.Pool(t, url)
+	pgtest.Exec(t, pool, "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
+	for _, l := range p.limits {
+		pgtest.Exec(t, pool, l.statement())
+	}
+	pgtest.Exec(t, pool, "do $$ begin while exists (select from graphile_worker._gw_moves) loop perform graphile_worker.get_job('nobody'); commit; end loop; end $$")
 	return &run{
 		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
 	}

@@ -1,0 +1,109 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// limit is how many jobs of a task run at once: of those without a queue, or of those in each queue.
+type limit struct {
+	name     string
+	task     string
+	inQueues bool
+	most     int
+}
+
+// statement returns the call that sets the limit.
+func (l limit) statement() string {
+	if l.inQueues {
+		return fmt.Sprintf("select graphile_worker.set_limit('%s', tasks => '{%s}', queues => 'queue *', by => 'queue', max_running => %d)",
+			l.name, l.task, l.most)
+	}
+	return fmt.Sprintf("select graphile_worker.set_limit('%s', tasks => '{%s}', max_running => %d)", l.name, l.task, l.most)
+}
+
+// lane is the jobs that share a limit, or a named queue without one.
+type lane struct {
+	limit string // the limit's name, if there is one
+	queue string
+}
+
+// laneOf returns the lane of a job and how many of its jobs may be held at once; 0 for a job that is in no lane.
+func (h *index) laneOf(r row) (lane, int) {
+	for _, l := range h.limits {
+		if l.task == r.task && l.inQueues == (r.queue != "") {
+			return lane{l.name, r.queue}, l.most
+		}
+	}
+	if r.queue != "" {
+		return lane{queue: r.queue}, 1
+	}
+	return lane{}, 0
+}
+
+func (l lane) rule() rule {
+	if l.limit == "" {
+		return aQueueIsSerial
+	}
+	return aLimitHolds
+}
+
+func (l lane) String() string {
+	switch {
+	case l.limit == "":
+		return "queue " + l.queue
+	case l.queue == "":
+		return "limit " + l.limit
+	default:
+		return "limit " + l.limit + " in queue " + l.queue
+	}
+}
+
+// checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the end. A job is held
+// from the end of its claim to the start of any event that may have ended the claim.
+func checkLanes(h *index) []violation {
+	var found []violation
+	lanes := map[lane][]*claimed{}
+	for _, c := range h.claims {
+		if in, most := h.laneOf(c.row); most > 0 {
+			lanes[in] = append(lanes[in], c)
+		}
+	}
+	for in, claims := range lanes {
+		_, most := h.laneOf(claims[0].row)
+		slices.SortFunc(claims, func(a, b *claimed) int {
+			return cmp.Or(cmp.Compare(a.event.end, b.event.end), cmp.Compare(a.heldUntil(), b.heldUntil()))
+		})
+		var held []*claimed
+		for _, c := range claims {
+			if c.heldUntil() <= c.event.end {
+				continue
+			}
+			held = slices.DeleteFunc(held, func(other *claimed) bool { return other.heldUntil() <= c.event.end })
+			held = append(held, c)
+			if len(held) > most {
+				found = append(found, tooMany(in, held))
+			}
+		}
+	}
+	for _, queue := range h.stuck {
+		found = append(found, violation{aQueueIsSerial, fmt.Sprintf("queue %s is locked in the end", queue), nil, 0})
+	}
+	return found
+}
+
+// tooMany returns the violation of jobs that were all held when the last of them was claimed.
+func tooMany(in lane, held []*claimed) violation {
+	var ids []int64
+	var events []*event
+	for _, c := range held {
+		ids, events = append(ids, c.row.id), append(events, c.event)
+	}
+	for _, c := range held {
+		if len(c.ends) > 0 {
+			events = append(events, c.ends[0])
+		}
+	}
+	return violation{in.rule(), fmt.Sprintf("jobs %d of %s were held at once", ids, in), events, held[len(held)-1].row.id}
+}
