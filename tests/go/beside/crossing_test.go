@@ -109,6 +109,34 @@ func TestBothSidesRunJobsInTheSameOrder(t *testing.T) {
 	}
 }
 
+// Node runs jobs with the same priority and run_at in the order of their rows in the table, where one that was returned comes
+// last.
+func TestOnlyOurSideRunsJobsOfTheSameTimeInTheOrderOfTheirIDs(t *testing.T) {
+	for _, c := range []struct {
+		side side
+		want []int64
+	}{
+		{nodeSide, []int64{2, 3, 1}},
+		{ourSide, []int64{1, 2, 3}},
+	} {
+		t.Run(c.side.name, func(t *testing.T) {
+			t.Parallel()
+			q := newQueue(t)
+			q.exec(`
+				select graphile_worker.add_jobs(array_fill(
+				  row('same', '{}', 'queue', null, null, null, null, null)::graphile_worker.job_spec, array[3]))`)
+			equal(t, "the job that is returned",
+				value[int64](q, "select id from graphile_worker.get_job_batch('gone', batch_size => 1)"), 1)
+			q.exec("select from graphile_worker.return_job_batch('gone', array[1])")
+			c.side.start(q, "same")
+			q.awaitEmpty()
+			if got := values[int64](q, "select id from ran order by number"); !slices.Equal(got, c.want) {
+				t.Errorf("the jobs ran as %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestFlagsThatEitherSideGivesHoldOnTheOther(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)

@@ -69,6 +69,8 @@ func TestTwoThousandJobsAreSharedByBothSides(t *testing.T) {
 	}
 }
 
+// The jobs have different run_at: Node runs jobs with the same one in the order of their row versions, so that one that was
+// returned comes last.
 func TestSerialQueuesNeverOverlapAcrossBothSides(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)
@@ -77,7 +79,8 @@ func TestSerialQueuesNeverOverlapAcrossBothSides(t *testing.T) {
 	q.ours(shim.Config{Concurrency: 4}, "serial")
 	q.exec(`
 		select graphile_worker.add_jobs(array_agg(row('serial', json_build_object('queue', n % 50), 'queue ' || n % 50,
-		                                              null, null, null, null, null)::graphile_worker.job_spec order by n))
+		                                              now() - (400 - n) * interval '1 ms', null, null, null, null
+		                                             )::graphile_worker.job_spec order by n))
 		  from generate_series(0, 399) as n`)
 	q.awaitEmpty()
 	equal(t, "runs", value[int](q, "select count(*) from ran"), 400)
