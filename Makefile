@@ -5,7 +5,8 @@
 test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
 
 # What runs the race detector, which needs a C compiler.
-test-matrix soak: export RACE = 1
+soak: export RACE = 1
+test-matrix: export RACE = $(if $(SHORT),,1)
 
 # The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
 testserver := go run ./tests/go/testserver --
