@@ -11,6 +11,7 @@
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
+{{ template "shared/_gw_check_state.sql" . }}
 {{ template "shared/_gw_drop_spent_contexts.sql" . }}
 
 -- For operators: fleet-wide settings and registered workers.

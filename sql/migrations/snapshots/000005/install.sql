@@ -8,6 +8,7 @@ select {{.schema}}._gw_drop('function _gw_keep_claim_cursor(bigint[])');
 select {{.schema}}._gw_drop('function _gw_lock_jobs(text,text[],integer,text[],json,timestamp with time zone,timestamp with time zone,integer)');
 select {{.schema}}._gw_drop('function doctor()');
 
+{{ template "shared/_gw_check_state.sql" . }}
 {{ template "fleet/settings.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}

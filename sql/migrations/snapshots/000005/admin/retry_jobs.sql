@@ -9,8 +9,6 @@ create or replace function {{.schema}}.retry_jobs(
   returns setof {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
 as $$
 begin
   return query select j.* from {{.schema}}._gw_retry_jobs(job_ids, null, null) as j;
@@ -32,8 +30,6 @@ create or replace function {{.schema}}.redrive_jobs(
   returns setof {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
 as $$
 begin
   perform {{.schema}}._gw_check_interval('apart', apart, true);
@@ -44,7 +40,7 @@ $$;
 comment on function {{.schema}}.redrive_jobs(bigint[], interval, timestamptz) is
   'Makes these jobs due one after the other and returns them, in all other respects as retry_jobs(). apart: the time between two jobs, in the order of the list. starting_at: when the first one is due, default now.';
 
--- For retry_jobs and redrive_jobs. Without the times the jobs are due now.
+-- For retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
 create or replace function {{.schema}}._gw_retry_jobs(
   job_ids     bigint[],
   apart       interval,

@@ -27,9 +27,7 @@ declare
   wanted_task  integer;
   wanted_queue integer;
 begin
-  if job_state not in ('ready', 'scheduled', 'running', 'failed') then
-    raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
-  end if;
+  perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   if task is not null then
     select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;

@@ -30,9 +30,7 @@ declare
   wanted_queue integer;
   candidates   bigint[];
 begin
-  if job_state not in ('ready', 'scheduled', 'running', 'failed') then
-    raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
-  end if;
+  perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   perform {{.schema}}._gw_check_limit('max_read', max_read);
   job_ids := '{}';
