@@ -114,18 +114,7 @@ func (o *options) check(getenv func(string) string) error {
 	refuse := func(flag, format string, args ...any) {
 		problems = append(problems, o.wrong(flag, fmt.Sprintf(format, args...)))
 	}
-	if o.schemaOnly && o.worker.Once {
-		refuse("schema-only", "and --once exclude each other")
-	}
-	if o.worker.Watch && o.worker.Once {
-		refuse("watch", "and --once exclude each other")
-	}
-	if o.schemaOnly && o.worker.NoMigrate {
-		refuse("no-migrate", "and --schema-only exclude each other")
-	}
-	if o.worker.NoListen && o.listen != "" {
-		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
-	}
+	o.checkExclusions(refuse)
 	if o.worker.Jobs < 1 {
 		refuse("jobs", "is %d, must be at least 1", o.worker.Jobs)
 	}
@@ -172,6 +161,22 @@ func (o *options) check(getenv func(string) string) error {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// checkExclusions refuses options that exclude each other.
+func (o *options) checkExclusions(refuse func(flag, format string, args ...any)) {
+	if o.schemaOnly && o.worker.Once {
+		refuse("schema-only", "and --once exclude each other")
+	}
+	if o.worker.Watch && o.worker.Once {
+		refuse("watch", "and --once exclude each other")
+	}
+	if o.schemaOnly && o.worker.NoMigrate {
+		refuse("no-migrate", "and --schema-only exclude each other")
+	}
+	if o.worker.NoListen && o.listen != "" {
+		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
+	}
 }
 
 // connections sets the connection configs of the worker.

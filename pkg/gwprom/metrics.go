@@ -32,71 +32,57 @@ type Metrics struct {
 // names exist; then none is registered. One Metrics suffices for all workers of a process.
 func New(registerer prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
-		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gw_jobs_total",
-			Help: "Claims of jobs that ended, by outcome.",
-		}, []string{"task", "outcome"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "gw_job_duration_seconds",
-			Help:    "Durations of handlers.",
-			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
-		}, []string{"task"}),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "gw_job_latency_seconds",
-			Help:    "Waiting times of jobs from their due time until their claim, by the clock of the database.",
-			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
-		}, []string{"task"}),
-		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "gw_jobs_running",
-			Help: "Running handlers.",
-		}, []string{"task"}),
+		jobs:     counterOf("gw_jobs_total", "Claims of jobs that ended, by outcome.", "task", "outcome"),
+		duration: durationsOf("gw_job_duration_seconds", "Durations of handlers.", "task"),
+		latency: durationsOf("gw_job_latency_seconds",
+			"Waiting times of jobs from their due time until their claim, by the clock of the database.", "task"),
+		running:     gaugeOf("gw_jobs_running", "Running handlers.", "task"),
+		fetchErrors: counter("gw_fetch_errors_total", "Failed claims."),
+		listening:   gauge("gw_listeners_connected", "Workers with an open listening connection."),
+		reconnects: counter("gw_listener_reconnects_total",
+			"Listening connections opened after one was lost or could not be opened."),
+		freed:          counter("gw_stale_jobs_freed_total", "Jobs with stale locks that sweeps of these workers have freed."),
+		cronJobs:       counterOf("gw_cron_jobs_total", "Jobs added by ticks of cron, without backfilled ones.", "task"),
+		cronBackfilled: counterOf("gw_cron_backfilled_jobs_total", "Jobs that cron has backfilled for missed ticks.", "task"),
+		cronErrors:     counter("gw_cron_errors_total", "Failed ticks of cron, which were tried again."),
+		workersRunning: gauge("gw_workers_running", "Running workers."),
+		workerFailures: counter("gw_worker_failures_total", "Workers that stopped because of an error."),
+		dropped:        &droppedCollector{},
 		fetchDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "gw_fetch_duration_seconds",
 			Help:    "Durations of claims, including those that found nothing or failed.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5, 30},
 		}),
-		fetchErrors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gw_fetch_errors_total",
-			Help: "Failed claims.",
-		}),
-		listening: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "gw_listeners_connected",
-			Help: "Workers with an open listening connection.",
-		}),
-		reconnects: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gw_listener_reconnects_total",
-			Help: "Listening connections opened after one was lost or could not be opened.",
-		}),
-		freed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gw_stale_jobs_freed_total",
-			Help: "Jobs with stale locks that sweeps of these workers have freed.",
-		}),
-		cronJobs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gw_cron_jobs_total",
-			Help: "Jobs added by ticks of cron, without backfilled ones.",
-		}, []string{"task"}),
-		cronBackfilled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gw_cron_backfilled_jobs_total",
-			Help: "Jobs that cron has backfilled for missed ticks.",
-		}, []string{"task"}),
-		cronErrors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gw_cron_errors_total",
-			Help: "Failed ticks of cron, which were tried again.",
-		}),
-		workersRunning: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "gw_workers_running",
-			Help: "Running workers.",
-		}),
-		workerFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gw_worker_failures_total",
-			Help: "Workers that stopped because of an error.",
-		}),
-		dropped: &droppedCollector{},
 	}
 	if err := m.register(registerer); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return m, nil
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func counterOf(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+func gaugeOf(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+// durationsOf returns a histogram of durations up to those of long jobs.
+func durationsOf(name, help string, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    name,
+		Help:    help,
+		Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 1800, 7200},
+	}, labels)
 }
 
 func (m *Metrics) collectors() []prometheus.Collector {

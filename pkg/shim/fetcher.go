@@ -140,18 +140,25 @@ func (f *fetcher) run(stop context.Context) {
 			f.wait(stop)
 			continue
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			retry.reset()
-		case isMistake(err) || inClass(err, "GW"): // the call itself is invalid
-			f.fail(fmt.Errorf("claim jobs: %w", err))
+		} else if ends := f.claimFailed(err, limit, &retry); ends {
 			return
-		default:
-			f.queries.warn(f.logger, "claim failed, worker will try again", err)
-			f.aside.failed(err, max(limit, 1))
-			f.paused = time.After(retry.next())
 		}
 	}
+}
+
+// claimFailed handles the error of a claim of up to limit jobs: it ends the worker if the call itself is invalid, otherwise it
+// pauses the claims.
+func (f *fetcher) claimFailed(err error, limit int, retry *backoff) (ends bool) {
+	if isMistake(err) || inClass(err, "GW") {
+		f.fail(fmt.Errorf("claim jobs: %w", err))
+		return true
+	}
+	f.queries.warn(f.logger, "claim failed, worker will try again", err)
+	f.aside.failed(err, max(limit, 1))
+	f.paused = time.After(retry.next())
+	return false
 }
 
 // claim claims up to limit jobs, or reads when to search again. It reports whether there were so many jobs that several
