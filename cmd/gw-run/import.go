@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -177,8 +178,8 @@ func (l *jobLines) next() (jobs []importedJob, err error) {
 type sentJob struct {
 	Task        string   `json:"task"`
 	Payload     *string  `json:"payload"`
-	Queue       *string  `json:"queue"`
-	Key         *string  `json:"key"`
+	Queue       *string  `json:"queue_name"`
+	Key         *string  `json:"job_key"`
 	Priority    *int64   `json:"priority"`
 	RunAt       *string  `json:"run_at"`
 	MaxAttempts *int64   `json:"max_attempts"`
@@ -201,14 +202,7 @@ func addImported(ctx context.Context, db *session, jobs []importedJob) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.conn.Exec(ctx, db.sql(`
-		select pg_catalog.count(*)
-		  from S.add_jobs(array(select row(s.task, s.payload::json, s.queue, s.run_at, s.max_attempts, s.key, s.priority, s.flags)::S.job_spec
-		                          from rows from (pg_catalog.json_to_recordset($1::text::json) as (
-		                                 task pg_catalog.text, payload pg_catalog.text, queue pg_catalog.text, key pg_catalog.text,
-		                                 priority integer, run_at pg_catalog.timestamptz, max_attempts integer, flags pg_catalog.text[]))
-		                          with ordinality as s (task, payload, queue, key, priority, run_at, max_attempts, flags, number)
-		                         order by s.number))`), string(list))
+	_, err = db.conn.Exec(ctx, db.sql(`select pg_catalog.count(*) from S.add_jobs(`+statement.Specs(`$1::text::json`)+`)`), string(list))
 	lines := fmt.Sprintf("lines %d to %d", jobs[0].line, jobs[len(jobs)-1].line)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if spec := refusedSpec.FindStringSubmatch(refusal.Detail); spec != nil {

@@ -1,4 +1,4 @@
-// Package statement completes the text of statements: with the queue's schema, and with the jobs that they change.
+// Package statement completes the text of statements: with the queue's schema, and with the jobs that they add or change.
 package statement
 
 import (
@@ -19,4 +19,16 @@ func In(schema, sql string) string {
 // first, and the number of jobs in earlier steps in place of BEFORE.
 func CallOf(call string, before int) string {
 	return strings.NewReplacer("IDS", "array(select w.id from wanted as w order by w.id)", "BEFORE", strconv.Itoa(before)).Replace(call)
+}
+
+// Specs returns an array of job_spec for add_jobs, in the order of a JSON list of objects. These have the fields of job_spec, the
+// payload as text, which arrives unchanged, and run_in, the microseconds from now on in place of run_at.
+func Specs(list string) string {
+	return `
+		array(select row(s.task, s.payload::json, s.queue_name,
+		                 coalesce(s.run_at, pg_catalog.now() operator(pg_catalog.+) (s.run_in operator(pg_catalog.*) interval '1 microsecond')),
+		                 s.max_attempts, s.job_key, s.priority, s.flags)::S.job_spec
+		        from pg_catalog.json_to_recordset(` + list + `)
+		          as s (task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text, run_at pg_catalog.timestamptz,
+		                run_in bigint, max_attempts integer, job_key pg_catalog.text, priority integer, flags pg_catalog.text[]))`
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // JobSpec is a job for [Client.AddMany].
@@ -91,14 +93,7 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 		       (select c.number, j.*
 		          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
 		                 with ordinality as c (specs, preserve_run_at, number)
-		         cross join lateral S.add_jobs(
-		                 array(select row(s.task, s.payload::json, s.queue_name,
-		                                  coalesce(s.run_at, pg_catalog.now() operator(pg_catalog.+) (s.run_in operator(pg_catalog.*) interval '1 microsecond')),
-		                                  s.max_attempts, s.job_key, s.priority, s.flags)::S.job_spec
-		                         from pg_catalog.json_to_recordset(c.specs)
-		                           as s (task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text,
-		                                 run_at pg_catalog.timestamptz, run_in bigint, max_attempts integer,
-		                                 job_key pg_catalog.text, priority integer, flags pg_catalog.text[])),
+		         cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
 		                 c.preserve_run_at) with ordinality as j)`, "true", carried, "$2")+`
 		 order by r.number, r.ordinality`,
 		args...)
