@@ -50,10 +50,8 @@ func TestQuietSuccessDropsOnlySuccesses(t *testing.T) {
 
 func TestWhileTheDatabaseTakesNoOutcomesAWorkerHoldsSoManyJobsAndNoMore(t *testing.T) {
 	q := newQueue(t)
-	q.exec(`alter function graphile_worker._gw_complete_claim rename to complete_at_once;
-	        create function graphile_worker._gw_complete_claim(worker_id text, job_ids bigint[], lease bigint) returns bigint[]
-	          language sql as $$ select pg_advisory_xact_lock_shared(2);
-	                             select graphile_worker.complete_at_once(worker_id, job_ids, lease) $$`)
+	q.exec(`create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock_shared(2); return null; end $$;
+	        create trigger wait before delete on graphile_worker._private_jobs for each statement execute function wait()`)
 	slow, err := q.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
