@@ -58,7 +58,7 @@ type cluster struct {
 	binDir   string
 	settings map[string]string
 	owner    *owner
-	dog      *watchdog
+	watchdog *watchdog
 	process  *os.Process   // nil until launched
 	exited   chan struct{} // closed when the process has ended
 }
@@ -113,11 +113,11 @@ func newCluster(in string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the server's folder: %w", err)
 	}
-	dog, err := startWatchdog(cleanUpCluster, dir)
+	watchdog, err := startWatchdog(cleanUpCluster, dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c := &cluster{dir: dir, owner: owner, dog: dog}
+	c := &cluster{dir: dir, owner: owner, watchdog: watchdog}
 	if owner != nil {
 		if err := os.Chown(dir, owner.uid, owner.gid); err != nil {
 			return nil, errors.Join(fmt.Errorf("hand over the server's folder: %w", err), c.stop())
@@ -186,7 +186,7 @@ func (c *cluster) stop() error {
 	if err != nil {
 		err = fmt.Errorf("remove the server's folder: %w", err)
 	}
-	return errors.Join(err, c.dog.dismiss())
+	return errors.Join(err, c.watchdog.dismiss())
 }
 
 // end ends the server's process with a signal, and kills it if it does not end in time.

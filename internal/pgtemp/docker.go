@@ -48,11 +48,11 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, unavailable(err.Error()) // most often the image cannot be pulled
 	}
-	dog, err := startWatchdog(`docker rm --force --volumes "$1"`, id)
+	watchdog, err := startWatchdog(`docker rm --force --volumes "$1"`, id)
 	if err != nil {
 		return nil, errors.Join(err, removeContainer(id))
 	}
-	stop := func() error { return errors.Join(removeContainer(id), dog.dismiss()) }
+	stop := func() error { return errors.Join(removeContainer(id), watchdog.dismiss()) }
 	published, err := docker(ctx, "port", id, "5432/tcp")
 	if err != nil {
 		return nil, errors.Join(err, stop())

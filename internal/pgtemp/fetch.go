@@ -69,7 +69,7 @@ func fetch(ctx context.Context, cache, home string, d *download) error {
 		return fmt.Errorf("make a folder for the download: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	dog, err := startWatchdog(`rm -rf "$1"`, scratch)
+	watchdog, err := startWatchdog(`rm -rf "$1"`, scratch)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func fetch(ctx context.Context, cache, home string, d *download) error {
 			err = nil // another process was faster
 		}
 	}
-	return errors.Join(err, os.RemoveAll(scratch), dog.dismiss())
+	return errors.Join(err, os.RemoveAll(scratch), watchdog.dismiss())
 }
 
 // makeCache creates the folder for downloaded binaries. The server's user can read root's, whatever the umask.

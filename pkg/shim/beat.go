@@ -16,9 +16,9 @@ const (
 	askAfter = time.Second
 )
 
-// heart sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether a
+// heartbeater sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether a
 // suspect is waiting. The same call lets the database recover the jobs of dead workers. Nothing else waits in its loop.
-type heart struct {
+type heartbeater struct {
 	queries     *queries
 	register    func(context.Context) error
 	isOutdated  func() bool // the database has other tasks than the worker
@@ -36,7 +36,7 @@ type heart struct {
 }
 
 // run sends heartbeats until ctx ends.
-func (h *heart) run(ctx context.Context) {
+func (h *heartbeater) run(ctx context.Context) {
 	var retry backoff
 	wait := h.every
 	for {
@@ -61,7 +61,7 @@ func (h *heart) run(ctx context.Context) {
 }
 
 // beat sends a heartbeat and returns when to send the next one.
-func (h *heart) beat(ctx context.Context) (next time.Duration, err error) {
+func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) {
 	// Only jobs that were running before the call can be those that the answer reports as canceled: a later claim of
 	// the same job is a different one.
 	jobs, lasting := h.running.lasting(0), h.running.lasting(askAfter)

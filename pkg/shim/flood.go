@@ -20,13 +20,13 @@ type besideAnswer struct {
 // then detects the end of the flood. If a task has a limit of its own, there are no floods.
 func (f *fetcher) flood(stop context.Context) error {
 	answers := make(chan besideAnswer, claimsAtOnce)
-	underWay, ebbs := 0, false
+	underWay, ends := 0, false
 	var failure error
 	set := f.tasks.Load()
 	for {
 		f.takeNotes()
-		ebbs = ebbs || stop.Err() != nil || f.tasks.Load() != set
-		if !ebbs && underWay < claimsAtOnce && f.room(underWay*maxClaim) >= maxClaim {
+		ends = ends || stop.Err() != nil || f.tasks.Load() != set
+		if !ends && underWay < claimsAtOnce && f.room(underWay*maxClaim) >= maxClaim {
 			forbidden, err := f.askForbidden(stop, set, set.names)
 			if err == nil {
 				forbidden.beyond = f.load.beyond()
@@ -34,7 +34,7 @@ func (f *fetcher) flood(stop context.Context) error {
 				go f.claimBeside(stop, set.names, forbidden, answers)
 				continue
 			}
-			ebbs, failure = true, err
+			ends, failure = true, err
 		}
 		if underWay == 0 {
 			return failure
@@ -45,15 +45,15 @@ func (f *fetcher) flood(stop context.Context) error {
 			f.take(stop, a)
 			switch {
 			case a.err != nil:
-				ebbs, failure = true, a.err
+				ends, failure = true, a.err
 			case len(a.jobs) < maxClaim:
-				ebbs = true
+				ends = true
 			}
 		case s := <-f.settled:
 			f.noteSettled(s)
 		case waits := <-f.notices:
 			f.noteAlone(waits)
-			ebbs = ebbs || waits
+			ends = ends || waits
 		case <-f.backlog.slack:
 		case now := <-f.stale.C:
 			f.returnOld(now)

@@ -15,13 +15,13 @@ import (
 
 func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{task: &taskCount{}}} }
 
-// renewal is a worker with two running jobs in a database, locked for so long, and its heart.
+// renewal is a worker with two running jobs in a database, locked for so long, and its heartbeater.
 type renewal struct {
-	heart    *heart
-	finisher *finisher
-	pool     *pgxpool.Pool
-	jobs     []*Job
-	contexts []context.Context
+	heartbeater *heartbeater
+	finisher    *finisher
+	pool        *pgxpool.Pool
+	jobs        []*Job
+	contexts    []context.Context
 }
 
 func newRenewal(t *testing.T, age time.Duration) *renewal {
@@ -32,7 +32,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	fail := func(err error) { t.Error(err) }
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
-		heart: &heart{
+		heartbeater: &heartbeater{
 			queries: queries, running: &running{}, alone: newAloneNotice(), backlog: newBacklog(1), logger: logger, listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
@@ -63,13 +63,13 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	e := &executor{handling: t.Context()}
 	e.begin(r.jobs)
 	e.started = time.Now().Add(-time.Hour)
-	r.heart.running.add(e)
+	r.heartbeater.running.add(e)
 	return r
 }
 
 func (r *renewal) renew(t *testing.T) {
 	t.Helper()
-	if _, err := r.heart.beat(t.Context()); err != nil {
+	if _, err := r.heartbeater.beat(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.hold.renewing.Lock()
-	answer, err := r.heart.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, false)
+	answer, err := r.heartbeater.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

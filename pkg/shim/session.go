@@ -16,10 +16,10 @@ const (
 	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
 	// them.
 	abandonTime = 10 * time.Second
-	// lastWords is how long a stopping worker tries to write the last outcomes.
-	lastWords = 15 * time.Second
-	// farewell is how long it tries to deregister.
-	farewell = 5 * time.Second
+	// finishTimeout is how long a stopping worker tries to write the last outcomes.
+	finishTimeout = 15 * time.Second
+	// deregisterTimeout is how long it tries to deregister.
+	deregisterTimeout = 5 * time.Second
 )
 
 // errStopped ends a session without an error.
@@ -99,8 +99,8 @@ func (s *session) run(ctx context.Context) error {
 	claiming, stop := context.WithCancelCause(base)
 	defer stop(errStopped)
 	keeper := s.newKeeper(stop)
-	heart := s.newHeart(keeper)
-	if enrolled, err := s.enroll(ctx, keeper, heart); !enrolled {
+	heartbeater := s.newHeartbeater(keeper)
+	if enrolled, err := s.enroll(ctx, keeper, heartbeater); !enrolled {
 		return err
 	}
 
@@ -108,7 +108,7 @@ func (s *session) run(ctx context.Context) error {
 	defer stopKeeping()
 	var background sync.WaitGroup
 	background.Go(func() { keeper.run(keeping) })
-	background.Go(func() { heart.run(keeping) })
+	background.Go(func() { heartbeater.run(keeping) })
 	if s.listens() {
 		background.Go(func() { s.newListener().run(claiming) })
 	}
@@ -129,7 +129,7 @@ func (s *session) run(ctx context.Context) error {
 
 // enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false if
 // that failed or if the worker was told to stop before it began, which is no error.
-func (s *session) enroll(ctx context.Context, keeper *keeper, heart *heart) (enrolled bool, err error) {
+func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heartbeater) (enrolled bool, err error) {
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := s.untilStopped(ctx)
 	defer release()
@@ -137,7 +137,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heart *heart) (enr
 	for {
 		err = keeper.start(enrolling)
 		if err == nil {
-			_, err = heart.beat(enrolling)
+			_, err = heartbeater.beat(enrolling)
 		}
 		if !isReadOnly(err) || !retry.wait(enrolling) {
 			break
@@ -155,7 +155,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heart *heart) (enr
 }
 
 // startFinisher starts the finisher. The function that it returns is called when no outcome will follow, and waits until
-// all are written, for no longer than lastWords.
+// all are written, for no longer than finishTimeout.
 func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish func()) {
 	writing, stopWriting := context.WithCancel(ctx)
 	written := make(chan struct{})
@@ -165,7 +165,7 @@ func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish
 	}()
 	return func() {
 		close(s.outcomes)
-		giveUp := time.AfterFunc(lastWords, stopWriting)
+		giveUp := time.AfterFunc(finishTimeout, stopWriting)
 		<-written
 		giveUp.Stop()
 		stopWriting()
@@ -296,7 +296,7 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, ex
 // leave deregisters the worker. It holds no job that it knows of by now; jobs that are locked in its name all the same
 // are freed.
 func (s *session) leave(ctx context.Context, orphaned bool) {
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, deregisterTimeout)
 	defer cancel()
 	if orphaned {
 		if err := s.queries.unlock(ctx); err != nil {

@@ -18,8 +18,8 @@ func (s *session) newKeeper(fail func(error)) *keeper {
 	}
 }
 
-func (s *session) newHeart(k *keeper) *heart {
-	return &heart{
+func (s *session) newHeartbeater(k *keeper) *heartbeater {
+	return &heartbeater{
 		queries:     s.queries,
 		register:    k.register,
 		isOutdated:  k.isOutdated,
