@@ -5,13 +5,7 @@ select plan(12);
 set local search_path = graphile_worker, public;
 set local client_min_messages = error;
 
-select set_setting('dead_after', '1 minute');
-create or replace function _gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$;
-select register_worker('keeper');
-create function pg_temp.beat() returns setof record language sql as $$
-  update _gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper';
-  select died, freed from heartbeat('keeper')
-$$;
+\ir ../keeper.psql
 -- Error code of the refusal, by the key of the job.
 create temp table refusals (key text, code text);
 create function refuse() returns trigger language plpgsql as $$
