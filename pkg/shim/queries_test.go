@@ -35,133 +35,163 @@ func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			ctx := t.Context()
-			q := newQueries(t, mode)
-			check := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			revision, err := q.breakingRevision(ctx)
-			check(err)
-			if revision != 19 {
-				t.Errorf("breaking revision is %d", revision)
-			}
-			version, err := q.breakingVersion(ctx)
-			check(err)
-			if version != 0 {
-				t.Errorf("breaking version is %d", version)
-			}
-			check(q.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
-			pulse, err := q.heartbeat(ctx, time.Minute, nil, true)
-			check(err)
-			if !pulse.registered || pulse.next != 5*time.Second {
-				t.Errorf("the first heartbeat is answered by %+v", pulse)
-			}
-			_, err = q.staleSweep(ctx)
-			check(err)
-
-			check(q.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
-			check(q.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
-			check(q.exec(ctx, `select S.set_setting('notify', 'idle')`))
-			answer, err := q.claim(ctx, []string{"a", "b"}, 10, time.Minute, forbidden{})
-			check(err)
-			if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
-				t.Fatalf("claimed %+v", answer)
-			}
-			first := answer.jobs[0]
-			if string(first.Payload) != `{"n": 9007199254740993}` || first.QueueName != "q" || first.Priority != -3 ||
-				first.MaxAttempts != 5 || first.Key != "k" || !slices.Equal(first.Flags, []string{"f"}) || first.Attempts != 1 {
-				t.Errorf("first job is %+v", first)
-			}
-			for _, c := range []struct {
-				lasting time.Duration
-				newMark bool
-			}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-				empty, err := q.claim(ctx, []string{"a", "b"}, 10, c.lasting, forbidden{})
-				check(err)
-				if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != c.newMark {
-					t.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", c.lasting, empty)
-				}
-			}
-			check(q.wakeUp(ctx))
-			inFlight, err := q.stillInFlight(ctx, nil)
-			check(err)
-			const future = 1 << 40
-			inFlight, err = q.stillInFlight(ctx, append(inFlight, future))
-			check(err)
-			if !slices.Contains(inFlight, future) {
-				t.Errorf("in flight are %v", inFlight)
-			}
-
-			pulse, err = q.heartbeat(ctx, time.Minute, answer.jobs, false)
-			check(err)
-			if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
-				t.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
-			}
-			alone, err := q.claimAlone(ctx, []string{"a", "b"}, forbidden{}, false)
-			check(err)
-			if len(alone) != 0 {
-				t.Errorf("claimed alone: %+v", alone)
-			}
-
-			done, err := q.complete(ctx, []outcome{{job: first, lease: first.Lease}})
-			check(err)
-			if _, ok := done.to(first.ID); !ok {
-				t.Errorf("completed %v", done)
-			}
-			if done, err = q.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || done == nil || len(done) != 0 {
-				t.Errorf("completed again %v, %v", done, err)
-			}
-			done, err = q.fail(ctx, []outcome{{job: answer.jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})
-			check(err)
-			got := done[answer.jobs[1].ID]
-			got.retryIn = got.retryIn.Round(time.Microsecond)
-			if got != (fate{"scheduled", 1, 25, 2718282 * time.Microsecond}) {
-				t.Errorf("failed %v", done)
-			}
-			done, err = q.giveBack(ctx, []outcome{{job: answer.jobs[2], lease: first.Lease}})
-			check(err)
-			if got, taken := done.to(answer.jobs[2].ID); !taken || got != (fate{"ready", 0, 25, 0}) {
-				t.Errorf("returned %v", done)
-			}
-			check(q.unlock(ctx))
-
-			check(q.exec(ctx, `select S.add_job('c', flags => array['f"→'])`))
-			for _, c := range []struct {
-				flag string
-				jobs int
-			}{{`f\"→`, 0}, {"g", 1}} {
-				left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, c.flag))}
-				alone, err := q.claimAlone(ctx, []string{"c"}, left, false)
-				check(err)
-				beside, err := q.claimBeside(ctx, []string{"c"}, 10, left)
-				check(err)
-				if len(alone) != 0 || len(beside) != c.jobs {
-					t.Errorf("of a job with another flag than %s there were claimed %v and %v", c.flag, alone, beside)
-				}
-				check(q.unlock(ctx))
-				answer, err := q.claim(ctx, []string{"c"}, 10, 0, left)
-				check(err)
-				if len(answer.jobs) != c.jobs {
-					t.Errorf("of a job with another flag than %s there was claimed %+v", c.flag, answer)
-				}
-			}
-
-			check(q.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
-			short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
-			beside, err := q.claimBeside(ctx, []string{"d"}, 10, short)
-			check(err)
-			if len(beside) != 2 || beside[0].hold.bytes != 1000 {
-				t.Errorf("of jobs of 1000 bytes there were claimed %d", len(beside))
-			}
-			check(q.unlock(ctx))
-			if answer, err = q.claim(ctx, []string{"d"}, 10, 0, short); err != nil || len(answer.jobs) != 2 {
-				t.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
-			}
-			check(q.deregister(ctx))
+			c := calls{T: t, queries: newQueries(t, mode)}
+			c.begin()
+			c.report(c.claimAndSleep())
+			c.claimWithoutFlags()
+			c.claimBytes()
+			c.check(c.deregister(t.Context()))
 		})
+	}
+}
+
+// calls are the calls of a worker that tests make.
+type calls struct {
+	*testing.T
+	*queries
+}
+
+func (c calls) check(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c calls) begin() {
+	ctx := c.Context()
+	revision, err := c.breakingRevision(ctx)
+	c.check(err)
+	if revision != 19 {
+		c.Errorf("breaking revision is %d", revision)
+	}
+	version, err := c.breakingVersion(ctx)
+	c.check(err)
+	if version != 0 {
+		c.Errorf("breaking version is %d", version)
+	}
+	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
+	pulse, err := c.heartbeat(ctx, time.Minute, nil, true)
+	c.check(err)
+	if !pulse.registered || pulse.next != 5*time.Second {
+		c.Errorf("the first heartbeat is answered by %+v", pulse)
+	}
+	_, err = c.staleSweep(ctx)
+	c.check(err)
+}
+
+// claimAndSleep claims three jobs, finds no more of them, and asks what a sleeper asks.
+func (c calls) claimAndSleep() []*Job {
+	ctx := c.Context()
+	c.check(c.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
+	c.check(c.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
+	c.check(c.exec(ctx, `select S.set_setting('notify', 'idle')`))
+	answer, err := c.claim(ctx, []string{"a", "b"}, 10, time.Minute, forbidden{})
+	c.check(err)
+	if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
+		c.Fatalf("claimed %+v", answer)
+	}
+	first := answer.jobs[0]
+	if string(first.Payload) != `{"n": 9007199254740993}` || first.QueueName != "q" || first.Priority != -3 ||
+		first.MaxAttempts != 5 || first.Key != "k" || !slices.Equal(first.Flags, []string{"f"}) || first.Attempts != 1 {
+		c.Errorf("first job is %+v", first)
+	}
+	for _, given := range []struct {
+		lasting time.Duration
+		newMark bool
+	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
+		empty, err := c.claim(ctx, []string{"a", "b"}, 10, given.lasting, forbidden{})
+		c.check(err)
+		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != given.newMark {
+			c.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", given.lasting, empty)
+		}
+	}
+	c.check(c.wakeUp(ctx))
+	inFlight, err := c.stillInFlight(ctx, nil)
+	c.check(err)
+	const future = 1 << 40
+	inFlight, err = c.stillInFlight(ctx, append(inFlight, future))
+	c.check(err)
+	if !slices.Contains(inFlight, future) {
+		c.Errorf("in flight are %v", inFlight)
+	}
+
+	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, false)
+	c.check(err)
+	if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
+		c.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
+	}
+	alone, err := c.claimAlone(ctx, []string{"a", "b"}, forbidden{}, false)
+	c.check(err)
+	if len(alone) != 0 {
+		c.Errorf("claimed alone: %+v", alone)
+	}
+	return answer.jobs
+}
+
+// report reports an outcome of each kind.
+func (c calls) report(jobs []*Job) {
+	ctx := c.Context()
+	first := jobs[0]
+	done, err := c.complete(ctx, []outcome{{job: first, lease: first.Lease}})
+	c.check(err)
+	if _, ok := done.to(first.ID); !ok {
+		c.Errorf("completed %v", done)
+	}
+	if done, err = c.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || done == nil || len(done) != 0 {
+		c.Errorf("completed again %v, %v", done, err)
+	}
+	done, err = c.fail(ctx, []outcome{{job: jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})
+	c.check(err)
+	got := done[jobs[1].ID]
+	got.retryIn = got.retryIn.Round(time.Microsecond)
+	if got != (fate{"scheduled", 1, 25, 2718282 * time.Microsecond}) {
+		c.Errorf("failed %v", done)
+	}
+	done, err = c.giveBack(ctx, []outcome{{job: jobs[2], lease: first.Lease}})
+	c.check(err)
+	if got, taken := done.to(jobs[2].ID); !taken || got != (fate{"ready", 0, 25, 0}) {
+		c.Errorf("returned %v", done)
+	}
+	c.check(c.unlock(ctx))
+}
+
+func (c calls) claimWithoutFlags() {
+	ctx := c.Context()
+	c.check(c.exec(ctx, `select S.add_job('c', flags => array['f"→'])`))
+	for _, given := range []struct {
+		flag string
+		jobs int
+	}{{`f\"→`, 0}, {"g", 1}} {
+		left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
+		alone, err := c.claimAlone(ctx, []string{"c"}, left, false)
+		c.check(err)
+		beside, err := c.claimBeside(ctx, []string{"c"}, 10, left)
+		c.check(err)
+		if len(alone) != 0 || len(beside) != given.jobs {
+			c.Errorf("of a job with another flag than %s there were claimed %v and %v", given.flag, alone, beside)
+		}
+		c.check(c.unlock(ctx))
+		answer, err := c.claim(ctx, []string{"c"}, 10, 0, left)
+		c.check(err)
+		if len(answer.jobs) != given.jobs {
+			c.Errorf("of a job with another flag than %s there was claimed %+v", given.flag, answer)
+		}
+	}
+}
+
+func (c calls) claimBytes() {
+	ctx := c.Context()
+	c.check(c.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
+	short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
+	beside, err := c.claimBeside(ctx, []string{"d"}, 10, short)
+	c.check(err)
+	if len(beside) != 2 || beside[0].hold.bytes != 1000 {
+		c.Errorf("of jobs of 1000 bytes there were claimed %d", len(beside))
+	}
+	c.check(c.unlock(ctx))
+	if answer, err := c.claim(ctx, []string{"d"}, 10, 0, short); err != nil || len(answer.jobs) != 2 {
+		c.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
 	}
 }
 

@@ -7,9 +7,15 @@ import (
 	"testing"
 )
 
-// Sleepers hear of every job that becomes ready and of every due time that moves, by whatever statement, and of nothing
-// else. The message is Node's: a count of jobs, which Node ignores when it is zero.
-func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
+// wakeCase is what statements do, after others, and the counts of the notifications that sleepers then receive.
+type wakeCase struct {
+	name   string
+	before []string
+	action []string
+	counts []int
+}
+
+var wakeCases = func() []wakeCase {
 	const (
 		queued  = "select graphile_worker.add_job('task', queue_name => 'queue')"
 		another = "select graphile_worker.add_job('task', queue_name => 'another')"
@@ -26,12 +32,7 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		held    = " from graphile_worker.jobs where locked_by = 'worker'"
 		waiting = " from graphile_worker.jobs where locked_by is null"
 	)
-	cases := []struct {
-		name   string
-		before []string
-		action []string
-		counts []int
-	}{
+	return []wakeCase{
 		{"a completed job frees its queue for a due job", []string{queued, queued, claim},
 			[]string{"select graphile_worker.complete_job('worker', id)" + held}, []int{1}},
 		{"a batch frees its queue for a due job", []string{queued, queued, claim},
@@ -117,6 +118,11 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 		{"a running job cannot be removed", []string{keyed, claim}, []string{"select graphile_worker.remove_job('key')"}, nil},
 		{"a job to remove that is not there", nil, []string{"select graphile_worker.remove_job('key')"}, nil},
 	}
+}()
+
+// Sleepers hear of every job that becomes ready and of every due time that moves, by whatever statement, and of nothing
+// else. The message is Node's: a count of jobs, which Node ignores when it is zero.
+func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 	for _, mode := range []struct {
 		name string
 		sql  string
@@ -137,7 +143,7 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 			actor.exec(mode.sql)
 			sleeper.exec(`listen "jobs:insert"`)
 			sleeper.exec("listen mark")
-			for _, c := range cases {
+			for _, c := range wakeCases {
 				t.Run(c.name, func(t *testing.T) {
 					actor, sleeper := actor.in(t), sleeper.in(t)
 					for _, sql := range c.before {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/crontab"
@@ -25,28 +26,8 @@ func (c carrier) Extract(ctx context.Context, carried map[string]string) context
 	return context.WithValue(ctx, carrier{}, carried["word"])
 }
 
-// A worker in Go does everything that it can do, with a role that has the rights of a worker and, for jobs that its handlers add, of
-// a producer: each outcome of a job, queues, batches, suspects, cron, cancels, job contexts, interruption.
-func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
-	t.Parallel()
-	q := newQueue(t, "graphile_worker", nil)
-	grants := q.everybody()
-	grants.Producers = append(grants.Producers, q.roles["worker"])
-	if _, err := q.migrator().Grant(t.Context(), grants); err != nil {
-		t.Fatal(err)
-	}
-	q.exec(`select S.set_setting('notify', 'idle'), S.set_setting('beat_every', '100 milliseconds')`)
-
-	var logs lockedText
-	pool := q.poolAs("worker")
-	w, err := shim.New(pool, shim.Config{
-		Schema: "graphile_worker_api", WorkerID: "w", Concurrency: 4, PollInterval: time.Hour, Grace: time.Nanosecond,
-		Logger: slog.New(slog.NewTextHandler(&logs, nil)), Propagator: carrier{"ignored"},
-		Cron: []crontab.Source{crontab.Text("* * * * * recur ?id=often&fill=10m\n")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+// handleOutcomes serves tasks that end in each way.
+func handleOutcomes(w *shim.Worker) {
 	done := func(context.Context, *shim.Job) error { return nil }
 	w.Handle("good", done)
 	w.Handle("recur", done)
@@ -55,7 +36,11 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	w.Handle("never", func(context.Context, *shim.Job) error { return shim.Discard(errors.New("never")) })
 	w.Handle("later", func(context.Context, *shim.Job) error { return shim.Snooze(time.Hour) })
 	w.Handle("part", func(context.Context, *shim.Job) error { return shim.Batch([]error{nil, errors.New("half")}) })
-	words := make(chan any, 1)
+}
+
+// handleCalls serves tasks that use the database: they add jobs, and complete themselves in a transaction. One of them sends
+// the value that its context carries.
+func handleCalls(w *shim.Worker, pool *pgxpool.Pool, words chan<- any) {
 	w.Handle("carried", func(ctx context.Context, job *shim.Job) error {
 		words <- ctx.Value(carrier{})
 		_, err := job.Client().Add(ctx, "added", nil, &shim.AddOptions{JobKey: "added"})
@@ -81,6 +66,33 @@ func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		c.Committed()
 		return nil
 	})
+}
+
+// A worker in Go does everything that it can do, with a role that has the rights of a worker and, for jobs that its handlers add, of
+// a producer: each outcome of a job, queues, batches, suspects, cron, cancels, job contexts, interruption.
+func TestAWorkerInGoWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t, "graphile_worker", nil)
+	grants := q.everybody()
+	grants.Producers = append(grants.Producers, q.roles["worker"])
+	if _, err := q.migrator().Grant(t.Context(), grants); err != nil {
+		t.Fatal(err)
+	}
+	q.exec(`select S.set_setting('notify', 'idle'), S.set_setting('beat_every', '100 milliseconds')`)
+
+	var logs lockedText
+	pool := q.poolAs("worker")
+	w, err := shim.New(pool, shim.Config{
+		Schema: "graphile_worker_api", WorkerID: "w", Concurrency: 4, PollInterval: time.Hour, Grace: time.Nanosecond,
+		Logger: slog.New(slog.NewTextHandler(&logs, nil)), Propagator: carrier{"ignored"},
+		Cron: []crontab.Source{crontab.Text("* * * * * recur ?id=often&fill=10m\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make(chan any, 1)
+	handleOutcomes(w)
+	handleCalls(w, pool, words)
 	started, ended := make(chan struct{}, 2), make(chan error, 2)
 	long := func(ctx context.Context, _ *shim.Job) error {
 		started <- struct{}{}

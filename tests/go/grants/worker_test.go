@@ -22,14 +22,7 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 	q.grant()
 	folder := t.TempDir()
 	tasks := filepath.Join(folder, "tasks")
-	for name, script := range map[string]string{"good": "exit 0", "bad": "echo it went wrong >&2; exit 1"} {
-		if err := os.MkdirAll(tasks, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(tasks, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeTasks(t, tasks, map[string]string{"good": "exit 0", "bad": "echo it went wrong >&2; exit 1"})
 	crontab := filepath.Join(folder, "crontab")
 	if err := os.WriteFile(crontab, []byte("* * * * * recur ?id=often&fill=10m\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -80,7 +73,39 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		t.Errorf("%d workers", n)
 	}
 
-	address := regexp.MustCompile(`msg="serving HTTP" address=(\S+)`).FindStringSubmatch(output())
+	wantServed(t, output())
+
+	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if strings.Contains(output(), "42501") || strings.Contains(output(), "permission denied") {
+		t.Error("the worker lacks a right")
+	}
+	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._gw_workers`); n != 0 {
+		t.Errorf("%d workers left", n)
+	}
+}
+
+// writeTasks writes shell scripts for tasks in a new folder.
+func writeTasks(t *testing.T, folder string, scripts map[string]string) {
+	t.Helper()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantServed checks what a worker with this log serves over HTTP.
+func wantServed(t *testing.T, log string) {
+	t.Helper()
+	address := regexp.MustCompile(`msg="serving HTTP" address=(\S+)`).FindStringSubmatch(log)
 	if address == nil {
 		t.Fatal("the address of the HTTP server was not logged")
 	}
@@ -94,19 +119,6 @@ func TestGwRunWorksUnderARoleWithTheRightsOfAWorker(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %s, %v, without %s:\n%s", path, response.Status, err, want, text)
 		}
-	}
-
-	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := worker.Wait(); err != nil {
-		t.Errorf("ended with %v", err)
-	}
-	if strings.Contains(output(), "42501") || strings.Contains(output(), "permission denied") {
-		t.Error("the worker lacks a right")
-	}
-	if n := pgtest.Value[int64](t, q.pool, `select count(*) from graphile_worker._gw_workers`); n != 0 {
-		t.Errorf("%d workers left", n)
 	}
 }
 
