@@ -180,6 +180,19 @@ func (r queueRace) run(t *testing.T) {
 	if n := left.Load(); n != 0 {
 		t.Errorf("%d jobs did not run within %v", n, patience)
 	}
+	checkExecutions(t, executions, r.jobs)
+	if rows := one[int](db.watcher, "select count(*) from graphile_worker._private_jobs"); rows != 0 {
+		t.Errorf("%d jobs are left", rows)
+	}
+	busy := one[int](db.watcher, "select count(*) from graphile_worker._private_job_queues where not is_available")
+	if busy != 0 {
+		t.Errorf("%d queues are still busy", busy)
+	}
+}
+
+// checkExecutions reports jobs that ran twice or not at all, and jobs of a queue that ran at once or out of order.
+func checkExecutions(t *testing.T, executions map[string][]execution, jobs int) {
+	t.Helper()
 	seen := map[int64]bool{}
 	for queue, runs := range executions {
 		for _, run := range runs {
@@ -199,14 +212,7 @@ func (r queueRace) run(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != r.jobs {
-		t.Errorf("%d jobs ran, want %d", len(seen), r.jobs)
-	}
-	if rows := one[int](db.watcher, "select count(*) from graphile_worker._private_jobs"); rows != 0 {
-		t.Errorf("%d jobs are left", rows)
-	}
-	busy := one[int](db.watcher, "select count(*) from graphile_worker._private_job_queues where not is_available")
-	if busy != 0 {
-		t.Errorf("%d queues are still busy", busy)
+	if len(seen) != jobs {
+		t.Errorf("%d jobs ran, want %d", len(seen), jobs)
 	}
 }

@@ -26,20 +26,7 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	started, ended := make(chan struct{}, workers), make(chan error, workers)
 	for i := range workers {
-		own := pgtest.Pool(t, through)
-		w, err := shim.New(own, shim.Config{WorkerID: fmt.Sprint("w", i), PollInterval: time.Minute, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Handle("work", func(context.Context, *shim.Job) error { return nil })
-		shim.On(w, func(shim.WorkerStarted) { started <- struct{}{} })
-		go func() {
-			err := w.Run(ctx)
-			if err != nil {
-				t.Error(err)
-			}
-			ended <- err
-		}()
+		runIdle(ctx, t, through, fmt.Sprint("w", i), started, ended)
 	}
 	defer func() {
 		stop()
@@ -81,16 +68,41 @@ func TestWorkersThatLoseTheirServerAtOnceComeBackSpreadOut(t *testing.T) {
 			tries = append(tries, at)
 		}
 	}
-	slices.SortFunc(tries, time.Time.Compare)
-	most, first := 0, 0
-	for last, at := range tries {
-		for at.Sub(tries[first]) > 100*time.Millisecond {
-			first++
-		}
-		most = max(most, last-first+1)
-	}
+	most := mostWithin(100*time.Millisecond, tries)
 	t.Logf("%d connections, at most %d within a tenth of a second", len(tries), most)
 	if most > len(tries)/4 { // if they were in step, more than a third of them would come at once
 		t.Errorf("%d of %d connections came within a tenth of a second", most, len(tries))
 	}
+}
+
+// mostWithin returns how many of these times at most are within a span.
+func mostWithin(span time.Duration, times []time.Time) int {
+	slices.SortFunc(times, time.Time.Compare)
+	most, first := 0, 0
+	for last, at := range times {
+		for at.Sub(times[first]) > span {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	return most
+}
+
+// runIdle runs a worker until ctx ends, and sends when it has started and ended.
+func runIdle(ctx context.Context, t *testing.T, url, id string, started chan<- struct{}, ended chan<- error) {
+	t.Helper()
+	own := pgtest.Pool(t, url)
+	w, err := shim.New(own, shim.Config{WorkerID: id, PollInterval: time.Minute, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Handle("work", func(context.Context, *shim.Job) error { return nil })
+	shim.On(w, func(shim.WorkerStarted) { started <- struct{}{} })
+	go func() {
+		err := w.Run(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- err
+	}()
 }

@@ -82,6 +82,17 @@ func TestBesideANodeWorkerTheRulesHoldButForItsOwnDefects(t *testing.T) {
 	judge(t, r)
 }
 
+// bytesOf returns the values of columns, nil for null.
+func bytesOf(columns []*string) [][]byte {
+	values := make([][]byte, len(columns))
+	for i, column := range columns {
+		if column != nil {
+			values[i] = []byte(*column)
+		}
+	}
+	return values
+}
+
 // nodeEvents returns the events that Node's handlers recorded: one claim for each batch, and for each run the outcome that Node
 // reported after it.
 func (r *run) nodeEvents(ctx context.Context) ([]*event, error) {
@@ -109,13 +120,7 @@ func (r *run) nodeEvents(ctx context.Context) ([]*event, error) {
 	var started int64
 	var ended *int64
 	_, err = pgx.ForEachRow(rows, []any{&worker, &columns, &started, &ended}, func() error {
-		values := make([][]byte, len(columns))
-		for i, column := range columns {
-			if column != nil {
-				values[i] = []byte(*column)
-			}
-		}
-		c, err := readClaim(values)
+		c, err := readClaim(bytesOf(columns))
 		if err != nil {
 			return err
 		}
