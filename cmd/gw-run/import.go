@@ -202,7 +202,8 @@ func addImported(ctx context.Context, db *session, jobs []importedJob) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.conn.Exec(ctx, db.sql(`select pg_catalog.count(*) from S.add_jobs(`+statement.Specs(`$1::text::json`)+`)`), string(list))
+	query := db.sql(`select pg_catalog.count(*) from S.add_jobs(` + statement.Specs(`$1::text::json`) + `)`)
+	_, err = db.conn.Exec(ctx, query, string(list))
 	lines := fmt.Sprintf("lines %d to %d", jobs[0].line, jobs[len(jobs)-1].line)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if spec := refusedSpec.FindStringSubmatch(refusal.Detail); spec != nil {
