@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -43,23 +42,13 @@ const addExamples = `  gw-run add send_email '{"to": "you@example.com"}'
 // add is a run of gw-run add.
 type add struct {
 	database
-	json                           bool
-	queue, runAt, in, key, keyMode string
-	keyed                          keyedCall
-	maxAttempts, priority          int
-	flags                          []string
-	isGiven                        func(flag string) bool
-}
-
-// bareNumber matches a number without a unit, which PostgreSQL reads as seconds and --poll-interval as milliseconds.
-var bareNumber = regexp.MustCompile(`^[0-9.]+$`)
-
-// hasUnit refuses a time without a unit as the value of a flag.
-func hasUnit(flag, value string) error {
-	if bareNumber.MatchString(value) {
-		return fmt.Errorf("--%s %s has no unit; write %[2]ss, %[2]sm or %[2]sh", flag, value)
-	}
-	return nil
+	json                       bool
+	queue, runAt, key, keyMode string
+	in                         span
+	keyed                      keyedCall
+	maxAttempts, priority      int
+	flags                      []string
+	isGiven                    func(flag string) bool
 }
 
 func newAddCommand(getenv func(string) string) *cobra.Command {
@@ -80,9 +69,6 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			if a.runAt != "" && a.in != "" {
 				return usageError{errors.New("--run-at and --in exclude each other")}
 			}
-			if err := hasUnit("in", a.in); err != nil {
-				return usageError{err}
-			}
 			if a.keyMode != "" && a.key == "" {
 				return usageError{errors.New("--key-mode requires --key")}
 			}
@@ -99,7 +85,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&a.queue, "queue", "q", "", "named `queue`; its jobs run one at a time")
 	flags.StringVar(&a.runAt, "run-at", "", "`time` to run at, not before (default now)")
-	flags.StringVar(&a.in, "in", "", "`time` from now to run at, such as 90s or 2h")
+	flags.Var(&a.in, "in", "`time` from now to run at, such as 90s or 2h")
 	flags.IntVar(&a.maxAttempts, "max-attempts", 0, "maximum `number` of attempts before the job fails permanently (default 25)")
 	flags.StringVarP(&a.key, "key", "k", "", "`key` of the job; a waiting job with this key is replaced")
 	flags.StringVar(&a.keyMode, "key-mode", "", "replace, preserve_run_at or unsafe_dedupe (`mode`)")

@@ -14,14 +14,14 @@ import (
 
 // keyedCall are the flags that let the key decide whether, or when, a job runs: add_job_once() and its like.
 type keyedCall struct {
-	once, debounce, maxWait, throttle string
+	once, debounce, maxWait, throttle span
 }
 
 func (k *keyedCall) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&k.once, "once", "", "add nothing if a call under the key has added a job within this `time`, such as 1d")
-	flags.StringVar(&k.debounce, "debounce", "", "run when no call under the key has come for this `time`, such as 5s")
-	flags.StringVar(&k.maxWait, "max-wait", "", "with --debounce: run at most this `time` after the first call (default no limit)")
-	flags.StringVar(&k.throttle, "throttle", "", "run at most once in this `time` under the key, such as 30s")
+	flags.Var(&k.once, "once", "add nothing if a call under the key has added a job within this `time`, such as 1d")
+	flags.Var(&k.debounce, "debounce", "run when no call under the key has come for this `time`, such as 5s")
+	flags.Var(&k.maxWait, "max-wait", "with --debounce: run at most this `time` after the first call (default no limit)")
+	flags.Var(&k.throttle, "throttle", "run at most once in this `time` under the key, such as 30s")
 }
 
 func (k *keyedCall) isGiven() bool { return k.once != "" || k.debounce != "" || k.throttle != "" }
@@ -29,16 +29,13 @@ func (k *keyedCall) isGiven() bool { return k.once != "" || k.debounce != "" || 
 // check refuses flags that do not go together.
 func (k *keyedCall) check(a *add) error {
 	var given []string
-	for _, flag := range []struct{ name, value string }{{"once", k.once}, {"debounce", k.debounce}, {"throttle", k.throttle}} {
-		if err := hasUnit(flag.name, flag.value); err != nil {
-			return err
-		}
+	for _, flag := range []struct {
+		name  string
+		value span
+	}{{"once", k.once}, {"debounce", k.debounce}, {"throttle", k.throttle}} {
 		if flag.value != "" {
 			given = append(given, "--"+flag.name)
 		}
-	}
-	if err := hasUnit("max-wait", k.maxWait); err != nil {
-		return err
 	}
 	switch {
 	case k.maxWait != "" && k.debounce == "":

@@ -16,7 +16,7 @@ import (
 // choice is the jobs that the arguments of a command name, by their ids or by the key of one.
 type choice struct {
 	ids []int64
-	key string
+	key condition
 }
 
 // chosenIDs is the SQL of the ids, with the arguments of a choice as the first parameters.
@@ -74,7 +74,7 @@ func newChoiceCommand(
 			return c.missing(found)
 		})
 	}
-	cmd.Flags().StringVarP(&c.key, "key", "k", "", "the job with this `key`")
+	cmd.Flags().VarP(&c.key, "key", "k", "the job with this `key`")
 	l.addFlags(cmd, getenv)
 	return cmd
 }

@@ -59,13 +59,13 @@ const limitOpenExamples = `  gw-run limit open api
 // numbers are the flags of a limit that a lane may override.
 type numbers struct {
 	maxRunning, rate, burst int
-	per                     string
+	per                     span
 }
 
 func (n *numbers) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&n.maxRunning, "max-running", 0, "maximum `number` of jobs of a lane that run at once")
 	flags.IntVar(&n.rate, "rate", 0, "maximum `number` of jobs of a lane that start per time, see --per")
-	flags.StringVar(&n.per, "per", "", "the `time` of --rate, such as 1s, 1m or 1d")
+	flags.Var(&n.per, "per", "the `time` of --rate, such as 1s, 1m or 1d")
 	flags.IntVar(&n.burst, "burst", 0, "maximum `number` of jobs of a lane that start at once (default: the number of --rate)")
 }
 
@@ -147,7 +147,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	var (
 		n            numbers
 		tasks        []string
-		queues, by   string
+		queues, by   condition
 		totalRunning int
 		fair         bool
 	)
@@ -157,8 +157,8 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	}}
 	flags := o.cobra.Flags()
 	flags.StringArrayVarP(&tasks, "task", "t", nil, "`task` to which the limit applies; may be repeated (default: all)")
-	flags.StringVar(&queues, "queues", "", "the limit applies to jobs in named queues of this `name`; * stands for any characters")
-	flags.StringVar(&by, "by", "", "what gives each job its `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
+	flags.Var(&queues, "queues", "the limit applies to jobs in named queues of this `name`; * stands for any characters")
+	flags.Var(&by, "by", "what gives each job its `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
 	n.addFlags(flags)
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")
@@ -198,7 +198,7 @@ func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *c
 		_, err := db.act(ctx, "", "", `
 			select S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer)`,
 			args[0], args[1], maxRunning, rate, per, burst)
-		lane := (&target{limit: args[0], lane: args[1]}).what()
+		lane := (&target{limit: condition(args[0]), lane: condition(args[1])}).what()
 		if maxRunning == nil && rate == nil {
 			return lane + " has the numbers of the limit.", err
 		}
@@ -219,9 +219,9 @@ func newLimitOpenCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 			},
 		},
 		call: func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-			which := &target{limit: args[0]}
+			which := &target{limit: condition(args[0])}
 			if len(args) == 2 {
-				which.lane = args[1]
+				which.lane = condition(args[1])
 			}
 			lanes, err := actOnce[struct {
 				Opened int64 `json:"opened"`

@@ -36,15 +36,15 @@ const pausesHelp = `Prints the pauses in force, the oldest first: of what, since
 
 // target is what is paused.
 type target struct {
-	task, queue, limit, lane string
+	task, queue, limit, lane condition
 	all                      bool
 }
 
 func (t *target) addFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&t.task, "task", "t", "", "the jobs of this `task`")
-	flags.StringVarP(&t.queue, "queue", "q", "", "the jobs in this named `queue`")
-	flags.StringVar(&t.limit, "limit", "", "the jobs of this `limit`")
-	flags.StringVar(&t.lane, "lane", "", "with --limit, only this `lane`")
+	flags.VarP(&t.task, "task", "t", "the jobs of this `task`")
+	flags.VarP(&t.queue, "queue", "q", "the jobs in this named `queue`")
+	flags.Var(&t.limit, "limit", "the jobs of this `limit`")
+	flags.Var(&t.lane, "lane", "with --limit, only this `lane`")
 	flags.BoolVar(&t.all, "all", false, "all jobs")
 }
 
@@ -74,21 +74,22 @@ func (t *target) arguments() []any {
 func (t *target) what() string {
 	switch {
 	case t.task != "":
-		return "The task " + terminal.Printable(t.task)
+		return "The task " + terminal.Printable(string(t.task))
 	case t.queue != "":
-		return "The queue " + terminal.Printable(t.queue)
+		return "The queue " + terminal.Printable(string(t.queue))
 	case t.lane != "":
-		return "The lane " + terminal.Printable(t.lane) + " of the limit " + terminal.Printable(t.limit)
+		return "The lane " + terminal.Printable(string(t.lane)) + " of the limit " + terminal.Printable(string(t.limit))
 	case t.limit != "":
-		return "The limit " + terminal.Printable(t.limit)
+		return "The limit " + terminal.Printable(string(t.limit))
 	}
 	return "Everything"
 }
 
 func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
-		t                   target
-		reason, until, last string
+		t             target
+		reason, until string
+		last          span
 	)
 	o := &order{cobra: cobra.Command{
 		Use: "pause", Short: "Stop the start of jobs, of a task, a queue, a limit or all", Long: pauseHelp, Example: pauseExamples, Args: noArguments,
@@ -96,7 +97,7 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	t.addFlags(o.cobra.Flags())
 	o.cobra.Flags().StringVar(&reason, "reason", "", "`text` that gw-run pauses and gw-run why print")
 	o.cobra.Flags().StringVar(&until, "until", "", "`time` at which the pause ends")
-	o.cobra.Flags().StringVar(&last, "for", "", "`time` from now at which the pause ends, such as 30m or 2h")
+	o.cobra.Flags().Var(&last, "for", "`time` from now at which the pause ends, such as 30m or 2h")
 	o.cobra.PreRunE = func(*cobra.Command, []string) error {
 		if until != "" && last != "" {
 			return usageError{errors.New("--until and --for exclude each other")}

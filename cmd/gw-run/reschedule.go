@@ -20,7 +20,8 @@ const rescheduleExamples = `  gw-run reschedule 17 --in 2h
 
 func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
-		runAt, in                       string
+		runAt                           string
+		in                              span
 		priority, attempts, maxAttempts int
 	)
 	c := &change{
@@ -30,7 +31,7 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 	}
 	flags := c.cobra.Flags()
 	flags.StringVar(&runAt, "run-at", "", "`time` to run at, not before")
-	flags.StringVar(&in, "in", "", "`time` from now to run at, such as 90s or 2h")
+	flags.Var(&in, "in", "`time` from now to run at, such as 90s or 2h")
 	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
 	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts used; 0 restores all attempts")
 	flags.IntVar(&maxAttempts, "max-attempts", 0, "maximum `number` of attempts before a job fails permanently")

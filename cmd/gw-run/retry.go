@@ -23,7 +23,7 @@ const retryExamples = `  gw-run retry 17 18
 func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
 		rate int
-		per  string
+		per  = span("1s")
 	)
 	c := &change{
 		cobra: cobra.Command{Use: "retry [ID...]", Short: "Make jobs due now, with their attempts restored", Long: retryHelp, Example: retryExamples},
@@ -32,7 +32,7 @@ func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	}
 	flags := c.cobra.Flags()
 	flags.IntVar(&rate, "rate", 0, "`number` of jobs that become due per time, see --per (default all at once)")
-	flags.StringVar(&per, "per", "1s", "the `time` of --rate, such as 1s, 1m or 1d")
+	flags.Var(&per, "per", "the `time` of --rate, such as 1s, 1m or 1d")
 	c.prepare = func() (string, []any, error) {
 		switch {
 		case !flags.Changed("rate") && flags.Changed("per"):
@@ -41,9 +41,6 @@ func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 			return `S.retry_jobs(IDS)`, nil, nil
 		case rate < 1:
 			return "", nil, usageError{fmt.Errorf("--rate must be at least 1, not %d", rate)}
-		}
-		if err := hasUnit("per", per); err != nil {
-			return "", nil, usageError{err}
 		}
 		return `S.redrive_jobs(IDS, $2::text::interval operator(pg_catalog./) $3::bigint,
 		                       pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) ($2::text::interval operator(pg_catalog./) $3::bigint)))`,

@@ -14,18 +14,18 @@ const countStep = 100_000 // ids that are read at once
 
 // selection is the conditions by which a command selects jobs. A job must match all conditions that are given.
 type selection struct {
-	state, task, queue, key string
-	olderThan, newerThan    string
+	state, task, queue, key condition
+	olderThan, newerThan    span
 }
 
 func (s *selection) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.state, "state", "", "jobs in this `state`: ready, scheduled, running or failed")
-	flags.StringVarP(&s.task, "task", "t", "", "jobs of this `task`")
-	flags.StringVarP(&s.queue, "queue", "q", "", "jobs in this named `queue`")
-	flags.StringVarP(&s.key, "key", "k", "", "the job with this `key`")
-	flags.StringVar(&s.olderThan, "older-than", "", "jobs that were added this `time` ago or longer, such as 90m or 7d")
-	flags.StringVar(&s.newerThan, "newer-than", "", "jobs that were added less than this `time` ago")
+	flags.Var(&s.state, "state", "jobs in this `state`: ready, scheduled, running or failed")
+	flags.VarP(&s.task, "task", "t", "jobs of this `task`")
+	flags.VarP(&s.queue, "queue", "q", "jobs in this named `queue`")
+	flags.VarP(&s.key, "key", "k", "the job with this `key`")
+	flags.Var(&s.olderThan, "older-than", "jobs that were added this `time` ago or longer, such as 90m or 7d")
+	flags.Var(&s.newerThan, "newer-than", "jobs that were added less than this `time` ago")
 	complete := cobra.FixedCompletions([]string{"ready", "scheduled", "running", "failed"}, cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("state", complete) // the flag is there
 }
@@ -36,8 +36,8 @@ func (s selection) isEmpty() bool { return s == selection{} }
 func (s selection) String() string {
 	var words []string
 	for _, c := range [][2]string{
-		{"state ", s.state}, {"task ", s.task}, {"queue ", s.queue}, {"key ", s.key},
-		{"added before ", s.olderThan}, {"added within ", s.newerThan},
+		{"state ", string(s.state)}, {"task ", string(s.task)}, {"queue ", string(s.queue)}, {"key ", string(s.key)},
+		{"added before ", string(s.olderThan)}, {"added within ", string(s.newerThan)},
 	} {
 		if c[1] != "" {
 			words = append(words, c[0]+c[1])
@@ -86,11 +86,11 @@ func (s selection) find(ctx context.Context, db *session) ([]int64, error) {
 	}
 }
 
-func orNull(text string) any {
+func orNull[T ~string](text T) any {
 	if text == "" {
 		return nil
 	}
-	return text
+	return string(text)
 }
 
 // jobIDs reads the arguments of a command as ids of jobs.

@@ -49,7 +49,7 @@ func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
 
 func TestADelayHasAUnit(t *testing.T) {
 	b := newBench(t)
-	b.wantPart(b.run("add", "t", "--in", "5"), 2, "", "--in 5 has no unit; write 5s, 5m or 5h")
+	b.wantPart(b.run("add", "t", "--in", "5"), 2, "", `"5" for "--in" flag: it has no unit; write 5s, 5m or 5h`)
 }
 
 func TestAPayloadMayComeFromAFileOrStdin(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTheKeyOfAnAddDecidesWhetherAndWhenAJobRuns(t *testing.T) {
 		"--debounce and --key-mode exclude each other":  "--key k --debounce 1h --key-mode replace",
 		"--throttle and --run-at exclude each other":    "--key k --throttle 1h --run-at tomorrow",
 		"--debounce and --in exclude each other":        "--key k --debounce 1h --in 1h",
-		"--throttle 30 has no unit":                     "--key k --throttle 30",
+		"\"--throttle\" flag: it has no unit":            "--key k --throttle 30",
 		"invalid input syntax for type interval":        "--key k --once soon",
 		"The argument within is '00:00:00'; it must be": "--key k --once 0s",
 	} {

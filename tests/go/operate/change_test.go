@@ -133,7 +133,7 @@ func TestJobsAreRetriedAtARate(t *testing.T) {
 	}
 	b.wantPart(b.run("retry", "1", "--per", "1m"), 2, "", "--per requires --rate")
 	b.wantPart(b.run("retry", "1", "--rate", "0"), 2, "", "--rate must be at least 1, not 0")
-	b.wantPart(b.run("retry", "1", "--rate", "5", "--per", "60"), 2, "", "--per 60 has no unit")
+	b.wantPart(b.run("retry", "1", "--rate", "5", "--per", "60"), 2, "", `"--per" flag: it has no unit`)
 }
 
 func TestOfManyJobsThatAreLeftAloneSomeAreTold(t *testing.T) {
