@@ -1,6 +1,6 @@
 -- Due jobs of a task that no registered worker has are reported, unless it is not known which tasks are served.
 begin;
-select plan(11);
+select plan(13);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.apply_remedies(kind text)
@@ -55,6 +55,11 @@ select results_eq(
   $$ select finding, subject like 'task with a deleted name, id %' from doctor() $$,
   $$ values ('task without worker', true) $$,
   'a job whose task name was deleted is reported');
+select unalike((select remedy from doctor()), '%gw-run%', 'no command selects its jobs');
+
+select add_job('', run_at => now() - interval '1 hour');
+select unalike(
+  (select remedy from doctor() where subject = 'task '), '%gw-run%', 'nor those of a task with an empty name');
 
 select * from finish();
 rollback;

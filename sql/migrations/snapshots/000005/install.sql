@@ -97,6 +97,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_limits.sql" . }}
 {{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
+{{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "admin/doctor.sql" . }}
 {{ template "admin/list_audit.sql" . }}
