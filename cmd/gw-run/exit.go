@@ -57,6 +57,8 @@ func explain(err error) error {
 		return usageError{errors.New(text)}
 	case class == sqlstate.NotFound:
 		return fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
+	case class == sqlstate.NotGranted:
+		return fmt.Errorf("%w; gw-migrate grants gives a role the privileges to add or run jobs, or to use these commands", err)
 	case isOurs:
 		return errors.New(text)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/terminal"
@@ -143,6 +144,8 @@ func (h *healthcheck) schemaVersion(ctx context.Context, db *session) (string, e
 		return "", status.Refusal
 	case status.State == migrate.Current, status.State == migrate.Newer:
 		return fmt.Sprintf("version %d", status.Installed), nil
+	case status.State == migrate.Absent, status.State == migrate.Empty:
+		return "", fmt.Errorf("schema %q is %s; gw-migrate installs the queue", h.schema, status.State)
 	case status.State == migrate.Behind:
 		return "", fmt.Errorf("version %d, this program is for %d; gw-migrate upgrades it", status.Installed, status.Available)
 	default:
@@ -171,7 +174,7 @@ func (h *healthcheck) critical(ctx context.Context, db *session) (string, error)
 func (h *healthcheck) say(check string, sick error, detail string) (err error) {
 	if sick != nil {
 		h.sick++
-		detail = sick.Error()
+		detail = hint.For(sick).Error()
 	}
 	if h.json {
 		return json.NewEncoder(h.out).Encode(struct {

@@ -150,5 +150,5 @@ func TestWithoutAQueueItIsSaidWhatInstallsOne(t *testing.T) {
 		{"unlock", "w"}, {"cleanup"}, {"stats"}, {"doctor"}} {
 		b.wantPart(b.run(args...), 1, "", "gw-migrate installs and upgrades the queue")
 	}
-	b.wantPart(b.run("healthcheck"), 1, `schema "graphile_worker" is absent`, "not healthy")
+	b.wantPart(b.run("healthcheck"), 1, `schema "graphile_worker" is absent; gw-migrate installs the queue`, "not healthy")
 }
