@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -60,7 +62,7 @@ func (c *command) root() *cobra.Command {
 		Short:         "Install the queue's schema, or bring it up to date",
 		Long:          help,
 		Example:       examples,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          c.up,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -101,6 +103,21 @@ func (c *command) root() *cobra.Command {
 		},
 	)
 	return root
+}
+
+// noCommand returns an error for the first argument, which is not a command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
+	}
+	if slices.Contains([]string{"install", "migrate", "upgrade", "init"}, args[0]) {
+		return fmt.Errorf("%w; gw-migrate without a command installs and upgrades the queue", err)
+	}
+	if like := usage.Commands(cmd, args[0]); len(like) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return err
 }
 
 func (c *command) addUpFlags(cmd *cobra.Command) {

@@ -142,6 +142,8 @@ func TestWrongUsageExitsWithTwoAndSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"down"}, `unknown command "down"`},
+		{[]string{"stat"}, `unknown command "stat" for "gw-migrate"; did you mean status?`},
+		{[]string{"install"}, "gw-migrate without a command installs and upgrades the queue"},
 		{[]string{"up", "extra"}, `unknown command "extra"`},
 		{[]string{"--lock-timeout", "soon"}, "invalid argument"},
 		{[]string{"--lock-timeout", "0"}, "--lock-timeout is 0s, must be positive"},

@@ -138,10 +138,14 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		return nil
 	}
-	if like := usage.Commands(cmd, args[0]); len(like) > 0 {
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
-	} else if !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]) {
+	like := usage.Commands(cmd, args[0])
+	switch {
+	case !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]):
 		err = fmt.Errorf("%w; gw-run without a command runs jobs", err)
+	case !cmd.HasParent() && slices.Contains([]string{"migrate", "install", "upgrade", "up", "init"}, args[0]):
+		err = fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
+	case len(like) > 0:
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	}
 	return usageError{err}
 }

@@ -36,16 +36,25 @@ func lineHint(text string) string {
 			}
 		}
 	}
+	if len(words) <= fieldCount {
+		return "a line has five fields and a task, such as 0 8 * * * send_digest"
+	}
 	return ""
 }
 
-// commandHint says what to write in place of a command that is none, empty if that is not known.
+// commandHint says what is wrong with the text after the fields, if it is not a task with options and a payload.
 func commandHint(command string) string {
+	readable := readableCommand.FindString(command)
+	rest := command[len(readable):]
 	switch {
 	case sixthField.MatchString(command):
-		return "a pattern has five fields, and no seconds"
+		return "a pattern has five fields, without seconds"
 	case lastComments.MatchString(command):
-		return "a comment stands on a line of its own"
+		return "a comment needs a line of its own"
+	case readable == "" || !strings.ContainsFunc(readable, isSpace) && rest != "":
+		return "the name of a task consists of letters, digits, :, /, _ and -, and begins with a letter or _"
+	case strings.HasPrefix(rest, "{"):
+		return "the payload does not end with }"
 	}
-	return ""
+	return "only options, which begin with ?, and a payload, in braces, follow the task"
 }

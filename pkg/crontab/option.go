@@ -62,6 +62,7 @@ func (l *line) parseOption(item *Item, given givenOption) {
 	if !isKnown {
 		l.problem(given.at, "Options on line %d of crontab contains unsupported key '%s'; supported keys are: "+
 			"'id', 'fill', 'max', 'queue', 'jobKey', 'jobKeyMode', 'priority'.", l.number, given.key)
+		l.problems[len(l.problems)-1].Hint = "'tz' is supported as well"
 		return
 	}
 	if !option.pattern.MatchString(given.value) || !option.set(item, given.value) {

@@ -188,9 +188,9 @@ func TestAllProblemsAreReportedAndNothingElseIsUsed(t *testing.T) {
 		"3:14: Unsupported syntax '1-5/2' in dates range in line 3 of crontab: this doesn't appear to be a number, range or wildcard",
 		"3:20: Too large value '99' in months range in line 3 of crontab: expected values in the range 1-12.",
 		"3:23: Too large value '8' in days of week range in line 3 of crontab: expected values in the range 0-6.",
-		"3:53: Invalid command specification in line 3 of crontab.",
+		"3:53: Invalid command specification in line 3 of crontab. (the payload does not end with })",
 		"3:31: Options on line 3 of crontab contains unsupported key 'foo'; supported keys are: " +
-			"'id', 'fill', 'max', 'queue', 'jobKey', 'jobKeyMode', 'priority'.",
+			"'id', 'fill', 'max', 'queue', 'jobKey', 'jobKeyMode', 'priority'. ('tz' is supported as well)",
 		"3:40: Options on line 3 of crontab contains invalid value for 'id', value '' is not compatible with this option.",
 		"3:45: Options on line 3 of crontab contains invalid value for 'max', value '0' is not compatible with this option.",
 		"3:47: Options on line 3 of crontab contains invalid value for 'foo', did you specify it more than once?",
@@ -212,9 +212,17 @@ func TestWhatOtherCronsTakeGetsAHint(t *testing.T) {
 		"0 0 * * MON-FRI task": "write days and months as numbers: Sunday is 0, Monday is 1, January is 1",
 		"0 0 1 1,jul * task":   "write days and months as numbers: Sunday is 0, Monday is 1, January is 1",
 		"0 0 * * x task":       "",
-		"* * * * * * task":     "a pattern has five fields, and no seconds",
-		"* * * * * task # why": "a comment stands on a line of its own",
-		"* * * * * task more":  "",
+		"* * * * * * task":     "a pattern has five fields, without seconds",
+		"* * * * * task # why": "a comment needs a line of its own",
+
+		"* * * * task":            "a line has five fields and a task, such as 0 8 * * * send_digest",
+		"task":                    "a line has five fields and a task, such as 0 8 * * * send_digest",
+		"* * * * * 1task":         "the name of a task consists of letters, digits, :, /, _ and -, and begins with a letter or _",
+		"* * * * * task.js":       "the name of a task consists of letters, digits, :, /, _ and -, and begins with a letter or _",
+		"* * * * * task {a: 1":    "the payload does not end with }",
+		"* * * * * task more":     "only options, which begin with ?, and a payload, in braces, follow the task",
+		"* * * * * task ?max=1 x": "only options, which begin with ?, and a payload, in braces, follow the task",
+		"* * * * * task ?zone=x":  "'tz' is supported as well",
 	} {
 		report := crontab.Check(text)
 		if len(report.Problems) != 1 || report.Problems[0].Hint != want {

@@ -14,7 +14,7 @@ type Problem struct {
 	Column int
 	// Message describes the problem, in Graphile Worker's wording if it has one.
 	Message string
-	// Hint says what to write in place of what other crons take, if that is known.
+	// Hint says what to write instead, if that is known.
 	Hint string
 }
 
