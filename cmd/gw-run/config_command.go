@@ -91,7 +91,7 @@ func (o *options) checkConfig(out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	verdict := o.worker.File.Path + " is right"
+	verdict := o.worker.File.Path + " is valid"
 	if _, err := os.Stat(o.worker.File.Path); errors.Is(err, fs.ErrNotExist) {
 		verdict = "There is no " + o.worker.File.Path + "; without it a worker has"
 	}

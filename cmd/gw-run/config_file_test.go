@@ -201,7 +201,7 @@ tasks:
 		{"i", "http", "https://u:xxxxx@example.com:80/${SECRET}/{task}"},
 		{"j", "http", "${SERVER}/{task}"},
 		{"k", "sql", "app.${SECRET}"},
-		{path + " is right: 11 tasks, 0 recurring jobs."},
+		{path + " is valid: 11 tasks, 0 recurring jobs."},
 	}
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if code != exitOK || stderr != "" || len(lines) != len(want) || strings.Contains(stdout, "s3cret") {

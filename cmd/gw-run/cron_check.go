@@ -138,7 +138,7 @@ func (c *cronCheck) check(ctx context.Context, text string) error {
 	if c.problems > 0 {
 		return fmt.Errorf("problems in %s: %d; a worker refuses all of it", c.path, c.problems)
 	}
-	_, err := fmt.Fprintf(c.out, "%s is right: %s.\n", c.path, plural(len(report.Items), "item"))
+	_, err := fmt.Fprintf(c.out, "%s is valid: %s.\n", c.path, plural(len(report.Items), "item"))
 	return err
 }
 

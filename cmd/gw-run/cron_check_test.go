@@ -22,7 +22,7 @@ func TestACrontabIsShownWithoutADatabase(t *testing.T) {
 	code, stdout, stderr := command(t, nil, "cron", "check", "--node", path)
 	wantOut := `line 2: 0 8 * * 1 mail/send id=morning tz=Asia/Tokyo fill=1h30m0s max=3 queue=q priority=-1 jobKey="k l" jobKeyMode=replace {"b":16}
 line 3: * * * * * tick
-` + path + " is right: 2 items.\n"
+` + path + " is valid: 2 items.\n"
 	wantErr := "gw-run: no database given: next runs are not shown, time zones not checked\n" +
 		path + ":2:80: warning: Graphile Worker for Node.js does not know the option 'tz' and refuses the whole crontab.\n"
 	if code != exitOK || stdout != wantOut || stderr != wantErr {

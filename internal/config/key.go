@@ -53,8 +53,8 @@ func Settings() []Key {
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
-		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, as `:9464`.", "http"},
-		{"ui", Text, "none", "The loopback address at which to serve the [console](console.md), as `127.0.0.1:9465`.", "ui"},
+		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, such as `:9464`.", "http"},
+		{"ui", Text, "none", "The loopback address at which to serve the [console](console.md), such as `127.0.0.1:9465`.", "ui"},
 		{"quiet", YesNo, "false", "Whether to omit the log lines of completed jobs.", "quiet"},
 	}
 }

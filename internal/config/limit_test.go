@@ -53,7 +53,7 @@ func TestMistakesInALimitHaveTheirLine(t *testing.T) {
 		`{max_running: 0}`:                   "gw.yaml:2:20: max_running is 0, must be at least 1",
 		`{max_runing: 1}`:                    "gw.yaml:2:7: there is no key max_runing in a limit; is max_running meant?",
 		`{max_running: 1, total_running: 1}`: "gw.yaml:2:3: the limit a has one lane",
-		`{rate: 3, per: 3}`:                  `per takes a time with its unit`,
+		`{rate: 3, per: 3}`:                  `per takes a time with a unit`,
 		`3`:                                  "limit a takes keys with values",
 		`{tasks: [], max_running: 1}`:        "tasks is an empty list",
 	} {

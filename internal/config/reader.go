@@ -263,7 +263,7 @@ func (r *reader) time(e entry) time.Duration {
 	d, err := parseTime(text.Value)
 	switch {
 	case err != nil:
-		r.refuse(r.valueAt(e), "%s takes a time with its unit, as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
+		r.refuse(r.valueAt(e), "%s takes a time with a unit, such as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
 	case d <= 0:
 		r.refuse(r.valueAt(e), "%s is %s, must be positive", e.name, text.Written)
 	case d > LongestTime:

@@ -174,7 +174,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		task.HTTP.CAFile = r.file(e, dir)
 	case "sql":
 		if task.SQL.Function = r.text(e); statementLike.MatchString(task.SQL.Function.Value) {
-			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, and no statement")
+			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, not a statement")
 		}
 	case "batch":
 		task.SQL.Batch = r.number(e, 1, maxBatch)
@@ -217,7 +217,7 @@ func (r *reader) program(e entry, name Expanded, dir string) Expanded {
 	case errors.Is(err, exec.ErrNotFound):
 		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name.Written, name.Written)
 	case strings.Contains(name.Value, " "):
-		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, as in [./program, argument]", e.name, shown)
+		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, such as [./program, argument]", e.name, shown)
 	default:
 		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, shown)
 	}

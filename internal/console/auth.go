@@ -55,7 +55,7 @@ func readPasswords(path string) (*passwords, error) {
 		}
 		name, hash, ok := strings.Cut(text, ":")
 		if _, err := bcrypt.Cost([]byte(hash)); !ok || name == "" || err != nil {
-			return nil, fmt.Errorf("read --auth-file: %s:%d is no name and bcrypt hash, as htpasswd -nB NAME prints them", path, i+1)
+			return nil, fmt.Errorf("read --auth-file: %s:%d is not a name and a bcrypt hash, such as htpasswd -nB NAME prints", path, i+1)
 		}
 		p.hashes[name] = []byte(hash)
 	}

@@ -53,7 +53,7 @@ func (d *download) explain(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%s does not answer (%w)", host, inner(err))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("%s has broken off the connection", host)
+		return fmt.Errorf("%s closed the connection during the download", host)
 	default:
 		return fmt.Errorf("%s: %w", host, inner(err))
 	}

@@ -57,7 +57,7 @@ func TestAFailedDownloadSaysWhatIsAtFault(t *testing.T) {
 		"half an archive": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write(archive[:100])
-		}, "has broken off the connection"},
+		}, "closed the connection during the download"},
 		"a page instead of an archive": {pgmirror.Handler([]byte("<html>Log in")).ServeHTTP, "unpack the archive from 127.0.0.1"},
 		"an empty archive":             {pgmirror.Handler(emptyZip(t)).ServeHTTP, "it contains no .txz file"},
 		"an archive without a server":  {pgmirror.Handler(packed(t, t.TempDir())).ServeHTTP, "has no server"},
@@ -182,7 +182,7 @@ func TestALongDownloadSaysHowFarItIs(t *testing.T) {
 	defer mirror.Close()
 	d := downloadFrom(t, mirror.URL)
 	d.status = runStatus(lines(told), false, time.Millisecond)
-	wantFault(t, d, "broken off")
+	wantFault(t, d, "closed the connection")
 	d.status.end()
 }
 

@@ -80,7 +80,7 @@ func (f *Found) walk(root, below string) error {
 			continue
 		}
 		if !folderName.MatchString(entry.Name()) {
-			f.ignore(name, "a task folder is named from letters, digits, _ and - only")
+			f.ignore(name, "the name of a task folder may contain only letters, digits, _ and -")
 			continue
 		}
 		if err := f.walk(root, name); err != nil {
@@ -107,7 +107,7 @@ func (f *Found) file(root, name string) {
 		return
 	}
 	if !fileName.MatchString(path.Base(name)) {
-		f.ignore(name, "a task file is named from letters, digits, _ and -, with dots between")
+		f.ignore(name, "the name of a task file may contain only letters, digits, _ and -, with dots between them")
 		return
 	}
 	base, extension, _ := strings.Cut(path.Base(name), ".")

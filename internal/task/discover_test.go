@@ -81,10 +81,10 @@ func TestWhatServesNoTaskIsIgnoredWithAReason(t *testing.T) {
 	}
 	wantIgnored(t, found, map[string]string{
 		"README.md":     "not executable",
-		".hidden":       "a task file is named",
-		"two words":     "a task file is named",
-		"twice..dotted": "a task file is named",
-		"a.b":           "a task folder is named",
+		".hidden":       "the name of a task file",
+		"two words":     "the name of a task file",
+		"twice..dotted": "the name of a task file",
+		"a.b":           "the name of a task folder",
 		"others-only":   "not executable",
 		"broken":        "cannot be read",
 	})

@@ -83,7 +83,7 @@ func badFirstLine(line []byte, isWhole bool, path, directory string, env []strin
 	interpreter, isScript := strings.CutPrefix(text, "#!")
 	switch {
 	case strings.HasPrefix(text, byteOrderMark+"#!"):
-		return "a byte order mark stands before its #! line; save the file as UTF-8 without one"
+		return "there is a byte order mark before its #! line; save the file as UTF-8 without one"
 	case !isScript && bytes.ContainsRune(line, 0):
 		return "" // not a text: a binary for this machine, or for another one, which is not checked
 	case !isScript && isModule(path):

@@ -22,7 +22,7 @@ var notStartable = map[string]struct{ content, want string }{
 	"none":         {"echo hello\n", "its first line names no interpreter; a script begins with a line such as #!/bin/sh"},
 	"nothing":      {"#!\n", "its first line names no interpreter after #!"},
 	"empty":        {"", "its first line names no interpreter"},
-	"mark":         {"\xef\xbb\xbf#!/bin/sh\n", "a byte order mark stands before its #! line"},
+	"mark":         {"\xef\xbb\xbf#!/bin/sh\n", "there is a byte order mark before its #! line"},
 	"module.js":    {"// Sends mail.\n\nexport default async (payload, helpers) => {};\n", "it is a JavaScript module that exports a function"},
 	"common.cjs":   {"module.exports = async (payload) => {};\n", "it is a JavaScript module that exports a function"},
 	"typed.ts":     {"import type { Task } from 'graphile-worker';\nconst task: Task = async () => {};\nexport default task;\n", "it is a JavaScript module"},

@@ -114,7 +114,7 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 		return fmt.Errorf("read migrations: %w", err)
 	}
 	if revision > graphile.Revision {
-		return fmt.Errorf("%w: the schema is at revision %d, this worker knows revisions up to %d, upgrade it",
+		return fmt.Errorf("%w: the schema is at revision %d, and this worker supports revisions up to %d only; upgrade the worker",
 			ErrBreakingMigration, revision, graphile.Revision)
 	}
 	version, err := k.queries.breakingVersion(ctx)
@@ -122,8 +122,8 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 		return fmt.Errorf("read breaking versions: %w", err)
 	}
 	if version > schemaVersion {
-		return fmt.Errorf("%w: version %d of the schema breaks workers that do not know it, this worker knows versions up to %d, "+
-			"upgrade it", ErrBreakingMigration, version, schemaVersion)
+		return fmt.Errorf("%w: the schema contains version %d, which breaks older workers, and this worker supports versions up to %d "+
+			"only; upgrade the worker", ErrBreakingMigration, version, schemaVersion)
 	}
 	return nil
 }
