@@ -56,5 +56,5 @@ func commandHint(command string) string {
 	case strings.HasPrefix(rest, "{"):
 		return "the payload does not end with }"
 	}
-	return "only options, which begin with ?, and a payload, in braces, follow the task"
+	return "the task may be followed by options, which begin with ?, and by a payload in braces"
 }

@@ -220,8 +220,8 @@ func TestWhatOtherCronsTakeGetsAHint(t *testing.T) {
 		"* * * * * 1task":         "the name of a task consists of letters, digits, :, /, _ and -, and begins with a letter or _",
 		"* * * * * task.js":       "the name of a task consists of letters, digits, :, /, _ and -, and begins with a letter or _",
 		"* * * * * task {a: 1":    "the payload does not end with }",
-		"* * * * * task more":     "only options, which begin with ?, and a payload, in braces, follow the task",
-		"* * * * * task ?max=1 x": "only options, which begin with ?, and a payload, in braces, follow the task",
+		"* * * * * task more":     "the task may be followed by options, which begin with ?, and by a payload in braces",
+		"* * * * * task ?max=1 x": "the task may be followed by options, which begin with ?, and by a payload in braces",
 		"* * * * * task ?zone=x":  "'tz' is supported as well",
 	} {
 		report := crontab.Check(text)
