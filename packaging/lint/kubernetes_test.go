@@ -8,11 +8,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 )
 
 func TestTheKubernetesObjectsAreWhatKubernetesTakes(t *testing.T) {
-	kinds := map[string]any{"Secret": &corev1.Secret{}, "Deployment": &appsv1.Deployment{}}
+	kinds := map[string]any{"Secret": &corev1.Secret{}, "Deployment": &appsv1.Deployment{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{}}
 	text, err := os.ReadFile(filepath.Join(root, "packaging/kubernetes/worker.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,11 @@ func TestTheKubernetesObjectsAreWhatKubernetesTakes(t *testing.T) {
 	for name, value := range deployment.Selector.MatchLabels {
 		if pod.Labels[name] != value {
 			t.Errorf("the selector %s=%s finds none of its pods", name, value)
+		}
+	}
+	for name, value := range kinds["PodDisruptionBudget"].(*policyv1.PodDisruptionBudget).Spec.Selector.MatchLabels {
+		if pod.Labels[name] != value {
+			t.Errorf("the disruption budget's %s=%s finds none of its pods", name, value)
 		}
 	}
 	if len(pod.Spec.InitContainers) != 1 || pod.Spec.InitContainers[0].Command[0] != "/usr/local/bin/gw-migrate" {
