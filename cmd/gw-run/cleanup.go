@@ -66,7 +66,7 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error {
 	for _, name := range tasks {
 		if !slices.Contains(cleanupTasks, name) {
-			return usageError{fmt.Errorf("there is no clean-up %q; there are %v", name, cleanupTasks)}
+			return usageError{fmt.Errorf("there is no cleanup task %q; the tasks are %v", name, cleanupTasks)}
 		}
 	}
 	db, err := c.open(ctx)

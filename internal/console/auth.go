@@ -18,7 +18,7 @@ import (
 )
 
 // errUnknown is the error of a request whose user is not known.
-var errUnknown = errors.New("nobody has said who you are")
+var errUnknown = errors.New("the request has no name of a user")
 
 // byHeader lets in whom a proxy names.
 func byHeader(name string) func(*http.Request) (gwui.Viewer, error) {
@@ -60,7 +60,7 @@ func readPasswords(path string) (*passwords, error) {
 		p.hashes[name] = []byte(hash)
 	}
 	if len(p.hashes) == 0 {
-		return nil, fmt.Errorf("read --auth-file: %s names nobody", path)
+		return nil, fmt.Errorf("read --auth-file: %s contains no name and hash", path)
 	}
 	return p, nil
 }

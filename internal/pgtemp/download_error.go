@@ -40,7 +40,7 @@ func (d *download) explain(err error) error {
 	case errors.Is(err, errStalled):
 		return fmt.Errorf("%s stalls: no data has arrived for %s", host, d.stall)
 	case errors.As(err, &name) && name.IsNotFound:
-		return fmt.Errorf("the DNS does not know the name %s", name.Name)
+		return fmt.Errorf("there is no DNS entry for the name %s", name.Name)
 	case errors.As(err, &name):
 		return fmt.Errorf("the DNS does not resolve the name %s (%s)", name.Name, name.Err)
 	case errors.As(err, &certificate):

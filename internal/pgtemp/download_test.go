@@ -120,7 +120,7 @@ func TestAMirrorThatIsNotThereIsToldFromANameThatIsNot(t *testing.T) {
 	wantFault(t, downloadFrom(t, "http://"+listener.Addr().String()), "refuses the connection")
 
 	for want, failure := range map[string]error{
-		"the DNS does not know the name mirror.example":       &net.DNSError{Name: "mirror.example", Err: "no such host", IsNotFound: true},
+		"there is no DNS entry for the name mirror.example":   &net.DNSError{Name: "mirror.example", Err: "no such host", IsNotFound: true},
 		"the DNS does not resolve the name mirror.example (s": &net.DNSError{Name: "mirror.example", Err: "server misbehaving"},
 		"there is no route to mirror.example":                 &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH},
 	} {

@@ -75,9 +75,9 @@ func checkSchema(name string) error {
 	case name == "":
 		return errors.New("schema name: it is empty")
 	case len(name) > maxSchemaBytes:
-		return fmt.Errorf("schema name %q: it has %d bytes, PostgreSQL keeps %d", name, len(name), maxSchemaBytes)
+		return fmt.Errorf("schema name %q: it has %d bytes, PostgreSQL allows %d", name, len(name), maxSchemaBytes)
 	case strings.HasPrefix(name, "pg_"):
-		return fmt.Errorf("schema name %q: PostgreSQL keeps names that start with pg_ to itself", name)
+		return fmt.Errorf("schema name %q: PostgreSQL reserves names that start with pg_", name)
 	case strings.ContainsRune(name, 0) || !utf8.ValidString(name):
 		return fmt.Errorf("schema name %q: it is not text that PostgreSQL can store", name)
 	}

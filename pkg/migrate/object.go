@@ -155,11 +155,11 @@ func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]strin
 		  join pg_trigger as t on t.tgrelid = to_regclass(d."table") and t.tgname = d.name
 		 order by 1`, functions, tables, triggers, e.qualifier)
 	if err != nil {
-		return nil, fmt.Errorf("look for what is in the way: %w", err)
+		return nil, fmt.Errorf("look for conflicting objects: %w", err)
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("look for what is in the way: %w", err)
+		return nil, fmt.Errorf("look for conflicting objects: %w", err)
 	}
 	return found, nil
 }

@@ -102,7 +102,7 @@ func TestTheKeyOfAnAddDecidesWhetherAndWhenAJobRuns(t *testing.T) {
 		"--debounce and --key-mode exclude each other":  "--key k --debounce 1h --key-mode replace",
 		"--throttle and --run-at exclude each other":    "--key k --throttle 1h --run-at tomorrow",
 		"--debounce and --in exclude each other":        "--key k --debounce 1h --in 1h",
-		"\"--throttle\" flag: it has no unit":            "--key k --throttle 30",
+		"\"--throttle\" flag: it has no unit":           "--key k --throttle 30",
 		"invalid input syntax for type interval":        "--key k --once soon",
 		"The argument within is '00:00:00'; it must be": "--key k --once 0s",
 	} {

@@ -40,7 +40,7 @@ func TestWhatPilesUpIsRemoved(t *testing.T) {
 	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--keep", "kept"), result{stdout: "GC_TASK_IDENTIFIERS: 1 removed\n"})
 	b.want(b.run("cleanup", "DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES", "--json"),
 		result{stdout: `{"task":"DELETE_PERMAFAILED_JOBS","rows":1}` + "\n" + `{"task":"GC_JOB_QUEUES","rows":1}` + "\n"})
-	b.wantPart(b.run("cleanup", "EVERYTHING"), 2, "", `there is no clean-up "EVERYTHING"`)
+	b.wantPart(b.run("cleanup", "EVERYTHING"), 2, "", `there is no cleanup task "EVERYTHING"`)
 	b.exec(`select .add_job('held')`, `select from .get_job('node')`)
 	b.wantPart(b.run("cleanup", "GC_TASK_IDENTIFIERS"), 1, "", "Stop the Node workers first")
 	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--force"), result{stdout: "GC_TASK_IDENTIFIERS: 2 removed\n"})
@@ -62,7 +62,7 @@ func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
 	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "file folder" {
 		t.Errorf("remaining tasks: %s", got)
 	}
-	b.wantPart(b.run("--cleanup", "GC_EVERYTHING"), 2, "", `there is no clean-up "GC_EVERYTHING"`)
+	b.wantPart(b.run("--cleanup", "GC_EVERYTHING"), 2, "", `there is no cleanup task "GC_EVERYTHING"`)
 }
 
 func TestStatisticsAreTold(t *testing.T) {
