@@ -53,7 +53,8 @@ func connect(t *testing.T, hosts string) (*pgconn.PgConn, error) {
 		at := strings.LastIndex(host, ":")
 		names, ports = append(names, host[:at]), append(ports, host[at+1:])
 	}
-	return pgconn.Connect(t.Context(), fmt.Sprintf("host=%s port=%s user=me dbname=app", strings.Join(names, ","), strings.Join(ports, ",")))
+	return pgconn.Connect(t.Context(),
+		fmt.Sprintf("host=%s port=%s user=me dbname=app", strings.Join(names, ","), strings.Join(ports, ",")))
 }
 
 // refuser starts a server that refuses TLS and answers every login with an error, and returns its address.

@@ -13,7 +13,9 @@ import (
 )
 
 func TestTheKubernetesObjectsAreWhatKubernetesTakes(t *testing.T) {
-	kinds := map[string]any{"Secret": &corev1.Secret{}, "Deployment": &appsv1.Deployment{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{}}
+	kinds := map[string]any{
+		"Secret": &corev1.Secret{}, "Deployment": &appsv1.Deployment{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{},
+	}
 	text, err := os.ReadFile(filepath.Join(root, "packaging/kubernetes/worker.yaml"))
 	if err != nil {
 		t.Fatal(err)

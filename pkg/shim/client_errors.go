@@ -41,7 +41,8 @@ func (c *Client) explained(err error) error {
 	}
 	switch sqlstate.ClassOf(state) {
 	case sqlstate.NotFound:
-		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate installs and upgrades it", err, c.cfg.Schema)
+		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate installs and upgrades it",
+			err, c.cfg.Schema)
 	case sqlstate.NotGranted:
 		return fmt.Errorf("%w: only the role that installed the queue may use it", err)
 	}

@@ -152,7 +152,8 @@ func TestGwRunsCommandsWorkUnderTheRoleOfAnAdminAndOfAMonitor(t *testing.T) {
 			t.Errorf("%s: %v\n%s", args, err, output)
 		}
 	}
-	if output, err := call("monitor", "show", "1"); err == nil || !strings.Contains(output, "permission denied") || !strings.Contains(output, "; gw-migrate grants") {
+	output, err := call("monitor", "show", "1")
+	if err == nil || !strings.Contains(output, "permission denied") || !strings.Contains(output, "; gw-migrate grants") {
 		t.Errorf("a monitor sees a job: %v\n%s", err, output)
 	}
 }
