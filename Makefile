@@ -1,10 +1,10 @@
 .DEFAULT_GOAL := help
 .PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
-# No program of ours needs C; what needs it for the race detector says so itself.
+# The programs do not need C; targets with the race detector set CGO_ENABLED=1 themselves.
 test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
 
-# What runs the race detector, which needs a C compiler.
+# Targets that run the race detector, which needs a C compiler.
 soak: export RACE = 1
 test-matrix: export RACE = $(if $(SHORT),,1)
 
@@ -23,27 +23,27 @@ test-stress: deps ## Run the tests with crashes, outages, races and random calls
 run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); see CONTRIBUTING.md
 	$(testserver) $(CMD)
 
-test-ha: ## Run failovers of a Patroni cluster, with packages of Debian that are downloaded (RUN=/node for some events)
+test-ha: ## Run failovers of a Patroni cluster, with downloaded Debian packages (RUN=/node for some events)
 	go test -tags ha -count=1 -timeout 0 -v ./tests/ha $(if $(RUN),-run '$(RUN)')
 
 test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
 	@scripts/deps.sh languages
 	GW_TEST_LANGUAGES=1 $(testserver) go test -count=1 ./tests/go/languages
 
-test-browser: ## Run the tests of the console in a real browser; installs Chromium (SHORT=1 looks at each page in one theme and width)
+test-browser: ## Run the tests of the console in a real browser; installs Chromium (SHORT=1 checks each page in one theme and width)
 	@scripts/deps.sh browser
 	cd tests/browser && npm ci --ignore-scripts --no-audit --no-fund --silent
 	go build -o build/testserver ./tests/go/testserver
 	$(if $(SHORT),,cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 	cd tests/browser && ../../build/testserver -- go test -count=1 . $(if $(SHORT),,-browser.all)
 
-test-matrix: deps ## Run both on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 leaves out what no version changes)
+test-matrix: deps ## Run all tests on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 omits tests that do not depend on the version)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)
 
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
-soak: deps test-browser ## Run for long what the tests run for seconds, and all of what they draw from
+soak: deps test-browser ## Run the random and timed tests for hours, and all cases from which a test run selects
 	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history ./tests/go/limits
 	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
 	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest ./pkg/gwotel ./pkg/gwprom ./pkg/gwui
@@ -70,18 +70,18 @@ soak: deps test-browser ## Run for long what the tests run for seconds, and all 
 perf: deps ## Graphile Worker's own performance test: start and stop, jobs a second, latency
 	cd bench && go run ./worker -run '^perf$$' -rounds 1 $(FLAGS)
 
-bench: deps ## Measure the worker beside Node's, River and hand-written SQL (FLAGS="-quick -rounds 1"; see bench/README.md)
+bench: deps ## Compare the worker with Node's, River and hand-written SQL (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./worker $(FLAGS)
 
-bench-report: deps ## Measure all of that on PostgreSQL 15 and 18, into docs/benchmark.md and its chart; an hour
+bench-report: deps ## Run all benchmarks of the worker on PostgreSQL 15 and 18, and write docs/benchmark.md and its chart; an hour
 	mkdir -p docs/img
 	pg15=$$(scripts/postgres-bin.sh 15) && pg18=$$(scripts/postgres-bin.sh 18) && cd bench && go run ./worker \
 	  -pg-bin "$$pg15" -pg-bin "$$pg18" -report ../docs/benchmark.md -chart ../docs/img/burn-down.svg $(FLAGS)
 
-bench-sql: deps ## Measure the SQL functions beside hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
+bench-sql: deps ## Compare the SQL functions with hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)
 
-bench-tasks: deps ## Measure what gw-run itself costs by what serves its tasks (FLAGS="-quick -rounds 1"; see bench/README.md)
+bench-tasks: deps ## Measure the cost of gw-run itself for each kind of task (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./tasks $(FLAGS)
 
 lint: lint-go lint-sql ## Check the form of the Go code and every PL/pgSQL function
@@ -95,19 +95,19 @@ lint-sql: deps
 lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
 	cd packaging/lint && go vet ./... && go test -count=1 ./...
 
-lint-release: ## Check the configuration of releases by GoReleaser, which takes minutes to build
+lint-release: ## Check the configuration of releases with GoReleaser, whose build takes minutes
 	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
 
-deps: ## Install what the tests need (apt, as root or in CI), or say what that is
+deps: ## Install the packages that the tests need (apt, as root or in CI), or list them
 	@scripts/deps.sh
 
 demo: ## Try the queue on a private PostgreSQL, until Ctrl-C
 	go run ./cmd/gw-run demo
 
-snapshot: ## Freeze what differs in sql/functions from the releases, in the migration that installs it
+snapshot: ## Write the differences of sql/functions from the released migrations into the migration that installs them
 	go run ./scripts/release snapshot
 
-calls: deps ## Record what the worker and the client of a release send, for later schemas to be held to (VERSION=0.1.0)
+calls: deps ## Record the statements of the worker and the client of a release, for tests of later schemas (VERSION=0.1.0)
 	rm -f build/calls && mkdir -p build
 	GW_TEST_RECORD='$(CURDIR)/build/calls' $(testserver) go test -count=1 -p 1 ./pkg/shim ./pkg/gwprom ./tests/go/grants
 	$(testserver) scripts/with-database.sh go run ./scripts/release calls '$(VERSION)' build/calls

@@ -61,7 +61,7 @@ func TestGoCodeIsTakenFromWhatCompiles(t *testing.T) {
 	}
 }
 
-// The examples are there to be read: one that no document shows, nobody finds.
+// Every example must be shown in a document; otherwise readers would not find it.
 func TestEveryExampleIsShown(t *testing.T) {
 	for document, pattern := range map[string]string{
 		"enqueue.md":  "examples/enqueue/*.*",
@@ -102,7 +102,7 @@ func TestExamplesInOtherLanguagesAreShownWhole(t *testing.T) {
 	}
 }
 
-// README's worker by hand is pasted by people whose queue is empty: their worker has run the job before.
+// Users may paste README's worker by hand while the queue is empty, because their worker has already run the job.
 func TestTheJobThatIsWorkedByHandNeedNotBeThere(t *testing.T) {
 	t.Parallel()
 	for _, block := range blocks(t, filepath.Join(root, "README.md")) {

@@ -27,7 +27,7 @@ func TestEveryErrorCodeIsInTheTableAndTheTableHasNoOther(t *testing.T) {
 	}
 }
 
-// What a code means stands in internal/sqlstate, which the commands and pkg/shim go by, and is documented so.
+// docs/errors.md has the same class for each code as internal/sqlstate, which the commands and pkg/shim use.
 func TestEveryErrorCodeHasTheClassThatIsDocumented(t *testing.T) {
 	documented := documentedCodes(t)
 	for _, code := range slices.Sorted(maps.Keys(documented)) {
@@ -60,7 +60,7 @@ func documentedCodes(t *testing.T) map[string]string {
 	return documented
 }
 
-// named are the codes of PostgreSQL's that functions of ours raise by their names.
+// named are the codes of PostgreSQL that the queue's functions raise by their names.
 var named = map[string]string{
 	"duplicate_schema": "42P06", "duplicate_table": "42P07", "insufficient_privilege": "42501", "invalid_parameter_value": "22023",
 	"name_too_long": "42622", "undefined_object": "42704",

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Whoever searches logs goes by the keys, so a new one is a decision, and an old one does not go.
+// Users search logs by keys, so the documented keys must exist, and every key must be documented.
 func TestTheKeysOfTheLogAreThoseOfItsTable(t *testing.T) {
 	_, section, _ := strings.Cut(read(t, "observe.md"), "\n## Logs\n")
 	section, _, _ = strings.Cut(section, "\n## ")

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// The first log that somebody sees is explained message by message, in the words that are logged.
+// The quick start explains each message of the first log, with the logged text.
 func TestTheMessagesOfTheLogTableAreLogged(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	_, section, _ := strings.Cut(read(t, "quick-start.md"), "\n## The log\n")

@@ -31,7 +31,7 @@ type terminal struct {
 	ended  map[int]int
 }
 
-// endOfCommand is a line that tells the exit code of a command, by its number.
+// endOfCommand is a line with the number of a command and its exit code.
 var endOfCommand = regexp.MustCompile(`^<command (\d+) ended: (\d+)>$`)
 
 // newTerminal opens a terminal in a folder. It is closed after the test, with what runs in it.

@@ -67,7 +67,7 @@ func dropWhatIsLeft(t *testing.T, env []string, neighbour, name string) {
 	}
 }
 
-// freePort returns a port that nobody listens at.
+// freePort returns a port that is not in use.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

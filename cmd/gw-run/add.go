@@ -25,9 +25,9 @@ If a job is waiting under the key, --key-mode decides:
   unsafe_dedupe    changes nothing, even if the job under the key is running or has failed
 
 Or, under the key, one of these:
-  --once       adds nothing if a call has added a job within this time, whatever has become of that job
+  --once       adds nothing if a call has added a job within this time, even if that job has ended
   --debounce   runs the job when no call has come for this time, but at most --max-wait after the first call
-  --throttle   runs jobs at most once in this time; calls in between share the next one
+  --throttle   runs at most one job in this time; calls in between share the next job
 
 A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.
 With --json the job is printed as an object, with the column names of list_jobs(), or of add_job_once() and its like.`

@@ -98,7 +98,7 @@ func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error
 	return work.do(ctx, ids)
 }
 
-// confirm asks whether to go on with this number of jobs. It does not ask about one job that is given by its key.
+// confirm asks whether to change this number of jobs. It does not ask about one job that is given by its key.
 func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
 	errOut := cmd.ErrOrStderr()
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-// cronAct is a command that does something to one schedule of the database.
+// cronAct is a command that changes or runs one schedule of the database.
 type cronAct struct {
 	use, short, long string
 	query            string // returns the column did, null or false if there is no such schedule
@@ -30,7 +30,7 @@ var cronActs = []cronAct{
 		long:  "Pauses a schedule that cron_schedule() has created, until gw-run cron resume: it adds no jobs." + noItem,
 		query: `select S.cron_pause($1::text) as did`},
 	{use: "resume", short: "Resume a schedule of the database", did: "is resumed",
-		long:  "Resumes a schedule that is paused. Runs that it has missed are not made up for." + noItem,
+		long:  "Resumes a paused schedule. Its missed runs are not backfilled." + noItem,
 		query: `select S.cron_resume($1::text) as did`},
 	{use: "run", short: "Add a job of a schedule now", did: "was run: a job was added", long: cronRun + noItem,
 		query: `select S.cron_add_job($1::text) is not null as did`},

@@ -14,26 +14,26 @@ import (
 )
 
 const limitHelp = `Limits how many jobs run at once, or start per time, in all workers together: of some tasks or named queues, as a
-whole or for each key, such as a tenant. gw-run why ID prints whether a limit holds a job back, gw-run pause stops jobs
-altogether.`
+whole or for each key, such as a tenant. gw-run why ID prints whether a limit holds a job back. gw-run pause keeps jobs
+from starting at all.`
 
 const limitExamples = `  gw-run limit set exports --task export --by payload:tenant --max-running 3
   gw-run limit set api --task call_api --rate 100 --per 1m
   gw-run limit list`
 
-const limitSetHelp = `Creates a limit, or changes the limit of this name: what is not given is then no longer set. Claims that begin after
-that obey it. Jobs that are waiting are moved into their lanes by the workers, step by step.
+const limitSetHelp = `Creates a limit, or replaces the limit of this name: options that are not given are then unset. Later claims obey the
+limit. The workers move waiting jobs into their lanes, step by step.
 
-The limit applies to the jobs of the tasks given by --task, without it to those of all tasks. With --queues it applies to
-the jobs in named queues whose name matches, where * stands for any characters; the queues then run as many jobs at once
-as the limit allows. Without --queues it applies to the jobs outside of named queues.
+The limit applies to the jobs of the tasks given by --task, or of all tasks. With --queues it applies to the jobs in named
+queues whose name matches, where * stands for any characters; the queues then run as many jobs at once as the limit
+allows. Without --queues it applies to the jobs outside of named queues.
 
---by gives each job its lane, for which the limit counts: queue, the name of the queue; flag:NAME, the rest of a flag, so
-that with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the payload. Without --by
-all jobs have one lane. A job without the flag or the field is not limited.
+--by assigns each job to a lane, and the numbers of the limit apply to each lane: queue, the name of the queue; flag:NAME,
+the rest of a flag, so that with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the
+payload. Without --by all jobs have one lane. A job without the flag or the field is not limited.
 
-With --fair the lanes take turns: of equal priority the lane with the fewest running jobs comes first, then the one that
-has started no job for the longest time. --fair needs --by, and no number.
+With --fair the lanes take turns: among jobs of equal priority the lane with the fewest running jobs comes first, then the
+lane that has started no job for the longest time. --fair requires --by, and no number.
 
 Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.`
 
@@ -42,16 +42,16 @@ const limitSetExamples = `  gw-run limit set api --task call_api --rate 100 --pe
   gw-run limit set imports --queues 'import-*' --by queue --max-running 2
   gw-run limit set tenants --by payload:tenant --fair`
 
-const limitDropHelp = `Drops a limit. Its jobs run without it when the workers have moved them out of its lanes, step by step.`
+const limitDropHelp = `Drops a limit. The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit.`
 
-const limitOverrideHelp = `Gives one lane of a limit numbers of its own, such as more for a customer who pays for it. Without a number the lane has
-those of the limit again.`
+const limitOverrideHelp = `Overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. Without a number the
+lane has the numbers of the limit again.`
 
 const limitOverrideExamples = `  gw-run limit override exports tenant-42 --max-running 10
   gw-run limit override exports tenant-42`
 
-const limitOpenHelp = `Opens a lane that a worker has closed, because a service accepted no more requests, before its time; without LANE all
-closed lanes of the limit. It does not end a pause. The exit code is 1 if none of these lanes is closed.`
+const limitOpenHelp = `Opens a lane before its time that a worker has closed because a service accepted no more requests; without LANE, all
+closed lanes of the limit. This does not end a pause. The exit code is 1 if none of these lanes is closed.`
 
 const limitOpenExamples = `  gw-run limit open api
   gw-run limit open exports tenant-42`
@@ -158,7 +158,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	flags := o.cobra.Flags()
 	flags.StringArrayVarP(&tasks, "task", "t", nil, "`task` to which the limit applies; may be repeated (default: all)")
 	flags.Var(&queues, "queues", "the limit applies to jobs in named queues of this `name`; * stands for any characters")
-	flags.Var(&by, "by", "what gives each job its `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
+	flags.Var(&by, "by", "what assigns each job to a `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
 	n.addFlags(flags)
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")

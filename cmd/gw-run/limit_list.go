@@ -13,18 +13,17 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const limitListHelp = `Prints the limits, with the number of their lanes and how many of their jobs run. FULL counts the lanes in which as many
-jobs run as may, CLOSED those that a worker has closed, because a service accepts no more requests. MOVING says that jobs
-which were waiting when the limit was set are still being moved into their lanes.`
+const limitListHelp = `Prints the limits, with the number of their lanes and of their running jobs. FULL counts the lanes that run their maximum
+of jobs, CLOSED those that a worker has closed because a service accepts no more requests. MOVING means that jobs which
+were waiting when the limit was set are still being moved into their lanes.`
 
 const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is open, or why the lane starts no job now:
-  full    as many jobs run as may
-  rate    as many jobs have started as may per time
+  full    the maximum of jobs runs
+  rate    the maximum of jobs per time has started
   closed  a worker has reported that the service accepts no more requests
   paused  it is paused, see gw-run pauses
 
-A lane exists from its first job on. The lane (all) stands for all jobs of the limit together, if there is a maximum for
-them.`
+The first job of a lane creates it. The lane (all) stands for all jobs of the limit together, if --total-running is set.`
 
 const limitLanesExamples = `  gw-run limit lanes exports
   gw-run limit lanes exports --json | jq -r 'select(.reason == "full") | .lane'`
@@ -68,7 +67,7 @@ func rateOf(rate *int64, per string, burst *int64) string {
 	return text
 }
 
-// yes formats what is only of interest if it is so.
+// yes formats a value that is shown only if it is true.
 func yes(is bool) string {
 	if is {
 		return "yes"

@@ -14,9 +14,9 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const pauseHelp = `Stops the start of jobs: of a task, of a named queue, of a limit or one of its lanes, or of all jobs with --all. Jobs that
-run go on to their end. Jobs can be added, and wait. A pause survives restarts of the workers and of the database; it
-ends at --until or after --for, otherwise with gw-run resume. To pause what is paused changes the reason and the end.
+const pauseHelp = `Keeps jobs from starting: those of a task, of a named queue, of a limit or one of its lanes, or all jobs with --all.
+Running jobs continue. Jobs can be added, and wait. A pause survives restarts of the workers and of the database; it
+ends at --until or after --for, otherwise with gw-run resume. A second pause of the same changes the reason and the end.
 
 Workers of Graphile Worker for Node.js do not see the jobs of a paused task or queue. They do not obey --all.
 
@@ -26,15 +26,15 @@ const pauseExamples = `  gw-run pause --task send_email --reason 'provider is do
   gw-run pause --limit exports --lane tenant-42
   gw-run pause --all --reason migration`
 
-const resumeHelp = `Ends a pause. The flags are those of the pause. Jobs that are due start at once. The exit code is 1 if there is no such
+const resumeHelp = `Ends a pause. Give the flags that created the pause. Due jobs start at once. The exit code is 1 if there is no such
 pause; gw-run pauses lists them.`
 
 const resumeExamples = `  gw-run resume --task send_email
   gw-run resume --all`
 
-const pausesHelp = `Prints the pauses in force, the oldest first: of what, since when, by which role, why, and until when.`
+const pausesHelp = `Prints the pauses in force, the oldest first: what is paused, since when, by which role, why, and until when.`
 
-// target is what is paused.
+// target is the target of a pause.
 type target struct {
 	task, queue, limit, lane condition
 	all                      bool
@@ -92,7 +92,7 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		last          span
 	)
 	o := &order{cobra: cobra.Command{
-		Use: "pause", Short: "Stop the start of jobs, of a task, a queue, a limit or all", Long: pauseHelp, Example: pauseExamples, Args: noArguments,
+		Use: "pause", Short: "Keep jobs from starting, of a task, a queue, a limit or all", Long: pauseHelp, Example: pauseExamples, Args: noArguments,
 	}}
 	t.addFlags(o.cobra.Flags())
 	o.cobra.Flags().StringVar(&reason, "reason", "", "`text` that gw-run pauses and gw-run why print")
@@ -145,7 +145,7 @@ type pauseRow struct {
 	Until    inspect.Moment `json:"until"`
 }
 
-// what returns what is paused.
+// what returns the target of the pause.
 func (p pauseRow) what() string {
 	switch {
 	case p.Task != "":

@@ -13,8 +13,8 @@ const retryHelp = `Makes jobs due now: failed jobs, with all their attempts rest
 attempt. Running jobs are skipped. So are failed jobs that were replaced by their key, or removed, while they ran: a
 replacement is a job of its own.
 
-With --rate the jobs become due one after the other, lowest id first, so many in each --per. What has failed because a
-service was down is not sent to it all at once.`
+With --rate the jobs become due one after the other, lowest id first, that many in each --per. After an outage, for
+example, a service does not receive all failed jobs at once.`
 
 const retryExamples = `  gw-run retry 17 18
   gw-run retry --task send_email --state failed --newer-than 1d --yes

@@ -32,7 +32,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 
 func (s selection) isEmpty() bool { return s == selection{} }
 
-// String tells the conditions in words, for the audit; nothing without conditions.
+// String returns the conditions as text, for the audit; empty without conditions.
 func (s selection) String() string {
 	var words []string
 	for _, c := range [][2]string{

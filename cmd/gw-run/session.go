@@ -71,8 +71,8 @@ func (s *session) query(ctx context.Context, query string, args ...any) (inspect
 	return found, explain(err)
 }
 
-// act returns the rows of a query that changes something, as ask does, and records who did it, to which jobs and as a step
-// of what: see list_audit().
+// act returns the rows of a query that changes something, as ask does, and records for the audit who did it, to which jobs,
+// and as a step of which operation: see list_audit().
 func (s *session) act(ctx context.Context, selection, operation, query string, args ...any) (inspect.Answer, error) {
 	if err := s.reconnect(ctx); err != nil {
 		return inspect.Answer{}, err
@@ -111,7 +111,7 @@ func actOnce[T any](ctx context.Context, s *session, query string, args ...any) 
 	return rows[0], nil
 }
 
-// operator returns who runs this program, as the system knows.
+// operator returns the system's name of the user who runs this program.
 func operator() string {
 	name := "gw-run"
 	if who, err := user.Current(); err == nil {

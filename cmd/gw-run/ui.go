@@ -13,15 +13,15 @@ import (
 	"github.com/gwsql/gw/internal/stop"
 )
 
-const uiHelp = `Serves the console: web pages on which jobs, tasks, queues, workers and recurring jobs can be looked at, and acted on.
+const uiHelp = `Serves the console: web pages that show jobs, tasks, queues, workers and recurring jobs, and offer actions on them.
 
-What it shows and does, the database decides: with the schema of gw-migrate grants, such as graphile_worker_api, and the
-role of a monitor, there are no payloads and no actions; an admin may act. With --read-only nobody may. What is done is
-recorded with the name of who did it; see the page Audit.
+The privileges of the database role decide what the console shows and offers. In the schema of gw-migrate grants, such as
+graphile_worker_api, a monitor gets no payloads and no actions, and an admin gets both. With --read-only there are no
+actions. Each action is recorded with the name of its user; see the page Audit.
 
-The console listens on a loopback address. Another one needs --auth-file, names and passwords as htpasswd -B writes them,
-or --user-header behind a proxy that authenticates, removes this header from requests, and sets it itself. Use TLS in
-front of it then. Requests for hosts other than localhost and --host are refused.
+The console listens on a loopback address. Any other address requires --auth-file, a file of names and passwords as
+htpasswd -B writes it, or --user-header, behind a proxy that authenticates users, removes this header from requests, and
+sets it itself. In both cases, use TLS. Requests for hosts other than localhost and --host are refused.
 
 gw-run --ui serves the console beside a worker.`
 
@@ -36,7 +36,7 @@ func newUICommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comman
 	)
 	cmd := &cobra.Command{
 		Use:     "ui",
-		Short:   "Serve the console, to look after the queue in a browser",
+		Short:   "Serve the console, to watch and manage the queue in a browser",
 		Long:    uiHelp,
 		Example: uiExamples,
 		Args:    noArguments,

@@ -16,16 +16,16 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const waitHelp = `Waits until jobs have ended, and prints how each of them has: completed or removed, in which case it no longer exists, or
-failed permanently, with its last error. A job that fails and has attempts left has not ended.
+const waitHelp = `Waits until jobs have ended, and prints the end of each: it was completed or removed, in which case it no longer exists, or
+it failed permanently, with its last error. A failed job that has attempts left has not ended.
 
-The exit code is 1 if a job has failed, or has not ended when the time of --timeout is over.`
+The exit code is 1 if a job failed permanently, or has not ended within --timeout.`
 
 const waitExamples = `  gw-run wait 17
   gw-run wait --timeout 5m 17 18 19
   gw-run wait $(gw-run add --json export '{"customer":7}' | jq .id)`
 
-// waitPause is the pause between two looks at the jobs.
+// waitPause is the pause between two queries for the jobs.
 const waitPause = 250 * time.Millisecond
 
 type wait struct {
@@ -109,14 +109,14 @@ func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
 		select {
 		case <-time.After(waitPause):
 		case <-late:
-			return fmt.Errorf("job %d has not ended within %s; gw-run why %[1]d tells what it waits for", ids[0], w.timeout)
+			return fmt.Errorf("job %d has not ended within %s; gw-run why %[1]d shows what it waits for", ids[0], w.timeout)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// tell tells in a line how a job has ended.
+// tell returns how a job has ended, as a line.
 func (s *session) tell(ctx context.Context, end jobEnd) string {
 	if end.State != "failed" {
 		return fmt.Sprintf("Job %d is gone: it has completed or was removed.", end.ID)
@@ -131,5 +131,5 @@ func (s *session) tell(ctx context.Context, end jobEnd) string {
 			return fmt.Sprintf("Job %d has failed: %s", end.ID, line)
 		}
 	}
-	return fmt.Sprintf("Job %d has failed.", end.ID) // its error may not be seen, or it is gone by now
+	return fmt.Sprintf("Job %d has failed.", end.ID) // the role may not read its error, or the job no longer exists
 }

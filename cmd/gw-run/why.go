@@ -14,10 +14,10 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const whyHelp = `Prints why jobs do not run: each reason with what it depends on, when it ends, which jobs hold the job back, and what to
-do. A job that nothing holds back is next if the next claim takes it, or behind other jobs. The reasons are those of
-claims: claimed, attempts used up, replaced, future, paused, moving, full, rate, closed, queue held, behind in queue,
-suspect, no worker, behind, next.
+const whyHelp = `Prints why jobs do not run: each reason with its details, when it ends, which jobs hold the job back, and what to do. If
+nothing holds a job back, the reason is next if the next claim takes it, otherwise behind. The reasons are: claimed,
+attempts used up, replaced, future, paused, moving, full, rate, closed, queue held, behind in queue, suspect, no worker,
+behind, next.
 
 With --json a reason is one object per line, with the id of the job and the columns of why(). The exit code is 1 if one of
 the jobs does not exist: completed jobs no longer exist.`

@@ -76,7 +76,7 @@ func Common() []Key {
 		{"concurrency", Number, "`jobs`", "How many jobs of the task this worker runs at once. The others stay in the queue for other workers.", ""},
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one after all further ones.", ""},
 		{"forbidden_flags", Flags, "none", "This worker does not claim jobs of the task with one of these flags, or with one of the file's flags. " +
-			"`{query: select ...}` gets them as there.", ""},
+			"`{query: select ...}` gets them from the database in the same way.", ""},
 	}
 }
 
@@ -114,7 +114,7 @@ func OfKind(kind Kind) []Key {
 	switch kind {
 	case Folder:
 		return []Key{{"kill_delay", Time, "5s", "The time between SIGTERM, when a job has to end, and SIGKILL; of a module, how long a job " +
-			"may go on when its abortSignal has fired.", ""}}
+			"may continue after its abortSignal has fired.", ""}}
 	case Exec:
 		return append(program, killDelay)
 	case Persistent:
@@ -122,11 +122,11 @@ func OfKind(kind Kind) []Key {
 			Key{"children", Number, "`concurrency`", "How many of the programs run at most. They are started when they are needed.", ""})
 	case Node:
 		return append(program,
-			Key{"kill_delay", Time, "5s", "How long a job may go on when its abortSignal has fired.", ""},
+			Key{"kill_delay", Time, "5s", "How long a job may continue after its abortSignal has fired.", ""},
 			Key{"children", Number, "1", "How many processes of Node.js run at most. Each runs any number of jobs at once.", ""})
 	case HTTP:
 		return []Key{
-			{"headers", Texts, "none", "Headers to send along.", ""},
+			{"headers", Texts, "none", "Headers of each request.", ""},
 			{"secret", Secrets, "none", "The key that [signs requests](handlers.md#signature), `whsec_...`; a list of them while it changes.", ""},
 			{"permanent_4xx", YesNo, "false", "Whether a job fails permanently if the answer is 4xx, other than 408, 425 and 429.", ""},
 			{"ca_file", Path, "those of the system", "The certificates of the authorities to trust, as PEM.", ""},

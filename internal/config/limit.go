@@ -23,16 +23,16 @@ type Limit struct {
 // OfLimit returns the keys of a limit.
 func OfLimit() []Key {
 	return []Key{
-		{"tasks", Names, "all", "The tasks to whose jobs it applies.", ""},
-		{"queues", Text, "none", "It applies to the jobs in named queues of this name, in which `*` stands for any characters, " +
-			"and not to those outside of named queues.", ""},
-		{"by", Text, "one lane for all", "What gives each job its lane: `queue`, `flag:NAME` or `payload:FIELD`.", ""},
+		{"tasks", Names, "all", "The tasks to whose jobs the limit applies.", ""},
+		{"queues", Text, "none", "The limit applies to the jobs in named queues of this name, in which `*` stands for any characters, " +
+			"and not to jobs outside of named queues.", ""},
+		{"by", Text, "one lane for all", "What assigns each job to a lane: `queue`, `flag:NAME` or `payload:FIELD`.", ""},
 		{"max_running", Number, "no limit", "How many jobs of a lane run at once, in all workers together.", ""},
 		{"total_running", Number, "no limit", "How many jobs of all lanes run at once.", ""},
 		{"rate", Number, "no limit", "How many jobs of a lane start within `per`.", ""},
 		{"per", Time, "", "The time of `rate`.", ""},
 		{"burst", Number, "`rate`", "How many jobs of a lane start at once.", ""},
-		{"fair", YesNo, "false", "The lanes take turns: of equal priority, the one with the fewest running jobs comes first.", ""},
+		{"fair", YesNo, "false", "The lanes take turns: among jobs of equal priority, the lane with the fewest running jobs comes first.", ""},
 	}
 }
 
@@ -46,7 +46,7 @@ func (r *reader) limits(file *File, e entry) {
 	}
 }
 
-// limit reads one limit. What belongs together is checked by the database, too, but its errors have no line.
+// limit reads one limit. The database also checks which keys belong together, but its errors have no line.
 func (r *reader) limit(e entry) Limit {
 	limit := Limit{Name: e.name, Position: e.at}
 	for _, inner := range r.entries(e.value, r.valueAt(e), "limit "+e.name) {
@@ -84,7 +84,7 @@ func (r *reader) limit(e entry) Limit {
 // maxLimit is the largest integer of PostgreSQL.
 const maxLimit = 1<<31 - 1
 
-// laneKey returns what gives jobs their lanes.
+// laneKey returns what assigns jobs to lanes.
 func (r *reader) laneKey(e entry) string {
 	text, ok := r.scalar(e)
 	name, found := strings.CutPrefix(text.Value, "flag:")

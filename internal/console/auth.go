@@ -17,10 +17,10 @@ import (
 	"github.com/gwsql/gw/pkg/gwui"
 )
 
-// errUnknown is the error of a request whose user is not known.
-var errUnknown = errors.New("the request has no name of a user")
+// errUnknown is the error of a request without a user name.
+var errUnknown = errors.New("the request has no user name")
 
-// byHeader lets in whom a proxy names.
+// byHeader authorizes the user whom a proxy names in a header.
 func byHeader(name string) func(*http.Request) (gwui.Viewer, error) {
 	return func(r *http.Request) (gwui.Viewer, error) {
 		user := r.Header.Get(name)
@@ -31,8 +31,8 @@ func byHeader(name string) func(*http.Request) (gwui.Viewer, error) {
 	}
 }
 
-// passwords are the hashes of those who may enter. Hashing takes a tenth of a second, so the answer for what was right once is
-// kept, by a keyed digest.
+// passwords are the password hashes of the users. Hashing takes a tenth of a second, so a keyed digest of each password that
+// was correct is kept.
 type passwords struct {
 	hashes map[string][]byte
 	key    []byte
@@ -55,12 +55,12 @@ func readPasswords(path string) (*passwords, error) {
 		}
 		name, hash, ok := strings.Cut(text, ":")
 		if _, err := bcrypt.Cost([]byte(hash)); !ok || name == "" || err != nil {
-			return nil, fmt.Errorf("read --auth-file: %s:%d is not a name and a bcrypt hash, such as htpasswd -nB NAME prints", path, i+1)
+			return nil, fmt.Errorf("read --auth-file: %s:%d is not a name and a bcrypt hash, as htpasswd -nB NAME prints them", path, i+1)
 		}
 		p.hashes[name] = []byte(hash)
 	}
 	if len(p.hashes) == 0 {
-		return nil, fmt.Errorf("read --auth-file: %s contains no name and hash", path)
+		return nil, fmt.Errorf("read --auth-file: %s contains no names", path)
 	}
 	return p, nil
 }
@@ -91,20 +91,20 @@ func (p *passwords) isRight(name, password string) bool {
 	return true
 }
 
-// ask lets in who has a password, and asks everybody else for one.
+// ask passes on requests with a correct password, and asks for one otherwise.
 func (p *passwords) ask(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, password, ok := r.BasicAuth()
 		if !ok || !p.isRight(name, password) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="gw", charset="UTF-8"`)
-			http.Error(w, "A name and a password are needed.", http.StatusUnauthorized)
+			http.Error(w, "A name and a password are required.", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// viewer is who has entered.
+// viewer returns the user of a request.
 func (p *passwords) viewer(r *http.Request) (gwui.Viewer, error) {
 	name, _, _ := r.BasicAuth()
 	return gwui.Viewer{Name: name}, nil

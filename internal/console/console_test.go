@@ -84,7 +84,7 @@ func TestOnlyWhoHasAPasswordEnters(t *testing.T) {
 }
 
 func TestAFileOfPasswordsThatIsNoneIsRefused(t *testing.T) {
-	for text, want := range map[string]string{"ada:secret\n": ":1 is not a name and a bcrypt hash", "# nobody\n": "contains no name and hash"} {
+	for text, want := range map[string]string{"ada:secret\n": ":1 is not a name and a bcrypt hash", "# nobody\n": "contains no names"} {
 		file := filepath.Join(t.TempDir(), "users")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

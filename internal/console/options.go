@@ -12,19 +12,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// DefaultAddress is where the console is served unless it is told.
+// DefaultAddress is the address of the console if none is given.
 const DefaultAddress = "127.0.0.1:9465"
 
-// Connections is how many connections to the database a console uses at most.
+// Connections is the maximum number of database connections of a console.
 const Connections = 4
 
-// Options say where the console is served, and for whom.
+// Options set where the console is served, and for whom.
 type Options struct {
 	Address    string   // as net.Listen takes it; empty for [DefaultAddress]
 	Schema     string   // of the queue
-	ReadOnly   bool     // nothing can be done
+	ReadOnly   bool     // without actions
 	AuthFile   string   // names and bcrypt hashes, as htpasswd -B writes them
-	UserHeader string   // in which a proxy that authenticates tells the name
+	UserHeader string   // in which a proxy that authenticates users passes their names
 	Hosts      []string // further values of the header Host
 
 	Logger *slog.Logger
@@ -32,13 +32,13 @@ type Options struct {
 
 // AddFlags adds the flags for all but the address.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.ReadOnly, "read-only", false, "show, and let nobody act")
-	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of those who may enter, as htpasswd -B writes it")
-	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates tells who enters")
+	flags.BoolVar(&o.ReadOnly, "read-only", false, "show the queue, but offer no actions")
+	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of the users, as htpasswd -B writes it")
+	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates passes the user's name")
 	flags.StringSliceVar(&o.Hosts, "host", nil, "`name` under which browsers reach the console, beside localhost; may be repeated")
 }
 
-// Check returns what is wrong with the options.
+// Check returns an error if the options are invalid.
 func (o Options) Check() error {
 	host, _, err := net.SplitHostPort(o.address())
 	if err != nil {
@@ -48,20 +48,20 @@ func (o Options) Check() error {
 		return errors.New("--auth-file and --user-header exclude each other")
 	}
 	if !isLoopback(host) && o.AuthFile == "" && o.UserHeader == "" {
-		return fmt.Errorf("the address %q can be reached by others, who could act on jobs: give --auth-file, or --user-header "+
+		return fmt.Errorf("other machines can reach the address %q, and could change jobs: give --auth-file, or --user-header "+
 			"behind a proxy that authenticates, or a loopback address such as %s", o.address(), DefaultAddress)
 	}
 	return nil
 }
 
-// CheckLoopback returns what is wrong with the options of a console without a login.
+// CheckLoopback returns an error if the options are invalid for a console without a login.
 func (o Options) CheckLoopback() error {
 	host, _, err := net.SplitHostPort(o.address())
 	if err != nil {
 		return errors.New("it has no port")
 	}
 	if !isLoopback(host) {
-		return errors.New("others can reach it; gw-run ui has authentication")
+		return errors.New("other machines can reach it; use gw-run ui, which has authentication")
 	}
 	return nil
 }

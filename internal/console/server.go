@@ -36,7 +36,7 @@ func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
 	}
 	s, err := serve(listener, pool, o)
 	if err != nil {
-		_ = listener.Close() // the other error says it
+		_ = listener.Close() // the other error is returned
 	}
 	return s, err
 }

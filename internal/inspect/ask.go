@@ -1,4 +1,4 @@
-// Package inspect reads what the functions that look at a queue return: for the commands of gw-run and for the console.
+// Package inspect reads the results of the functions that describe a queue, for the commands of gw-run and for the console.
 package inspect
 
 import (

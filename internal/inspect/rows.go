@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Job is what list_jobs, show_jobs and jobs_without_data return of a job, without its payload.
+// Job is a row of list_jobs, show_jobs or jobs_without_data, without its payload.
 type Job struct {
 	ID          int64           `json:"id"`
 	State       string          `json:"state"`

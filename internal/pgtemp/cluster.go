@@ -120,7 +120,7 @@ func newCluster(in string) (*cluster, error) {
 	c := &cluster{dir: dir, owner: owner, watchdog: watchdog}
 	if owner != nil {
 		if err := os.Chown(dir, owner.uid, owner.gid); err != nil {
-			return nil, errors.Join(fmt.Errorf("hand over the server's folder: %w", err), c.stop())
+			return nil, errors.Join(fmt.Errorf("change the owner of the server's folder: %w", err), c.stop())
 		}
 	}
 	return c, nil

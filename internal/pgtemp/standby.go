@@ -50,7 +50,7 @@ func (c *cluster) copy(ctx context.Context) (*cluster, error) {
 		err = os.Chown(signal, other.owner.uid, other.owner.gid)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("tell the copy to be a standby: %w", err), other.stop())
+		return nil, errors.Join(fmt.Errorf("configure the copy as a standby: %w", err), other.stop())
 	}
 	return other, nil
 }

@@ -40,10 +40,10 @@ func (w *watchdog) dismiss() error {
 		return nil
 	}
 	if _, err := io.WriteString(w.line, "dismissed\n"); err != nil {
-		return fmt.Errorf("dismiss the watchdog: %w", err)
+		return fmt.Errorf("stop the watchdog: %w", err)
 	}
 	if err := w.cmd.Wait(); err != nil {
-		return fmt.Errorf("dismiss the watchdog: %w", err)
+		return fmt.Errorf("stop the watchdog: %w", err)
 	}
 	return nil
 }

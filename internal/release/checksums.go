@@ -61,9 +61,9 @@ func Check(directory string) error {
 	for _, path := range slices.Sorted(maps.Keys(sums)) {
 		switch is, ok := found[path]; {
 		case !ok:
-			wrong = append(wrong, fmt.Errorf("%s/%s has been released and is gone", migrationsFolder, path))
+			wrong = append(wrong, fmt.Errorf("%s/%s was released and is missing", migrationsFolder, path))
 		case is != sums[path]:
-			wrong = append(wrong, fmt.Errorf("%s/%s has been released and is changed", migrationsFolder, path))
+			wrong = append(wrong, fmt.Errorf("%s/%s was released and has been changed", migrationsFolder, path))
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(found)) {
@@ -72,7 +72,7 @@ func Check(directory string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%w\nDatabases have run the released files: put them back with git. A change of a function goes into %s, "+
+		return fmt.Errorf("%w\nDatabases have run the released files: restore them with git. A change of a function goes into %s, "+
 			"and make snapshot writes it into a migration of its own; a change of a table is a migration of its own",
 			errors.Join(wrong...), functionsFolder)
 	}

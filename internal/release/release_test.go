@@ -20,10 +20,10 @@ func TestTheFilesOfReleasesAreAsTheyWereReleased(t *testing.T) {
 
 func TestAChangedReleasedFileIsNamedWithWhatToDo(t *testing.T) {
 	for want, change := range map[string]func(directory string) error{
-		"migrations/000001_contract.sql has been released and is changed": func(d string) error {
+		"migrations/000001_contract.sql was released and has been changed": func(d string) error {
 			return appendTo(d+"/migrations/000001_contract.sql", "\n")
 		},
-		"migrations/snapshots/000003/work/get_job.sql has been released and is gone": func(d string) error {
+		"migrations/snapshots/000003/work/get_job.sql was released and is missing": func(d string) error {
 			return os.Remove(d + "/migrations/snapshots/000003/work/get_job.sql")
 		},
 		"migrations/snapshots/000003/work/mine.sql is new in a snapshot that has been released": func(d string) error {
@@ -40,7 +40,7 @@ func TestAChangedReleasedFileIsNamedWithWhatToDo(t *testing.T) {
 		before := list(t, directory)
 		for name, refuse := range map[string]func(string) error{"check": release.Check, "snapshot": release.Snapshot, "freeze": release.Freeze} {
 			err := refuse(directory)
-			if err == nil || !strings.Contains(err.Error(), want+"\n") || !strings.Contains(err.Error(), "put them back with git") {
+			if err == nil || !strings.Contains(err.Error(), want+"\n") || !strings.Contains(err.Error(), "restore them with git") {
 				t.Errorf("%s: want %q, got %v", name, want, err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 	edit(t, directory, "functions/work/return_unknown_jobs.sql", "returns bigint", "returns setof bigint")
 	snapshot(t, directory)
 	const drops = `
--- Gone, or made anew with other arguments or results.
+-- Dropped, or created again with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_zone_exists(text)');
 select {{.schema}}._gw_drop('function next_run_at(text[])');
 select {{.schema}}._gw_drop('function return_unknown_jobs(text,bigint[])');

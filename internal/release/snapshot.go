@@ -87,7 +87,7 @@ func droppedBy(install string) (objects []string) {
 func difference(before, after source) (source, error) {
 	delta := make(source)
 	var install strings.Builder
-	install.WriteString("-- Written by make snapshot: what differs in sql/functions from the snapshots before.\n")
+	install.WriteString("-- Written by make snapshot: the differences of sql/functions from the earlier snapshots.\n")
 
 	made := after.functions()
 	var dropped []string
@@ -102,7 +102,7 @@ func difference(before, after source) (source, error) {
 			return nil, fmt.Errorf("%s: its arguments and results are those of Graphile Worker, and may not change", object)
 		}
 		if i == 0 {
-			install.WriteString("\n-- Gone, or made anew with other arguments or results.\n")
+			install.WriteString("\n-- Dropped, or created again with other arguments or results.\n")
 		}
 		fmt.Fprintf(&install, "select {{.schema}}._gw_drop('%s');\n", object)
 	}
@@ -111,7 +111,7 @@ func difference(before, after source) (source, error) {
 	for _, name := range loadOrder(after[installFile]) {
 		text, ok := after[name]
 		if !ok {
-			return nil, fmt.Errorf("%s/%s names %s, which is not there", functionsFolder, installFile, name)
+			return nil, fmt.Errorf("%s/%s names %s, which does not exist", functionsFolder, installFile, name)
 		}
 		if withoutHeaders(text) == withoutHeaders(before[name]) {
 			continue
@@ -168,7 +168,7 @@ func writeDelta(directory string, sums Checksums, delta source) error {
 		if string(text) == plain {
 			return errors.Join(os.Remove(path), os.RemoveAll(snapshotFolder(directory, number)))
 		}
-		delta = source{installFile: "-- Written by make snapshot: nothing differs in sql/functions from the snapshots before.\n"}
+		delta = source{installFile: "-- Written by make snapshot: sql/functions does not differ from the earlier snapshots.\n"}
 	}
 	if name == "" {
 		if err := writeFile(filepath.Join(path, number+"_functions.sql"), plain); err != nil { // path is the folder then

@@ -17,8 +17,8 @@ import (
 // limitsTimeout is the timeout of setting the limits. set_limit waits for transactions that set limits.
 const limitsTimeout = 30 * time.Second
 
-// setLimits sets those of the limits that are not yet set like this, so that the start of a worker changes nothing usually.
-// It drops no limit: another worker, or an operator, may have set those that are not in this file.
+// setLimits sets the limits that do not have these settings yet, so that the start of a worker usually changes nothing. It
+// drops no limit: another worker, or an operator, may have set those that are not in this file.
 func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []config.Limit) error {
 	if len(limits) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 	return nil
 }
 
-// isSet reports whether a limit of the database is as wanted.
+// isSet reports whether a limit of the database has the settings of a limit of the file.
 func isSet(present, wanted shim.Limit) bool {
 	if wanted.Burst == 0 {
 		wanted.Burst = wanted.Rate

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// breakable starts a server that reads one request of each connection and then does as the test says with it.
+// breakable starts a server that reads one request of each connection and then calls a function of the test.
 func breakable(t *testing.T, then func(conn *net.TCPConn)) (url string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -65,7 +65,7 @@ func TestATimeWithoutADateCountsFromNow(t *testing.T) {
 	}
 }
 
-// An attempt that a server refuses because there are too many is none, and the jobs that share its limits wait, too.
+// An attempt that a server refuses because of too many requests does not count, and the other jobs of its limits wait, too.
 func TestTooManyRequestsAreARateLimitIfTheServerSaysUntilWhen(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ type request struct {
 	body string
 }
 
-// recorder is a server that keeps what it is sent and answers as the test says.
+// recorder is a server that records its requests and gives the answers of the test.
 type recorder struct {
 	*httptest.Server
 	mu       sync.Mutex

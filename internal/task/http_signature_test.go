@@ -33,7 +33,7 @@ func secrets(t *testing.T, words ...string) []webhook.Secret {
 
 func keyOf(word string) []byte { return []byte(fmt.Sprintf("%32s", word)) }
 
-// signature is written after the specification, not after the worker.
+// signature implements the specification, independently of the worker.
 func signature(word, id, at, body string) string {
 	code := hmac.New(sha256.New, keyOf(word))
 	fmt.Fprintf(code, "%s.%s.%s", id, at, body)
@@ -60,7 +60,7 @@ func TestARequestIsSignedByEachSecret(t *testing.T) {
 		signature("new", id, at, string(job.Payload))+" "+signature("old", id, at, string(job.Payload)))
 }
 
-// What is recorded of one cannot be taken for another.
+// A recorded request cannot be used for another job or task.
 func TestTheIDOfARequestIsThatOfNoOtherSchemaJobRevisionOrTask(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	server := serve(t, nil)

@@ -17,8 +17,8 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 	}{
 		"no URL":             {task.HTTP{}, []string{"must begin with http:// or https://"}},
 		"another scheme":     {task.HTTP{URL: "ftp://a/b"}, []string{"must begin with http:// or https://"}},
-		"no host":            {task.HTTP{URL: "http:///b"}, []string{"names no host"}},
-		"only a port":        {task.HTTP{URL: "http://:80/b"}, []string{"names no host"}},
+		"no host":            {task.HTTP{URL: "http:///b"}, []string{"has no host"}},
+		"only a port":        {task.HTTP{URL: "http://:80/b"}, []string{"has no host"}},
 		"host from the task": {task.HTTP{URL: "http://{task}.example/"}, []string{"not before them"}},
 		"port from the job":  {task.HTTP{URL: "http://a:80{job_id}/"}, []string{"not before them"}},
 		"user from the task": {task.HTTP{URL: "http://{task}@a/"}, []string{"not before them"}},

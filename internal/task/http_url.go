@@ -52,7 +52,7 @@ func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 	case here.Host != there.Host || here.User.String() != there.User.String():
 		refuse("{task} and {job_id} may stand in the path and in the query, not before them")
 	case here.Hostname() == "":
-		refuse("names no host")
+		refuse("has no host")
 	}
 	if strings.Contains(text, "#") {
 		refuse("has a fragment (#), which is never sent to a server")

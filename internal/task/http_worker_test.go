@@ -89,7 +89,7 @@ func TestEveryAttemptOfOnePayloadHasTheSameIdempotencyKey(t *testing.T) {
 	workOnce(t, pool, handle)
 	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/0/a", id), 2)
 
-	// A failure for good is not replaced: the same key makes a new job.
+	// A permanently failed job is not replaced: the same key adds a new job.
 	next := add(`{"n":2}`)
 	add(`{"n":3}`) // replaces it before it runs
 	workOnce(t, pool, handle)

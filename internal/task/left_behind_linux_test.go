@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// leavesAReader begins a script: a process in a session of its own, which no signal to the group reaches, keeps the
-// script's input open and never reads it.
+// leavesAReader is the beginning of a script: a process in a session of its own, which no signal to the group reaches, keeps
+// the script's input open and never reads it.
 const leavesAReader = `exec 3<&0
 echo left $(setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' <&3 &) >&2
 `

@@ -135,7 +135,7 @@ func (n *Node) abandon(ctx context.Context, call *nodeCall, killDelay time.Durat
 	call.abandoned = true
 	reacts, isAlone := call.heard, call.process.busy() == 0
 	n.mu.Unlock()
-	what := fmt.Sprintf("the task went on for %s after its abortSignal had fired", killDelay)
+	what := fmt.Sprintf("the task kept running for %s after its abortSignal had fired", killDelay)
 	if !reacts {
 		what = fmt.Sprintf("Node.js did not react for %s: the code of a task keeps its event loop busy", killDelay)
 	}

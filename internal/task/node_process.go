@@ -213,13 +213,13 @@ func (p *nodeProcess) listen(output io.Reader) {
 	for scanner.Scan() {
 		var m nodeMessage
 		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
-			go p.kill("a task has written to file descriptor 4, which is not its own: " + excerpt(scanner.Bytes()))
+			go p.kill("a task has written to file descriptor 4, which is reserved for gw-run: " + excerpt(scanner.Bytes()))
 			return
 		}
 		p.handle(&m)
 	}
 	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
-		go p.kill("a task has written to file descriptor 4, which is not its own")
+		go p.kill("a task has written to file descriptor 4, which is reserved for gw-run")
 	}
 }
 

@@ -235,7 +235,7 @@ func TestATaskThatDoesNotEndFailsAndItsProcessIsReplaced(t *testing.T) {
 	})
 	before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
 	for file, want := range map[string]string{
-		"deaf.mjs": "timed out after 200ms, and the task went on for 100ms after its abortSignal had fired",
+		"deaf.mjs": "timed out after 200ms, and the task kept running for 100ms after its abortSignal had fired",
 		"busy.mjs": "timed out after 200ms, and Node.js did not react for 100ms: the code of a task keeps its event loop busy",
 	} {
 		err := m.run(t.Context(), file, 1, "{}", func(m *task.NodeModule) { m.Timeout, m.KillDelay = 200*time.Millisecond, 100*time.Millisecond })
@@ -256,7 +256,7 @@ func TestWhatNobodyCatchesFailsTheJobAndReplacesTheProcess(t *testing.T) {
 		"uncaught exception":  {`setTimeout(() => { throw new Error("late"); }, 1); return new Promise(() => {})`, "uncaught exception: late"},
 		"unhandled rejection": {`Promise.reject(new Error("lost")); return new Promise(() => {})`, "unhandled rejection: lost"},
 		"crash":               {`console.error("not good"); process.abort()`, "its Node.js process ended: killed by signal SIGABRT (6)\nnot good"},
-		"foreign output":      {`require("fs").writeSync(4, "hello\n"); return new Promise(() => {})`, "its Node.js process ended: a task has written to file descriptor 4, which is not its own: hello"},
+		"foreign output":      {`require("fs").writeSync(4, "hello\n"); return new Promise(() => {})`, "its Node.js process ended: a task has written to file descriptor 4, which is reserved for gw-run: hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModules(t, task.NodeConfig{}, map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// The waits between are not waited for: whoever dies again is taken to have been started when it was time.
+// The test does not wait between starts: it treats each program that dies again as started after its delay.
 func TestAProgramThatDiesAgainAndAgainIsStartedEverMoreSlowlyUntilOneAnswers(t *testing.T) {
 	launcher := NewLauncher()
 	defer launcher.Close()

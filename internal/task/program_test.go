@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// notStartable are programs that cannot be started, with what is said of them, by their file names.
+// notStartable are programs that cannot be started, with the messages about them, by their file names.
 var notStartable = map[string]struct{ content, want string }{
 	"missing":      {"#!/usr/bin/no-such-python3 -u\n", "the interpreter /usr/bin/no-such-python3 that its first line names does not exist"},
 	"spaces":       {"#! \t/no/such/sh\t-e\n", "the interpreter /no/such/sh that its first line names does not exist"},

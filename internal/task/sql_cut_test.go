@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// cutConn is a connection to the server that breaks once, when all that the server says to a call of the function has
-// arrived and before anybody has seen it.
+// cutConn is a connection to the server that breaks once: when the whole answer to a call of the function has arrived, and
+// before it is read.
 type cutConn struct {
 	net.Conn
 	armed chan struct{} // holds a token as long as none has broken

@@ -16,7 +16,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// shop is a database with functions that do as their payload says.
+// shop is a database with functions whose behavior is set by their payloads.
 type shop struct {
 	t        *testing.T
 	url      string
@@ -93,7 +93,7 @@ func (s *shop) worker(pool *pgxpool.Pool, sql task.SQL) *shim.Worker {
 	return worker
 }
 
-// work works until no job is runnable. What ran is given to the task in groups, as far as it takes them.
+// work runs jobs until none is runnable. It passes them to the task in groups, if the task accepts groups.
 func (s *shop) work(sql task.SQL) {
 	s.t.Helper()
 	if err := s.worker(s.pool, sql).RunOnce(s.t.Context()); err != nil {
@@ -149,7 +149,7 @@ func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) {
 	s.outcomes = strings.Join(list, " ")
 }
 
-// effects returns what was done and committed.
+// effects returns the committed effects.
 func (s *shop) effects() string {
 	s.t.Helper()
 	return pgtest.Value[string](s.t, s.pool, `select coalesce(string_agg(n::text, ' ' order by n), '') from app.effects`)
@@ -180,7 +180,7 @@ func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
 	}
 }
 
-// empty forgets what was done, for the test t.
+// empty deletes the effects, for the test t.
 func (s *shop) empty(t *testing.T) {
 	s.t = t
 	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs`)

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/webhook"
 )
 
-// What is expected is from the tests of the reference libraries.
+// The expected values are from the tests of the reference libraries.
 func TestARequestIsSignedAsTheReferenceLibrariesSignIt(t *testing.T) {
 	secret := parse(t, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	other := parse(t, encode(64))

@@ -9,7 +9,7 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// Whatever the text is, each problem lies in it, and what is read can be sent to the database.
+// For any text, each problem has a position in the text, and the items can be sent to the database.
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{
 		"", "* * * * * a", "\uFEFF# x\r\n0,1-2,*/3 7 * 1 0-7 a:b/c ?id=d&fill=1w2d&jobKey=%41+%zz {e: [0x1, 'f', /**/], 'g': 1,}",

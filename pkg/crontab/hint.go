@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nicknames are what other crons take for five fields.
+// nicknames are the names that other crons accept in place of five fields.
 var nicknames = map[string]string{
 	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
@@ -17,7 +17,7 @@ var (
 	lastComments = regexp.MustCompile(space + `#`)
 )
 
-// lineHint says what to write in place of a line that has no five fields, empty if that is not known.
+// lineHint returns what to write in place of a line without five fields, empty if that is not known.
 func lineHint(text string) string {
 	words := strings.FieldsFunc(text, isSpace)
 	if pattern := nicknames[strings.ToLower(words[0])]; pattern != "" {

@@ -56,7 +56,7 @@ func (l *line) parseOptions(item *Item, start, end int) (identifierAt int) {
 	return identifierAt
 }
 
-// parseOption puts what an option says into the item.
+// parseOption stores the value of an option in the item.
 func (l *line) parseOption(item *Item, given givenOption) {
 	option, isKnown := optionsByName[given.name]
 	if !isKnown {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// jobAct is something that an operator does to jobs.
+// jobAct is an action of an operator on jobs.
 type jobAct struct {
 	Name, Title string
 	Effect      string // what it does, in one sentence
@@ -23,7 +23,7 @@ type jobAct struct {
 	// call is the call of the function, with IDS for an array of ids, BEFORE for the number of jobs in earlier steps, and $2
 	// and so on for the values of the fields. callBare is the call if no field has a value, if that is another one.
 	call, callBare string
-	skip           string // why it leaves jobs alone that have failed, if it does
+	skip           string // why it skips failed jobs, if it does
 }
 
 // field is a value that an act takes.
@@ -35,14 +35,14 @@ type field struct {
 var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the jobs."}
 
 var jobActList = []jobAct{
-	{Name: "retry", Title: "Retry", Effect: "They are due now; failed ones get all their attempts again.", Did: "Retried",
+	{Name: "retry", Title: "Retry", Effect: "The jobs become due now; failed jobs get all their attempts again.", Did: "Retried",
 		States:   []string{"scheduled", "failed"},
-		Fields:   []field{{Name: "apart", Label: "Apart", Hint: "A time between two jobs, such as 100ms or 2s, so that they do not start all at once. Default: none."}},
+		Fields:   []field{{Name: "apart", Label: "Apart", Hint: "The time between two jobs, such as 100ms or 2s, so that they do not all start at once. Default: none."}},
 		function: "retry_jobs",
 		call: `S.redrive_jobs(IDS, $2::text::interval,
 			pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) $2::text::interval))`,
 		callBare: `S.retry_jobs(IDS)`},
-	{Name: "reschedule", Title: "Reschedule", Effect: "They run at another time, or with another priority.", Did: "Rescheduled",
+	{Name: "reschedule", Title: "Reschedule", Effect: "The jobs run at another time, or with another priority.", Did: "Rescheduled",
 		States: []string{"ready", "scheduled", "failed"},
 		Fields: []field{
 			{Name: "in", Label: "Run in", Hint: "A time from now, such as 90s or 2h."},
@@ -51,17 +51,17 @@ var jobActList = []jobAct{
 		function: "reschedule_jobs",
 		call: `S.reschedule_jobs(IDS, pg_catalog.now() operator(pg_catalog.+) $2::text::interval, ` +
 			`$3::text::integer)`},
-	{Name: "cancel", Title: "Cancel", Effect: "They fail permanently; the handlers of running ones are ended.", Did: "Canceled",
+	{Name: "cancel", Title: "Cancel", Effect: "The jobs fail permanently; the handlers of running jobs are ended.", Did: "Canceled",
 		States: []string{"ready", "scheduled", "running"}, Fields: []field{reason}, function: "cancel_jobs",
 		call: `S.cancel_jobs(IDS, $2::text)`, skip: "has failed already"},
-	{Name: "fail", Title: "Fail", Effect: "They fail permanently, and stay until they are retried or removed.", Did: "Failed",
+	{Name: "fail", Title: "Fail", Effect: "The jobs fail permanently, and stay in the queue until they are retried or removed.", Did: "Failed",
 		States: []string{"ready", "scheduled"}, Fields: []field{reason}, function: "permanently_fail_jobs",
 		call: `S.permanently_fail_jobs(IDS, $2::text)`},
-	{Name: "remove", Title: "Remove", Effect: "They are deleted, as if they were completed.", Did: "Removed",
+	{Name: "remove", Title: "Remove", Effect: "The jobs are deleted, as if they had completed.", Did: "Removed",
 		States: []string{"ready", "scheduled", "failed"}, function: "complete_jobs", call: `S.complete_jobs(IDS)`},
 }
 
-// jobActs returns what the viewer may do to jobs in a state; in any if it is empty.
+// jobActs returns the actions that the viewer may take on jobs in a state, or in any state if it is empty.
 func (q *request) jobActs(state string) []jobAct {
 	var acts []jobAct
 	for _, a := range jobActList {
@@ -72,21 +72,21 @@ func (q *request) jobActs(state string) []jobAct {
 	return acts
 }
 
-// findJobAct returns an act that the viewer may do.
+// findJobAct returns an action of this name, if the viewer may take it.
 func (q *request) findJobAct(name string) (jobAct, error) {
 	for _, a := range jobActList {
 		if a.Name != name {
 			continue
 		}
 		if !q.Can(a.function) {
-			return a, statusError{http.StatusForbidden, "You may not do this here."}
+			return a, statusError{http.StatusForbidden, "You do not have the right to do this."}
 		}
 		return a, nil
 	}
 	return jobAct{}, errNoPage
 }
 
-// formPages are the pages that ask before something is done.
+// formPages are the pages that ask for confirmation.
 var formPages = map[string]pageFunc{
 	"/jobs/{id}/act":   confirmJobs,
 	"/jobs/{id}/copy":  confirmCopy,
@@ -103,10 +103,10 @@ var formPages = map[string]pageFunc{
 	"/limits/override": confirmOverride,
 }
 
-// actionFunc does what a form asks for, and returns the path of the page to go on with.
+// actionFunc carries out the action of a form, and returns the path of the next page.
 type actionFunc func(ctx context.Context, c *Console, q *request, form url.Values) (to string, err error)
 
-// actions are what POST requests do.
+// actions are the actions of POST requests, by their paths.
 var actions = map[string]actionFunc{
 	"/jobs/{id}/act":   actOnJobs,
 	"/jobs/{id}/copy":  addCopy,
@@ -131,7 +131,7 @@ func (c *Console) action(act actionFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
 		if err == nil && !q.acts {
-			err = statusError{http.StatusForbidden, "You may look at this console and not act."}
+			err = statusError{http.StatusForbidden, "This console does not allow you to act."}
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 		if err == nil && r.ParseForm() != nil {
@@ -150,10 +150,10 @@ func (c *Console) action(act actionFunc) http.HandlerFunc {
 	}
 }
 
-// place is a page of the console that a form may go back to.
+// place is a page of the console to which a form may return.
 var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|tasks|queues|limits(/lanes)?|workers|settings|recurring)(\?[^#\s]*)?$`)
 
-// backTo returns the page that a form came from, or another one if that is none.
+// backTo returns the page from which a form came, or another page if that is not a page of the console.
 func backTo(values url.Values, other string) string {
 	if back := values.Get("back"); place.MatchString(back) {
 		return back
@@ -175,7 +175,7 @@ type confirmation struct {
 }
 
 const (
-	stepJobs    = 1000   // jobs that are changed at once, and more than which are confirmed by their number
+	stepJobs    = 1000   // jobs that are changed at once; for more, the user has to type their number
 	mostCounted = 10_000 // jobs that a confirmation counts
 )
 
@@ -263,7 +263,7 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (st
 	if all {
 		count := form.Get("count")
 		if o.Total, err = strconv.Atoi(count); err != nil {
-			return "", statusError{http.StatusBadRequest, "The form does not say how many jobs it is about."}
+			return "", statusError{http.StatusBadRequest, "The form does not contain the number of jobs."}
 		}
 		if form.Get("typed") != count && (o.Total > stepJobs || form.Get("more") != "") {
 			return "", statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: type %s to confirm.", count)}
@@ -277,7 +277,7 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (st
 	return withOperation(o.back, o.ID), nil
 }
 
-// withOperation adds to a page what it is to tell about.
+// withOperation adds to a page the operation that it reports.
 func withOperation(back, id string) string {
 	to, err := url.Parse(back)
 	if err != nil {

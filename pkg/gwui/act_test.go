@@ -36,7 +36,7 @@ func TestJobsAreRetriedOneAfterTheOther(t *testing.T) {
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail') from generate_series(1, 1500)`)
 	pgtest.Exec(t, s.pool, `select count(*) from graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs), 'down')`)
 	asked := s.get("jobs/act?act=retry&all=1&state=failed")
-	asked.want(t, http.StatusOK, "A time between two jobs")
+	asked.want(t, http.StatusOK, "The time between two jobs")
 	form := url.Values{"act": {"retry"}, "all": {"1"}, "state": {"failed"}, "count": {"1500"}, "typed": {"1500"}, "upto": {asked.field("upto")}, "apart": {"1m"}}
 	s.post("jobs/act", form).want(t, http.StatusSeeOther)
 	pgtest.Await(t, s.pool, `select exists (select from graphile_worker.list_audit() where act = 'retry' and jobs = 1500)`)

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	leastFresh  = time.Second      // for how long an answer serves further requests, at the least
-	mostFresh   = time.Minute      // and at the most
-	costFactor  = 20               // how many times as long as it took
+	leastFresh  = time.Second      // how long an answer is kept, at least
+	mostFresh   = time.Minute      // and at most
+	costFactor  = 20               // an answer is kept this many times as long as it took
 	mostEntries = 1000             // answers that are kept
 	loadTimeout = 10 * time.Second // of all that one panel reads
 )
 
-// cache keeps what panels have read, so that any number of viewers cost what one does, and an expensive panel is read
-// seldom: an answer that took a second serves for twenty. So does the error of a panel that ran out of time.
+// cache keeps the results of the queries of panels, so that any number of viewers cost as much as one, and an expensive panel
+// is rarely read: a result that took a second is kept for twenty seconds. So is the error of a panel that timed out.
 type cache struct {
 	mu      sync.Mutex
 	entries map[string]*entry
@@ -34,8 +34,8 @@ type entry struct {
 
 func newCache() *cache { return &cache{entries: make(map[string]*entry)} }
 
-// cached returns the answer under a key, loaded by load unless there is one. Its context is its own: a viewer who leaves, or a
-// page that does not wait, does not take the answer from others.
+// cached returns the answer under a key, and calls load if there is none. load has a context of its own: if a viewer leaves, or
+// a page does not wait, others still get the answer.
 func cached[T any](ctx context.Context, c *cache, key string, load func(context.Context) (T, error)) (T, error) {
 	e, isMine := c.take(key)
 	if isMine {
@@ -63,7 +63,7 @@ func cached[T any](ctx context.Context, c *cache, key string, load func(context.
 	case <-e.ready:
 	case <-ctx.Done():
 		select {
-		case <-e.ready: // what is there is taken
+		case <-e.ready: // an answer that is ready is used
 		default:
 			return none, context.Cause(ctx)
 		}
@@ -107,7 +107,7 @@ func (e *entry) isStale() bool {
 	}
 }
 
-// forget drops all answers: something has been changed.
+// forget drops all answers, after a change.
 func (c *cache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -88,10 +88,10 @@ func orNaN(v *float64, none float64) float64 {
 	return *v
 }
 
-// amount tells a number of jobs.
+// amount formats a number of jobs.
 func amount(v float64) string { return thousands(int64(math.Round(v))) }
 
-// rate tells a number a second.
+// rate formats a number per second.
 func rate(v float64) string {
 	if v > 0 && v < 10 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
@@ -99,7 +99,7 @@ func rate(v float64) string {
 	return amount(v)
 }
 
-// thousands tells a number with thin spaces between its thousands.
+// thousands formats a number with thin spaces between its thousands.
 func thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -143,7 +143,7 @@ func (p plotter) chart(title, from string, tell func(float64) string, all ...ser
 	return c
 }
 
-// path returns the line of a value. It is broken where there is no value, and where samples are far apart.
+// path returns the line of a value. The line has gaps where there is no value, and where samples are far apart.
 func (p plotter) path(value func(sample) float64, most float64) string {
 	var b strings.Builder
 	var before time.Time

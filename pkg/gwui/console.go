@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A Console serves the pages of a queue. Make it with [New].
+// A Console serves the pages of a queue. Create it with [New].
 type Console struct {
 	cfg        Config
 	store      *store
@@ -30,11 +30,11 @@ type Console struct {
 	patience   time.Duration // of a page with its panels
 }
 
-// New returns the console of a queue. The pool needs no more than four connections for it; the caller closes the pool, after
+// New returns the console of a queue. It uses at most four connections of the pool. The caller closes the pool, after
 // [Console.Close]. New does not connect.
 func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	if pool == nil {
-		return nil, errors.New("make console: the pool is nil")
+		return nil, errors.New("make console: nil pool")
 	}
 	cfg.Schema = cmp.Or(cfg.Schema, "graphile_worker")
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
@@ -50,7 +50,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	return c, nil
 }
 
-// forget drops all that was read: something has been changed.
+// forget drops all results of queries, after a change.
 func (c *Console) forget() {
 	c.cache.forget()
 	c.live.forget()
@@ -65,7 +65,7 @@ func (c *Console) Close() {
 // ServeHTTP serves a page of the console.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// routes returns what the console serves. What acts is not among it in a console that is read-only.
+// routes returns the routes of the console. A read-only console has no routes for actions.
 func (c *Console) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for path, p := range pages {

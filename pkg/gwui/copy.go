@@ -14,12 +14,12 @@ func confirmCopy(_ context.Context, _ *Console, q *request) (*view, error) {
 	return question{
 		Title: "Add a copy",
 		Text: fmt.Sprintf("A job with the task, payload, queue, priority and flags of job %d is added, due now and with all attempts. "+
-			"It has no key. Job %d stays as it is.", q.id, q.id),
+			"It has no key. Job %d is not changed.", q.id, q.id),
 		Action: "copy", Button: "Add a copy", Back: template.URL(fmt.Sprintf("jobs/%d", q.id)),
 	}.page("jobs"), nil
 }
 
-// addCopy goes on with the new job.
+// addCopy adds a copy of a job, and returns the page of the copy.
 func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (string, error) {
 	if err := q.needs("copy_job"); err != nil {
 		return "", err

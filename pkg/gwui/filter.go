@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// filter says which jobs a list or an action is about. All conditions that are given must be true.
+// filter selects the jobs of a list or an action. Jobs must match all conditions that are given.
 type filter struct {
 	State, Task, Queue, Key, Error, Older, Newer string
 }
@@ -61,7 +61,7 @@ func (f filter) With(name, value string) template.URL {
 	return template.URL(values.Encode())
 }
 
-// String tells the filter in words, for people and for the audit.
+// String returns the filter as text, for the page and for the audit.
 func (f filter) String() string {
 	var words []string
 	for _, c := range f.Conditions() {
@@ -78,7 +78,7 @@ func (f filter) arguments() []any {
 	return []any{orNull(f.State), orNull(f.Task), orNull(f.Queue), orNull(f.Key), orNull(f.Error), orNull(f.Older), orNull(f.Newer)}
 }
 
-// found is what search_jobs or browse_jobs returns: ids, highest first, and where the search goes on.
+// found is what search_jobs or browse_jobs returns: ids, highest first, and where the search continues.
 type found struct {
 	IDs  []int64 `json:"job_ids"`
 	Next *int64  `json:"next_id"`

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// policy is the Content-Security-Policy of every answer: the console's own files and nothing else, nothing inline, and no
-// text that becomes markup but by the policy of its own script.
+// policy is the Content-Security-Policy of every answer: it allows only the console's own files, nothing inline, and no text
+// that becomes markup except by the Trusted Types policy of the console's script.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'; trusted-types gw; require-trusted-types-for 'script'"
 
@@ -37,7 +37,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	})
 }
 
-// isServed reports whether a header Host is one that the console is served under.
+// isServed reports whether the console accepts this value of the header Host.
 func (c *Console) isServed(host string) bool {
 	if len(c.cfg.Hosts) == 0 {
 		return true
@@ -53,7 +53,7 @@ func (c *Console) isServed(host string) bool {
 	})
 }
 
-// authorize returns who makes a request.
+// authorize returns the user who makes a request.
 func (c *Console) authorize(r *http.Request) (Viewer, error) {
 	if c.cfg.Authorize == nil {
 		return Viewer{}, nil

@@ -32,7 +32,7 @@ type job struct {
 	Bytes   int    `json:"payload_bytes"` // of the whole payload
 }
 
-// When tells what there is to know about the time of a job in its state.
+// When returns the time of a job that matters in its state, as text.
 func (j job) When(now time.Time) string {
 	switch j.State {
 	case "ready":
@@ -46,7 +46,7 @@ func (j job) When(now time.Time) string {
 	}
 }
 
-// WhenAt is the time that When tells.
+// WhenAt is the time that When returns as text.
 func (j job) WhenAt() inspect.Moment {
 	switch j.State {
 	case "running":
@@ -64,7 +64,7 @@ type jobList struct {
 	Jobs      []job
 	Now       time.Time
 	Next      int64 // the below_id of the next page, 0 if there is none
-	IsSearch  bool  // the page ended before it was full: the search goes on
+	IsSearch  bool  // the page ended before it was full: the search can continue
 	Below     int64
 	ShowsData bool
 	Acts      []jobAct
@@ -109,14 +109,14 @@ type filterData struct {
 	IsOpen    bool // fields beyond the first are in use
 }
 
-// loadFilter returns what the form of the filter needs: the names of tasks to choose from, if they can be had.
+// loadFilter returns what the form of the filter needs: the names of tasks to choose from, if they can be read.
 func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		d := filterData{
 			Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
 			IsOpen: f.Queue+f.Key+f.Error+f.Older+f.Newer != "",
 		}
-		soon, cancel := context.WithTimeout(ctx, c.patience) // the form does without the names
+		soon, cancel := context.WithTimeout(ctx, c.patience) // without the names the form still works
 		defer cancel()
 		if tasks, err := c.tasks(soon, ""); q.may["list_tasks"] && err == nil {
 			for _, t := range tasks.Rows {
@@ -127,7 +127,7 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 	}
 }
 
-// listJobs returns a page of the jobs that match.
+// listJobs returns a page of the matching jobs.
 func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, error) {
 	below := number(q.query, "below")
 	list := jobList{Filter: f, Below: below, ShowsData: q.may["list_jobs"], Acts: q.jobActs(f.State)}
@@ -144,7 +144,7 @@ func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, 
 	return list, err
 }
 
-// pageOf returns the jobs that a search has found, but for the one that only shows that there are more.
+// pageOf returns the jobs that a search has found, except the last one, which only shows that there are more.
 func (c *Console) pageOf(ctx context.Context, may rights, hit found) (list jobList, err error) {
 	if len(hit.IDs) > rowsShown {
 		hit.IDs = hit.IDs[:rowsShown]
@@ -186,7 +186,7 @@ type event struct {
 	What string
 }
 
-// Times returns what is known about the life of a job, in order.
+// Times returns the known times in the life of a job, in order.
 func (d jobData) Times() []event {
 	j, due := d.Job, "was due"
 	if j.State == "scheduled" {
@@ -219,7 +219,7 @@ func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return v, nil
 }
 
-// why returns why a job does not run. Of one that runs, or has failed, the page tells it already.
+// why returns why a job does not run. For a job that runs or has failed, the page already shows this.
 func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error) {
 	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[inspect.Why], error) {
 		return read[inspect.Why](ctx, c.store, `
@@ -257,9 +257,9 @@ func (c *Console) showJob(ctx context.Context, q *request) (d jobData, err error
 	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}, nil
 }
 
-// noJob is the answer about a job that does not exist.
+// noJob is the answer to a request for a job that does not exist.
 func noJob(id int64) statusError {
-	return statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it is completed, was removed, or never was.", id)}
+	return statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d: it has completed, was removed, or never existed.", id)}
 }
 
 // showData returns a job with its payload, nothing if there is no such job.
@@ -278,7 +278,7 @@ func (c *Console) showData(ctx context.Context, q *request) (any, error) {
 	return d, nil
 }
 
-// redact returns the payload of a job as it may be shown.
+// redact returns the part of a job's payload that may be shown.
 func (c *Console) redact(j job) string {
 	if c.cfg.Redact == nil {
 		return j.Payload
@@ -286,7 +286,7 @@ func (c *Console) redact(j job) string {
 	return string(c.cfg.Redact(j.Task, json.RawMessage(j.Payload)))
 }
 
-// indent lays out a payload, which stays what it is otherwise: numbers and names are not read.
+// indent formats a payload without changing its numbers and names, because it does not decode them.
 func indent(payload string) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(payload), "", "  "); err != nil {
@@ -299,7 +299,7 @@ func indent(payload string) string {
 func (c *Console) servePayload(w http.ResponseWriter, r *http.Request) {
 	q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
 	if err == nil && !q.may["show_jobs"] {
-		err = statusError{http.StatusForbidden, "The role that this console connects by may not see payloads."}
+		err = statusError{http.StatusForbidden, "The database role of this console may not read payloads."}
 	}
 	var jobs answer[job]
 	if err == nil {

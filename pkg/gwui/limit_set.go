@@ -29,7 +29,7 @@ func (q *request) MayChangeLimits() bool {
 	return q.CanPause() || q.Can("set_limit") || q.Can("drop_limit") || q.Can("override_lane") || q.Can("open_lane")
 }
 
-// aLimit returns the limit of a name; one without a name if there is none.
+// aLimit returns the limit of this name; a limit without a name if there is none.
 func (c *Console) aLimit(ctx context.Context, name string) (limit, error) {
 	known, err := c.limits(ctx)
 	if i := slices.IndexFunc(known.Rows, func(l limit) bool { return l.Name == name }); i >= 0 {
@@ -38,12 +38,12 @@ func (c *Console) aLimit(ctx context.Context, name string) (limit, error) {
 	return limit{}, err
 }
 
-// noLimit says that there is no limit of this name.
+// noLimit is the error for a limit that does not exist.
 func noLimit(name string) error {
 	return statusError{http.StatusNotFound, fmt.Sprintf("There is no limit %s.", printable(name))}
 }
 
-// numberFields are the numbers of a limit, or of a lane of its own.
+// numberFields are the numbers of a limit, or those that override them for a lane.
 func numberFields(w inspect.Widths) []field {
 	if w.Burst != nil && w.Rate != nil && *w.Burst == *w.Rate {
 		w.Burst = nil // follows the rate when that is changed
@@ -52,7 +52,7 @@ func numberFields(w inspect.Widths) []field {
 		{Name: "max_running", Label: "At once", Hint: "How many jobs of a lane run at once.", Value: numeral(w.MaxRunning)},
 		{Name: "rate", Label: "Starts", Hint: "How many jobs of a lane start per time.", Value: numeral(w.Rate)},
 		{Name: "per", Label: "Per", Hint: "The time of these starts, such as 1s, 1 minute or 1 day.", Value: w.Per},
-		{Name: "burst", Label: "Burst", Hint: "How many of them may start at the same moment. Empty: as many as in the time.", Value: numeral(w.Burst)},
+		{Name: "burst", Label: "Burst", Hint: "How many of them may start at the same moment. Empty: the number of starts.", Value: numeral(w.Burst)},
 	}
 }
 
@@ -75,7 +75,7 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 	back := backTo(q.query, "limits")
 	d := question{
 		Title: "New limit", Action: "set", Button: "Set", Back: template.URL(back), Hidden: map[string]string{"back": back},
-		Text: "Claims that begin after this obey the limit. Jobs that wait are moved into their lanes by the workers, step by step. " +
+		Text: "Later claims obey the limit. The workers move waiting jobs into their lanes, step by step. " +
 			"Without a number, a limit only lets its lanes take turns.",
 		Warning: "Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.",
 	}
@@ -85,13 +85,13 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 	case name != "":
 		return nil, noLimit(name)
 	default:
-		d.Fields = []field{{Name: "limit", Label: "Name", Hint: "What it is called, for everybody who asks why jobs do not start."}}
+		d.Fields = []field{{Name: "limit", Label: "Name", Hint: "The name of the limit, which is part of the answer when users ask why jobs do not start."}}
 	}
 	numbers := numberFields(l.Widths)
 	d.Fields = append(d.Fields,
-		field{Name: "tasks", Label: "Tasks", Kind: "lines", Hint: "The tasks that it is for, one a line. Empty: all.", Value: strings.Join(l.Tasks, "\n")},
-		field{Name: "queues", Label: "Queues", Hint: "The named queues that it is for; * stands for any characters. Empty: jobs outside of named queues.", Value: l.Queues},
-		field{Name: "by", Label: "Lanes by", Hint: "What gives a job its lane: payload:FIELD, flag:NAME or queue. Empty: one lane.", Value: l.By},
+		field{Name: "tasks", Label: "Tasks", Kind: "lines", Hint: "The tasks to which the limit applies, one per line. Empty: all.", Value: strings.Join(l.Tasks, "\n")},
+		field{Name: "queues", Label: "Queues", Hint: "The named queues to which the limit applies; * stands for any characters. Empty: jobs outside of named queues.", Value: l.Queues},
+		field{Name: "by", Label: "Lanes by", Hint: "What assigns a job to a lane: payload:FIELD, flag:NAME or queue. Empty: one lane.", Value: l.By},
 		numbers[0],
 		field{Name: "total_running", Label: "In all lanes", Hint: "How many jobs of all lanes run at once.", Value: numeral(l.TotalRunning)},
 		numbers[1], numbers[2], numbers[3],
@@ -109,7 +109,7 @@ func numbers(form url.Values, names ...string) (values []any, err error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return nil, statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: %s is not a number that fits.", printable(text))}
+			return nil, statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: %s is not a whole number in the range of this field.", printable(text))}
 		}
 		values = append(values, n)
 	}
@@ -151,7 +151,7 @@ func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {
 	back := backTo(q.query, "limits")
 	return question{
 		Title: "Drop " + printable(t.String()), Action: "drop", Button: "Drop", Back: template.URL(back), Hidden: t.hidden(back),
-		Text: "Its jobs run without it when the workers have moved them out of its lanes, step by step. The numbers of its lanes are gone, too.",
+		Text: "The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit. The numbers of single lanes are deleted, too.",
 	}.page("limits"), nil
 }
 
@@ -175,13 +175,13 @@ func confirmOverride(ctx context.Context, c *Console, q *request) (*view, error)
 	back := backTo(q.query, "limits")
 	d := question{
 		Title: "Numbers of " + printable(t.String()), Action: "override", Button: "Set", Back: template.URL(back), Hidden: t.hidden(back),
-		Text: "This lane has numbers of its own then, in place of those of the limit" + told(l) + ". Without a number it has those of the limit again.",
+		Text: "The numbers below replace those of the limit" + told(l) + " for this lane. Without a number, the lane has those of the limit again.",
 	}
 	d.Fields = numberFields(inspect.Widths{})
 	return d.page("limits"), nil
 }
 
-// told returns the numbers of a limit in words.
+// told returns the numbers of a limit as text.
 func told(l limit) string {
 	var words []string
 	if l.MaxRunning != nil {
@@ -220,7 +220,7 @@ func (q *request) limit(function string, values url.Values) (target, error) {
 	return t, err
 }
 
-// lane does the same, and returns an error if it is no lane.
+// lane does the same for a lane, and returns an error if the target is not a lane.
 func (q *request) lane(function string, values url.Values) (target, error) {
 	t, err := q.limit(function, values)
 	if err == nil && t.Lane == nil {

@@ -13,10 +13,10 @@ import (
 // limit is a row of list_limits.
 type limit struct{ inspect.Limit }
 
-// Starts tells how many jobs of a lane may start.
+// Starts returns how many jobs of a lane may start, as text.
 func (l limit) Starts() string { return starts(l.Widths) }
 
-// starts tells how many jobs may start.
+// starts returns how many jobs may start, as text.
 func starts(w inspect.Widths) string {
 	if w.Rate == nil {
 		return ""
@@ -28,7 +28,7 @@ func starts(w inspect.Widths) string {
 	return text
 }
 
-// Which tells which jobs the limit is for.
+// Which returns the jobs to which the limit applies, as text.
 func (l limit) Which() string {
 	which := "all tasks"
 	if l.Tasks != nil {
@@ -40,7 +40,7 @@ func (l limit) Which() string {
 	return which
 }
 
-// LanesBy tells what gives a job its lane, and whether the lanes take turns.
+// LanesBy returns what assigns a job to a lane, and whether the lanes take turns, as text.
 func (l limit) LanesBy() string {
 	if l.Fair {
 		return l.By + ", fair"
@@ -48,10 +48,10 @@ func (l limit) LanesBy() string {
 	return l.By
 }
 
-// Target is what a pause of the limit is of.
+// Target returns the target of a pause of the limit.
 func (l limit) Target() target { return target{Limit: l.Name} }
 
-// limitsData are the limits, with what is paused.
+// limitsData are the limits and the pauses.
 type limitsData struct {
 	answer[limit]
 	Pauses pauses
@@ -86,10 +86,10 @@ func (c *Console) limits(ctx context.Context) (answer[limit], error) {
 // lane is a row of list_lanes.
 type lane struct{ inspect.Lane }
 
-// Starts tells how many jobs of the lane may start.
+// Starts returns how many jobs of the lane may start, as text.
 func (l lane) Starts() string { return starts(l.Widths) }
 
-// Name returns the key of the lane, or what stands for all jobs of the limit.
+// Name returns the key of the lane, or a name for the lane of all jobs of the limit.
 func (l lane) Name() string {
 	if l.Key == nil || l.IsTotal {
 		return "(all)"
@@ -97,7 +97,7 @@ func (l lane) Name() string {
 	return *l.Key
 }
 
-// FirstIDs returns some of the jobs that run.
+// FirstIDs returns some of the running jobs.
 func (l lane) FirstIDs() []int64 { return l.JobIDs[:min(len(l.JobIDs), 5)] }
 
 // lanesData is a page of the lanes of a limit.
@@ -107,7 +107,7 @@ type lanesData struct {
 	Pauses pauses
 }
 
-// Target returns what a pause of the lane is of. A limit with one lane is paused as a whole.
+// Target returns the target of a pause of the lane. A limit with one lane is paused as a whole.
 func (d lanesData) Target(l lane) target {
 	if l.IsTotal || l.Key == nil || d.Limit.By == "" {
 		return d.Limit.Target()
@@ -117,7 +117,7 @@ func (d lanesData) Target(l lane) target {
 
 func lanesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	if !q.may["list_lanes"] || !q.may["list_limits"] {
-		return nil, statusError{http.StatusForbidden, "The role that this console connects by may not see the lanes of limits."}
+		return nil, statusError{http.StatusForbidden, "The database role of this console may not read the lanes of limits."}
 	}
 	name := q.query.Get("limit")
 	return &view{Title: "Limit " + printable(name), Nav: "limits", panels: []panel{

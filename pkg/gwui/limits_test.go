@@ -57,7 +57,7 @@ func TestWhatIsPausedAndResumedIsShownOnItsPage(t *testing.T) {
 		s.get(on).want(t, http.StatusOK, "paused", link("resume"))
 		s.get("").want(t, http.StatusOK, "the provider is down")
 		s.get("limits").want(t, http.StatusOK, "the provider is down")
-		s.get(at("resume")).want(t, http.StatusOK, "the provider is down", "Jobs that are due start at once.")
+		s.get(at("resume")).want(t, http.StatusOK, "the provider is down", "Due jobs start at once.")
 		s.post("resume", form).want(t, http.StatusSeeOther)
 		s.get("limits").want(t, http.StatusOK, "Nothing is paused.")
 	}
@@ -76,21 +76,21 @@ func TestAPauseHasAReasonAndAnEnd(t *testing.T) {
 	s.post("pause", url.Values{"task": {"mail"}, "reason": {"a migration"}, "for": {"30m"}}).want(t, http.StatusSeeOther)
 	s.get("limits").want(t, http.StatusOK, "the task mail", "a migration", "in 29 m")
 	asked := s.get("pause?task=mail")
-	asked.want(t, http.StatusOK, "It is paused already.", `value="a migration"`)
+	asked.want(t, http.StatusOK, "This is paused already;", `value="a migration"`)
 	s.post("pause", url.Values{"task": {"mail"}, "until": {"2100-01-02 03:04+01"}}).want(t, http.StatusSeeOther)
 	s.get("resume?task=mail").want(t, http.StatusOK, "until 2100-01-02 02:04:00 UTC.")
 	for want, form := range map[string]url.Values{
-		"Nothing was done: give one end, not two.":     {"task": {"a"}, "for": {"2h"}, "until": {"2100-01-01"}},
-		"A pause must end in the future":               {"task": {"a"}, "until": {"2001-01-01"}},
-		"invalid input syntax for type interval":       {"task": {"a"}, "for": {"soon"}},
-		"It is not said what to pause or to resume.":   {"reason": {"none"}},
-		"There is no limit &#39;none&#39;":             {"limit": {"none"}},
-		"A pause is of one task, one queue, one limit": {"task": {"a"}, "queue": {"b"}},
+		"Nothing was done: give one end, not two.":              {"task": {"a"}, "for": {"2h"}, "until": {"2100-01-01"}},
+		"A pause must end in the future":                        {"task": {"a"}, "until": {"2001-01-01"}},
+		"invalid input syntax for type interval":                {"task": {"a"}, "for": {"soon"}},
+		"The request does not name what to pause or to resume.": {"reason": {"none"}},
+		"There is no limit &#39;none&#39;":                      {"limit": {"none"}},
+		"A pause applies to one task, one queue, one limit":     {"task": {"a"}, "queue": {"b"}},
 	} {
 		s.post("pause", form).want(t, http.StatusBadRequest, want)
 	}
-	s.get("pause").want(t, http.StatusBadRequest, "It is not said what to pause")
-	s.post("resume", url.Values{}).want(t, http.StatusBadRequest, "It is not said what to pause")
+	s.get("pause").want(t, http.StatusBadRequest, "The request does not name what to pause")
+	s.post("resume", url.Values{}).want(t, http.StatusBadRequest, "The request does not name what to pause")
 }
 
 func TestAJobTellsWhyItDoesNotRun(t *testing.T) {
@@ -134,7 +134,7 @@ func TestALaneThatAWorkerHasClosedIsOpened(t *testing.T) {
 	const lane = "lane=lane+%26+7&limit=exports"
 	s.get("limits").want(t, http.StatusOK, "1 closed")
 	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "closed", "in 59 m", "open?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
-	s.get("limits/open?"+lane).want(t, http.StatusOK, "Its jobs may start at once", ">Open</button>")
+	s.get("limits/open?"+lane).want(t, http.StatusOK, "its jobs may start at once", ">Open</button>")
 	form, _ := url.ParseQuery(lane)
 	s.post("limits/open", form).want(t, http.StatusSeeOther)
 	if page := s.get("limits/lanes?limit=exports"); strings.Contains(page.body, "closed") {
@@ -189,14 +189,14 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	for want, form := range map[string]url.Values{
 		"it needs max_running, total_running, rate or fair": {"limit": {"new"}},
 		"its name must be 1 to 128 characters long":         {"max_running": {"1"}},
-		"many is not a number that fits":                    {"limit": {"new"}, "max_running": {"many"}},
-		"3000000000 is not a number that fits":              {"limit": {"new"}, "max_running": {"3000000000"}},
+		"many is not a whole number in the range":           {"limit": {"new"}, "max_running": {"many"}},
+		"3000000000 is not a whole number in the range":     {"limit": {"new"}, "max_running": {"3000000000"}},
 		"invalid input syntax for type interval":            {"limit": {"new"}, "rate": {"1"}, "per": {"soon"}},
 	} {
 		s.post("limits/set", form).want(t, http.StatusBadRequest, want)
 	}
 	s.get("limits/set?limit=none").want(t, http.StatusNotFound, "There is no limit none.")
-	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "Its jobs run without it", ">Drop</button>")
+	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "the jobs run without the limit", ">Drop</button>")
 	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusSeeOther)
 	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusBadRequest, "There is no limit &#39;exports&#39;")
 	s.get("limits").want(t, http.StatusOK, "No limit.")

@@ -13,7 +13,7 @@ import (
 // namesShown is how many tasks, queues or workers a page lists.
 const namesShown = 100
 
-// named is a page of things that have a name.
+// named is a page of rows with names.
 type named[T any] struct {
 	Rows  []T
 	Now   time.Time
@@ -42,16 +42,16 @@ type task struct {
 	Workers int64  `json:"workers"`
 }
 
-// Target is what a pause of the task is of.
+// Target returns the target of a pause of the task.
 func (t task) Target() target { return target{Task: t.Task} }
 
-// pausable are rows of which each may be paused.
+// pausable are rows that can be paused, and the pauses.
 type pausable[T any] struct {
 	named[T]
 	Pauses pauses
 }
 
-// withPauses returns what load does, with what is paused.
+// withPauses returns the result of load, with the pauses.
 func withPauses[T any](ctx context.Context, c *Console, q *request, load func() (named[T], error)) (d pausable[T], err error) {
 	if d.Pauses, err = c.pauses(ctx, q); err != nil {
 		return d, err
@@ -86,7 +86,7 @@ type queue struct {
 	LockedBy string         `json:"locked_by"`
 }
 
-// Target is what a pause of the queue is of.
+// Target returns the target of a pause of the queue.
 func (q queue) Target() target { return target{Queue: q.Queue} }
 
 func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
@@ -106,7 +106,7 @@ type worker struct{ inspect.Worker }
 // silentAfter is how long after its last heartbeat a worker is called silent: the default of the setting dead_after.
 const silentAfter = 30 * time.Second
 
-// State tells whether a worker is alive, as far as the database knows.
+// State returns whether a worker is alive, as far as the database knows.
 func (w worker) State(now time.Time) string {
 	switch {
 	case !w.IsRegistered:

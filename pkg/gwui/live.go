@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	leastInterval = 2 * time.Second  // between two looks for an open page
-	mostInterval  = time.Minute      // at the most, however expensive a look is
-	openFactor    = 100              // how many times as long as it took
+	leastInterval = 2 * time.Second  // between two reads for an open page
+	mostInterval  = time.Minute      // at most, however expensive a read is
+	openFactor    = 100              // the interval is this many times the duration of the read
 	streamTime    = 10 * time.Minute // after which the browser connects again, and is authorized again
 	writeTime     = 10 * time.Second // for a browser to take an event
 	mostStreams   = 500              // that are open at once
 )
 
-// live keeps open pages up to date. Viewers of the same page with the same rights share one poller.
+// live updates open pages. Viewers of the same page with the same rights share one poller.
 type live struct {
 	console *Console
 	mu      sync.Mutex
@@ -30,9 +30,9 @@ type live struct {
 	acted   chan struct{} // closed when something has been changed
 }
 
-// poller looks at one page again and again, as long as somebody views it.
+// poller reads one page repeatedly while it has viewers.
 type poller struct {
-	viewers map[chan struct{}]bool // woken after each look
+	viewers map[chan struct{}]bool // woken after each read
 	current map[string]fragment    // by the id of the panel
 	end     context.CancelFunc
 }
@@ -72,7 +72,7 @@ func (c *Console) serveLive(w http.ResponseWriter, r *http.Request) {
 		v, err = find(r.Context(), c, q)
 	}
 	if err != nil {
-		w.WriteHeader(http.StatusNoContent) // which tells the browser not to try again
+		w.WriteHeader(http.StatusNoContent) // the browser does not try again
 		return
 	}
 	woken, p, err := c.live.join(q, v)
@@ -115,7 +115,7 @@ type shown struct {
 	Mark string        `json:"mark"`
 }
 
-// send sends the fragments that have changed, or an empty comment, which tells whether the viewer is still there.
+// send sends the fragments that have changed, or an empty comment, which fails if the viewer has left.
 func (s *stream) send(current map[string]fragment) error {
 	changed := make(map[string]shown)
 	for id, f := range current {
@@ -134,7 +134,7 @@ func (s *stream) send(current map[string]fragment) error {
 }
 
 func (s *stream) write(text string) error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a server that cannot has limits of its own
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a server that does not support it has limits of its own
 	if _, err := s.writer.Write([]byte(text)); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (l *live) join(q *request, v *view) (chan struct{}, *poller, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open >= mostStreams {
-		return nil, nil, fmt.Errorf("there are %d open pages, and no more are kept up to date", mostStreams)
+		return nil, nil, fmt.Errorf("%d pages are open; further pages are not updated", mostStreams)
 	}
 	l.open++
 	key := liveKey(q)
@@ -187,7 +187,7 @@ func (l *live) look(p *poller) map[string]fragment {
 	return maps.Clone(p.current)
 }
 
-// poll looks at a page until its last viewer has left, at each panel for itself, so that none waits for a slow one.
+// poll reads a page until its last viewer has left, each panel independently, so that no panel waits for a slow one.
 func (l *live) poll(ctx context.Context, p *poller, q *request, v *view) {
 	var moving []panel
 	for _, panel := range v.panels {
@@ -200,9 +200,9 @@ func (l *live) poll(ctx context.Context, p *poller, q *request, v *view) {
 	}
 }
 
-// follow looks at a panel of a page at once, and again and again. All open pages together cost about a hundredth of a core: the
-// longer a panel took, the more panels a page has, and the more pages are open, the later it is looked at again, unless something
-// has been changed here.
+// follow reads a panel of a page at once, and then repeatedly. All open pages together cost about a hundredth of a core: a panel
+// is read again later if it took longer, if its page has more panels, and if more pages are open, but at once after an action in
+// this console.
 func (l *live) follow(ctx context.Context, p *poller, q *request, one panel, panels int) {
 	for {
 		acted := l.nextAct()
@@ -225,14 +225,14 @@ func (l *live) pages() int {
 	return max(1, len(l.pollers))
 }
 
-// nextAct returns what is closed when something is changed.
+// nextAct returns a channel that is closed at the next change.
 func (l *live) nextAct() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.acted
 }
 
-// forget makes all open pages look anew: something has been changed.
+// forget makes all open pages read again, after a change.
 func (l *live) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,7 +243,7 @@ func (l *live) forget() {
 	}
 }
 
-// tell wakes the viewers of a page, unless something has been changed since the look began.
+// tell wakes the viewers of a page, unless there was a change since the read began.
 func (l *live) tell(p *poller, acted <-chan struct{}, f fragment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

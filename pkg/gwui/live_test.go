@@ -98,7 +98,7 @@ func TestAPageIsShownBeforeASlowPanelIsRead(t *testing.T) {
 		  while not exists (select from public.gate) loop perform pg_sleep(0.05); end loop;
 		  return query select 'mail'::text, 'slow'::text, 'slow, but there'::text, 1::bigint, 1::bigint, now(), false;
 		end $$`)
-	const late, reload = "appears here when it is there", `<noscript><meta http-equiv="refresh"`
+	const late, reload = "Its result will appear here", `<noscript><meta http-equiv="refresh"`
 	s.console.SetPatience(50 * time.Millisecond)
 	for {
 		p := s.get("")
@@ -121,7 +121,7 @@ func TestAPageIsShownBeforeASlowPanelIsRead(t *testing.T) {
 	}
 }
 
-// What an operator has done here is on open pages at once, not when their panels are looked at next.
+// Open pages show an action in this console at once, and not only after the next regular read of their panels.
 func TestAnActUpdatesOpenPages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})

@@ -58,7 +58,7 @@ var loadPages = []string{
 	"workers", "recurring", "audit", "settings", "jobs/act?act=retry&all=1&state=failed", "jobs/act?act=cancel&all=1&task=task-30",
 }
 
-// The console of a large queue answers on every page. With its flags it tells how soon, and what open pages cost.
+// The console of a large queue answers on every page. With flags the test measures how soon, and what open pages cost.
 func TestEveryPageOfALargeQueueAnswers(t *testing.T) {
 	isMeasured := *loadMade != "" || *loadJobs > 20_000
 	database := *loadMade
@@ -118,7 +118,7 @@ func centiles(took []time.Duration) string {
 	return fmt.Sprintf("p50 %4d p95 %4d ms", took[len(took)/2].Milliseconds(), took[len(took)*95/100].Milliseconds())
 }
 
-// watch opens pages for a while and tells what that costs.
+// watch opens pages for a while and measures what they cost.
 func (s *site) watch(asked *backends) {
 	for _, path := range []string{"", "jobs?state=failed"} {
 		ctx, leave := context.WithTimeout(s.t.Context(), *loadFor)

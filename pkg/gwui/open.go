@@ -14,7 +14,7 @@ func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
 	back := backTo(q.query, "limits")
 	return question{
 		Title: "Open " + printable(t.String()), Action: "open", Button: "Open", Back: template.URL(back), Hidden: t.hidden(back),
-		Text: "A worker has closed it, because a service accepts no more requests. Its jobs may start at once, and a worker may close it again.",
+		Text: "A worker has closed this lane, because a service accepts no more requests. When it is open, its jobs may start at once, and a worker may close it again.",
 	}.page("limits"), nil
 }
 

@@ -18,14 +18,14 @@ import (
 
 const (
 	mostOperations = 200         // that are remembered
-	mostTold       = 10          // jobs of which is said why they were left alone
-	soon           = time.Second // for which an action waits before it shows progress instead
+	mostTold       = 10          // skipped jobs whose reasons are shown
+	soon           = time.Second // how long an action waits before it shows progress instead
 	stepTries      = 3           // of a step that met a conflict
 )
 
 type conn = pgx.Conn
 
-// operation is a change of jobs under way. It goes on when its viewer leaves, step by step, each in a transaction with its
+// operation is a change of jobs in progress. It continues after its viewer has left, in steps, each in a transaction with its
 // audit.
 type operation struct {
 	ID        string
@@ -37,7 +37,7 @@ type operation struct {
 	ids    []int64 // or, if isAll:
 	isAll  bool
 	filter filter
-	upto   int64 // the highest id that it is about
+	upto   int64 // the highest id that it changes
 	args   []any
 	back   string
 	ended  chan struct{}
@@ -47,7 +47,7 @@ type operation struct {
 	progress progress
 }
 
-// progress is how far an operation is.
+// progress is the progress of an operation.
 type progress struct {
 	Done, Skipped, Looked int
 	Reasons               []skippedJob // the first few
@@ -63,7 +63,7 @@ type skippedJob struct {
 	Text     string `json:"-"`
 }
 
-// operations are those under way, and the last ones.
+// operations are those in progress, and the last ones that have ended.
 type operations struct {
 	mu    sync.Mutex
 	known map[string]*operation
@@ -110,7 +110,7 @@ func (s *operations) start(c *Console, o *operation, may rights) {
 	})
 }
 
-// endsSoon waits a moment for the end.
+// endsSoon waits for the end for a short time.
 func (o *operation) endsSoon(ctx context.Context) bool {
 	select {
 	case <-o.ended:
@@ -121,7 +121,7 @@ func (o *operation) endsSoon(ctx context.Context) bool {
 	return false
 }
 
-// Progress returns how far it is.
+// Progress returns the progress.
 func (o *operation) Progress() progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +130,7 @@ func (o *operation) Progress() progress {
 	return p
 }
 
-// Selection tells which jobs it is about.
+// Selection returns which jobs it changes, as text.
 func (o *operation) Selection() string {
 	if o.isAll {
 		return o.filter.String()
@@ -184,7 +184,7 @@ func (o *operation) step(ctx context.Context, c *Console, ids []int64) (err erro
 	}
 }
 
-// change is one transaction.
+// change changes jobs in one transaction.
 func (o *operation) change(ctx context.Context, c *Console, ids []int64) error {
 	wanted := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`
 	args := append([]any{idArray(ids)}, o.args...)
@@ -246,7 +246,7 @@ func (o *operation) change(ctx context.Context, c *Console, ids []int64) error {
 	return nil
 }
 
-// explainSkip tells why a job was left alone.
+// explainSkip returns why a job was skipped.
 func (a jobAct) explainSkip(s skippedJob) string {
 	switch s.Reason {
 	case "gone":
@@ -264,7 +264,7 @@ func (a jobAct) explainSkip(s skippedJob) string {
 	return "was locked by another transaction just now"
 }
 
-// loadNotice returns what the operation that a page's query names has done.
+// loadNotice returns the result of the operation that the query of a page names.
 func (c *Console) loadNotice(q *request) func(context.Context) (any, error) {
 	o := c.operations.get(q.query.Get("op"))
 	return func(context.Context) (any, error) {
@@ -278,14 +278,14 @@ func (c *Console) loadNotice(q *request) func(context.Context) (any, error) {
 func operationPage(_ context.Context, c *Console, q *request) (*view, error) {
 	o := c.operations.get(q.query.Get("op"))
 	if o == nil {
-		return nil, statusError{http.StatusNotFound, "This console does not know this operation; the audit tells what has been done."}
+		return nil, statusError{http.StatusNotFound, "This console does not know this operation; the page Audit shows what was done."}
 	}
 	return &view{Title: o.Act.Title, Nav: "jobs", Reload: !o.Progress().Ended, panels: []panel{
 		{id: "operation", body: "operation", load: func(context.Context) (any, error) { return o, nil }},
 	}}, nil
 }
 
-// Back is the page that an operation was started from.
+// Back is the page from which an operation was started.
 func (o *operation) Back() template.URL { return template.URL(withOperation(o.back, o.ID)) }
 
 func stopOperation(_ context.Context, c *Console, q *request, form url.Values) (string, error) {

@@ -68,7 +68,7 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }})
 	}
 	if q.may["list_samples"] {
-		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts", note: "A shorter span of time reads less.",
+		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.",
 			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }})
 	}
 	return v, nil
@@ -84,8 +84,8 @@ func (c *Console) stats(ctx context.Context) (stats, error) {
 	})
 }
 
-// doctorPages is how many pages of a table each finding may read for the overview, which asks again and again. All of the jobs
-// are in them up to about 150 000.
+// doctorPages is how many pages of a table each finding may read for the overview, which calls doctor repeatedly. They contain
+// all jobs of a queue of up to about 150 000.
 const doctorPages = 3000
 
 func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {

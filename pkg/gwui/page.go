@@ -21,7 +21,7 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// request is what a page is about.
+// request is a request for a page.
 type request struct {
 	path   string // in the console, with its leading slash
 	query  url.Values
@@ -42,16 +42,16 @@ type view struct {
 	Title  string
 	Nav    string // the path of its entry in the navigation
 	Status int    // 0 for 200
-	Reload bool   // again and again without JavaScript, too
+	Reload bool   // repeatedly, also without JavaScript
 	panels []panel
 }
 
-// panel is a part of a page that is read, fails and is updated by itself.
+// panel is a part of a page that is read and updated, and may fail, independently of the others.
 type panel struct {
 	id    string
 	title string // empty without a heading
 	body  string // the name of its template
-	note  string // of a panel that has run out of time: how to narrow it
+	note  string // for a panel that has timed out: how to narrow it
 	still bool   // not updated while the page is open
 	load  func(context.Context) (any, error)
 }
@@ -66,23 +66,23 @@ type fragment struct {
 	cost   time.Duration
 }
 
-// Mark tells apart what a panel shows: the browser does not swap what it has.
+// Mark identifies the content of a panel: the browser does not replace content that it already has.
 func (f fragment) Mark() string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(f.HTML))
 	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
-// patience is how long a page waits for its panels, those excepted that are not updated later.
+// patience is how long a page waits for its panels, except for panels that are not updated later.
 const patience = 250 * time.Millisecond
 
 // errLate is the error of a panel that the page does not wait for.
 var errLate = errors.New("not read yet")
 
-// pageFunc returns a page. An error is that of a request that asks for nothing there is.
+// pageFunc returns a page, or an error if the request asks for something that does not exist.
 type pageFunc func(ctx context.Context, c *Console, q *request) (*view, error)
 
-// statusError is an error with the status that tells it.
+// statusError is an error with its HTTP status.
 type statusError struct {
 	status int
 	text   string
@@ -92,7 +92,7 @@ func (e statusError) Error() string { return e.text }
 
 var errNoPage = statusError{http.StatusNotFound, "There is no such page."}
 
-// pages are the pages that only look.
+// pages are the pages without actions.
 var pages = map[string]pageFunc{
 	"/{$}":          overviewPage,
 	"/jobs":         jobsPage,
@@ -137,7 +137,7 @@ func (e navEntry) isOpen(may rights) bool {
 	return e.needs == nil
 }
 
-// newRequest returns what a request is about, or an error that tells why it is refused.
+// newRequest returns the data of a request, or an error if it is refused.
 func (c *Console) newRequest(r *http.Request, path, id string) (*request, error) {
 	viewer, err := c.authorize(r)
 	if err != nil {
@@ -193,10 +193,10 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 	if v.Status != 0 {
 		w.WriteHeader(v.Status)
 	}
-	_, _ = b.WriteTo(w) // whoever asked is gone if this fails
+	_, _ = b.WriteTo(w) // fails only if the client has left
 }
 
-// layoutData is what is around the panels of a page.
+// layoutData is the data of a page outside of its panels.
 type layoutData struct {
 	Title, Nav, Root, Live string
 	Schema, Viewer         string
@@ -225,8 +225,8 @@ func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	return d
 }
 
-// renderSoon reads all panels at once, and returns them as they are shown. One that fails says so, and one that is late says
-// that it follows; the others stand.
+// renderSoon reads all panels at once, and returns them as they are shown. A panel that fails shows its error, and a panel that
+// is late shows that it will follow; the others are not affected.
 func (c *Console) renderSoon(ctx context.Context, q *request, panels []panel) []fragment {
 	soon, cancel := context.WithTimeoutCause(ctx, c.patience, errLate)
 	defer cancel()
@@ -245,7 +245,7 @@ func (c *Console) renderSoon(ctx context.Context, q *request, panels []panel) []
 	return fragments
 }
 
-// panelData is what the template of a panel gets.
+// panelData is the data of the template of a panel.
 type panelData struct {
 	Root string
 	Q    *request
@@ -285,13 +285,13 @@ func (c *Console) render(ctx context.Context, q *request, p panel) fragment {
 // problem is why a panel or a page shows nothing.
 type problem struct{ Text, Hint string }
 
-// The SQLSTATEs of statements that ran out of time.
+// The SQLSTATEs of statements that timed out.
 const (
 	queryCanceled    = "57014"
 	lockNotAvailable = "55P03"
 )
 
-// explain says why something could not be read or done, and what to do.
+// explain returns why something could not be read or done, and what to do.
 func (c *Console) explain(err error, note string) problem {
 	if status, ok := errors.AsType[statusError](err); ok {
 		return problem{Text: status.text}
@@ -299,19 +299,19 @@ func (c *Console) explain(err error, note string) problem {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {
 		if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) {
-			return problem{"The database did not answer in time.", "It is asked again later."}
+			return problem{"The database did not answer in time.", "The console tries again later."}
 		}
 		return problem{"The database cannot be reached.", err.Error()}
 	}
 	switch class := sqlstate.ClassOf(refusal.Code); {
 	case refusal.Code == queryCanceled:
-		return problem{fmt.Sprintf("This took longer than %s and was stopped.", c.store.timeout), note}
+		return problem{fmt.Sprintf("The query took longer than %s and was stopped.", c.store.timeout), note}
 	case refusal.Code == lockNotAvailable:
-		return problem{"Another transaction holds what is needed.", "Try it again."}
+		return problem{"Another transaction holds a lock that this needs.", "Try it again."}
 	case class == sqlstate.NotGranted:
-		return problem{"The role that this console connects by may not do this.", refusal.Message}
+		return problem{"The database role of this console may not do this.", refusal.Message}
 	case class == sqlstate.NotFound:
-		return problem{"The queue does not have what this page needs.", "gw-migrate installs and upgrades it. " + refusal.Message}
+		return problem{"The schema of the queue lacks a function or a table that this page needs.", "gw-migrate installs and upgrades it. " + refusal.Message}
 	default:
 		return problem{refusal.Message, refusal.Hint}
 	}
@@ -323,7 +323,7 @@ func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// fail answers a request that cannot be served as it was meant.
+// fail answers a request with an error.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, q *request, err error) {
 	v := &view{Title: "Not shown", Status: http.StatusServiceUnavailable}
 	if status, ok := errors.AsType[statusError](err); ok {

@@ -164,7 +164,7 @@ func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
 		  language sql as 'select ''''::text, ''''::text, ''''::text, 0::bigint, 0::bigint, now(), pg_sleep(60) is null'`)
 	s.console.SetReadTimeout(5 * time.Second)
-	s.get("").want(t, http.StatusOK, "This took longer than 5s and was stopped", "Problems", "oldest due for")
+	s.get("").want(t, http.StatusOK, "The query took longer than 5s and was stopped", "Problems", "oldest due for")
 }
 
 func TestEveryPanelSaysWhatToDoIfItRunsOutOfTime(t *testing.T) {
@@ -217,8 +217,8 @@ func TestADatabaseWithoutAQueueIsSaid(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.EmptyDatabase(t))
 	s := serve(t, pool, pool, gwui.Config{})
-	s.get("").want(t, http.StatusOK, "this role finds no queue")
-	s.get("jobs").want(t, http.StatusOK, "The queue does not have what this page needs")
+	s.get("").want(t, http.StatusOK, "has no queue that this role may use")
+	s.get("jobs").want(t, http.StatusOK, "lacks a function or a table that this page needs")
 }
 
 func TestPayloadsAreRedactedAsTheProgramSays(t *testing.T) {

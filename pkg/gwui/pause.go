@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/inspect"
 )
 
-// target is what a pause is of: a task, a queue, a limit or one of its lanes, or everything.
+// target is the target of a pause: a task, a queue, a limit or one of its lanes, or everything.
 type target struct {
 	Task  string  `json:"task"`
 	Queue string  `json:"queue"`
@@ -28,7 +28,7 @@ func targetOf(values url.Values) (target, error) {
 		t.Lane = &lane
 	}
 	if t == (target{}) && values.Get("all") == "" {
-		return t, statusError{http.StatusBadRequest, "It is not said what to pause or to resume."}
+		return t, statusError{http.StatusBadRequest, "The request does not name what to pause or to resume."}
 	}
 	return t, nil
 }
@@ -62,7 +62,7 @@ func (t target) arguments() []any {
 // is reports whether both are the same.
 func (t target) is(other target) bool { return t.values().Encode() == other.values().Encode() }
 
-// String returns the target in words.
+// String returns the target as text.
 func (t target) String() string {
 	switch {
 	case t.Task != "":
@@ -80,7 +80,7 @@ func (t target) String() string {
 // Everything is the target of a pause of all jobs.
 func (p pauses) Everything() target { return target{} }
 
-// Target is what the pause is of.
+// Target returns the target of the pause.
 func (p pauseRow) Target() target { return p.target }
 
 // pauseRow is a row of list_pauses.
@@ -92,7 +92,7 @@ type pauseRow struct {
 	Until    inspect.Moment `json:"until"`
 }
 
-// pauses are those in force.
+// pauses are the pauses in force.
 type pauses struct{ answer[pauseRow] }
 
 // Of returns the pause of a target, nil if it is not paused by itself.
@@ -105,7 +105,7 @@ func (p pauses) Of(t target) *pauseRow {
 	return nil
 }
 
-// pauses returns the pauses in force, none if the role may not see them.
+// pauses returns the pauses in force, and none if the role may not read them.
 func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
 	if !q.may["list_pauses"] {
 		return pauses{}, nil
@@ -131,13 +131,13 @@ func newPausing(d panelData, paused pauses, t target) pausing {
 	case !isPaused && d.Q.Can("pause"):
 		p.Title, p.URL = "Pause…", d.actOn(t, "pause")
 	}
-	if p.Title == "Pause…" && t.is(target{}) { // which stands in no row that names it
+	if p.Title == "Pause…" && t.is(target{}) { // no row names it
 		p.Title, p.What = "Pause everything…", ""
 	}
 	return p
 }
 
-// actOn returns the URL of the form that acts on a target and goes back to this page.
+// actOn returns the URL of the form that acts on a target and returns to this page.
 func (d panelData) actOn(t target, form string) template.URL {
 	values := t.values()
 	values.Set("back", strings.TrimPrefix(d.Q.path, "/")+"?"+d.Q.query.Encode())
@@ -147,7 +147,7 @@ func (d panelData) actOn(t target, form string) template.URL {
 // CanPause reports whether the viewer may pause or resume.
 func (q *request) CanPause() bool { return q.Can("pause") || q.Can("resume") }
 
-// effect tells what a pause of the target does.
+// effect returns the effect of a pause of the target, as a sentence.
 func (t target) effect() string {
 	whose := "Jobs of " + printable(t.String())
 	switch {
@@ -159,19 +159,19 @@ func (t target) effect() string {
 	if t != (target{}) {
 		whose += " do not start"
 	}
-	return whose + " until this pause ends. Jobs that run go on to their end, and jobs can be added."
+	return whose + " until this pause ends. Running jobs continue, and jobs can be added."
 }
 
-// pauseFields are what a pause needs to know.
+// pauseFields are the fields of the form of a pause.
 func pauseFields(reason string) []field {
 	return []field{
-		{Name: "reason", Label: "Reason", Hint: "Why and what for, for everybody who asks why jobs do not start.", Value: reason},
-		{Name: "for", Label: "Ends in", Hint: "A time from now, such as 30m or 2h. Empty: when it is resumed."},
+		{Name: "reason", Label: "Reason", Hint: "The reason, which is part of the answer when users ask why jobs do not start.", Value: reason},
+		{Name: "for", Label: "Ends in", Hint: "A time from now, such as 30m or 2h. Empty: the pause lasts until it is resumed."},
 		{Name: "until", Label: "Or ends at", Hint: "A time, such as 2026-12-24 18:00+01; in UTC without a time zone."},
 	}
 }
 
-// target returns what a URL or a form names, if the viewer may act on it by a function.
+// target returns the target that a URL or a form names, if the viewer may act on it by a function.
 func (q *request) target(function string, values url.Values) (target, error) {
 	if err := q.needs(function); err != nil {
 		return target{}, err
@@ -179,7 +179,8 @@ func (q *request) target(function string, values url.Values) (target, error) {
 	return targetOf(values)
 }
 
-// askAbout returns what the query names, the pauses in force, and the question whether to act on it by a function.
+// askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of a call of
+// a function for it.
 func (c *Console) askAbout(ctx context.Context, q *request, function, verb string) (t target, paused pauses, d question, err error) {
 	if t, err = q.target(function, q.query); err != nil {
 		return t, paused, d, err
@@ -203,13 +204,13 @@ func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
 		d.Warning = "Workers of Graphile Worker for Node.js do not obey a pause of everything."
 	}
 	if now := paused.Of(t); now != nil {
-		d.Warning = "It is paused already. This changes the reason and the end of that pause."
+		d.Warning = "This is paused already; the form changes the reason and the end of that pause."
 		d.Fields = pauseFields(now.Reason)
 	}
 	return d.page("limits"), nil
 }
 
-// hidden returns the fields by which a form names the target, and the page to go back to.
+// hidden returns the fields with which a form names the target, and the page to which it returns.
 func (t target) hidden(back string) map[string]string {
 	hidden := map[string]string{"back": back}
 	for name := range t.values() {
@@ -239,14 +240,14 @@ func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Text = "Jobs that are due start at once."
+	d.Text = "Due jobs start at once."
 	if now := paused.Of(t); now != nil {
-		d.Text = now.Told(paused.Now) + " Jobs that are due start at once."
+		d.Text = now.Told(paused.Now) + " Due jobs start at once."
 	}
 	return d.page("limits"), nil
 }
 
-// Told tells who has paused it, when and why.
+// Told returns who has paused it, when and why, as a sentence.
 func (p pauseRow) Told(now time.Time) string {
 	text := fmt.Sprintf("Paused by %s %s", printable(p.Author), relative(p.PausedAt, now))
 	if !p.Until.IsNull() {

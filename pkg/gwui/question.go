@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// once does one thing that is no operation on jobs, in a transaction with its audit, and returns what the statement returns.
+// once runs the statement of an action that is not an operation on jobs, in a transaction with its audit, and returns its rows.
 func once[T any](ctx context.Context, c *Console, q *request, sql string, args ...any) (done answer[T], err error) {
 	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4, settings: c.audit(q.viewer.Name, "", "")}
 	err = c.store.in(ctx, t, func(conn *conn) error {
@@ -19,13 +19,13 @@ func once[T any](ctx context.Context, c *Console, q *request, sql string, args .
 	return done, err
 }
 
-// once does what [once] does, for a statement whose rows say nothing.
+// once does the same as [once], for a statement whose rows are not needed.
 func (c *Console) once(ctx context.Context, q *request, sql string, args ...any) error {
 	_, err := once[struct{}](ctx, c, q, sql, args...)
 	return err
 }
 
-// audit returns the settings by which the database knows who acts.
+// audit returns the settings that name the user for the audit.
 func (c *Console) audit(viewer, selection, operation string) map[string]string {
 	if viewer == "" {
 		viewer = "console"
@@ -33,7 +33,7 @@ func (c *Console) audit(viewer, selection, operation string) map[string]string {
 	return map[string]string{"gw.actor": viewer, "gw.selection": selection, "gw.operation": operation}
 }
 
-// question is a page that asks before something is done that is not about jobs.
+// question is a page that asks for confirmation of an action that does not change jobs.
 type question struct {
 	Title, Text string
 	Warning     string
@@ -55,7 +55,7 @@ func (d question) page(nav string) *view {
 // needs returns an error unless the viewer may act by a function.
 func (q *request) needs(function string) error {
 	if !q.Can(function) {
-		return statusError{http.StatusForbidden, "You may not do this here."}
+		return statusError{http.StatusForbidden, "You do not have the right to do this."}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 	}
 	d := question{
 		Title: "Unlock", Action: "unlock", Button: "Unlock", Back: "workers", Hidden: map[string]string{"worker": id},
-		Warning: "Only if this worker is dead: the jobs of one that is alive would run a second time.",
+		Warning: "Unlock a worker only if it is dead: the jobs of a live worker would run a second time.",
 	}
 	if len(held.Rows) == 1 {
 		h := held.Rows[0]

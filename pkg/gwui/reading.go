@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// tellFresh is for how long an answer serves at the least if the panel tells so: sooner, nobody waits for the next.
+// tellFresh is the shortest time for which an answer is kept that a panel shows: for shorter times, users do not have to know.
 const tellFresh = 5 * time.Second
 
-// kept tells of when what a panel shows is, and for how long it is kept.
+// kept contains the time of the content of a panel, and how long it is kept.
 type kept struct {
 	At    time.Time
 	Cost  time.Duration // how long reading it took
-	Fresh time.Duration // for how long it serves
+	Fresh time.Duration // how long it is kept
 }
 
-// Took tells how long reading it took.
+// Took returns how long reading it took, as text.
 func (k kept) Took() string { return fmt.Sprintf("%.1f s", k.Cost.Seconds()) }
 
-// reading notes what a panel reads: of its answers, the one that took longest.
+// reading records, of the answers that a panel reads, the one that took longest.
 type reading struct {
 	mu      sync.Mutex
 	longest kept
@@ -28,7 +28,7 @@ type reading struct {
 
 type readingKey struct{}
 
-// withReading returns a context under which [cached] notes its answers.
+// withReading returns a context in which [cached] records its answers.
 func withReading(ctx context.Context) (context.Context, *reading) {
 	r := new(reading)
 	return context.WithValue(ctx, readingKey{}, r), r
@@ -40,7 +40,7 @@ func (r *reading) kept() kept {
 	return r.longest
 }
 
-// noteAnswer notes an answer for the panel of a context, if there is one.
+// noteAnswer records an answer for the panel of a context, if there is one.
 func noteAnswer(ctx context.Context, k kept) {
 	r, ok := ctx.Value(readingKey{}).(*reading)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// recurringAct is something that an operator does to a schedule.
+// recurringAct is an action of an operator on a schedule.
 type recurringAct struct {
 	Name, Title, Button string
 	function            string
@@ -17,17 +17,17 @@ type recurringAct struct {
 
 var recurringActs = []recurringAct{
 	{Name: "run", Title: "Run a schedule now", Button: "Run now", function: "cron_add_job",
-		effect: "A job of %s is added now, with the task, payload and options of the schedule. Its next runs stay as they are.",
+		effect: "A job of %s is added now, with the task, payload and options of the schedule. Its next runs do not change.",
 		call:   `select r.job_id is not null as did, r.job_id from S.cron_add_job($1::text) as r (job_id)`},
 	{Name: "pause", Title: "Pause a schedule", Button: "Pause", function: "cron_pause",
 		effect: "The recurring job %s adds no jobs until it is resumed.",
 		call:   `select r.did from S.cron_pause($1::text) as r (did)`},
 	{Name: "resume", Title: "Resume a schedule", Button: "Resume", function: "cron_resume",
-		effect: "The recurring job %s adds jobs again. Runs that it has missed are not made up for.",
+		effect: "The recurring job %s adds jobs again. Its missed runs are not backfilled.",
 		call:   `select r.did from S.cron_resume($1::text) as r (did)`},
 }
 
-// RecurringActs returns what the viewer may do to a schedule.
+// RecurringActs returns the actions that the viewer may take on a schedule.
 func (q *request) RecurringActs(isPaused bool) []recurringAct {
 	var acts []recurringAct
 	for _, a := range recurringActs {
@@ -38,7 +38,7 @@ func (q *request) RecurringActs(isPaused bool) []recurringAct {
 	return acts
 }
 
-// findRecurringAct returns an act that the viewer may do.
+// findRecurringAct returns an action of this name, if the viewer may take it.
 func (q *request) findRecurringAct(name string) (recurringAct, error) {
 	for _, a := range recurringActs {
 		if a.Name == name {
@@ -60,7 +60,7 @@ func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) 
 	}.page("recurring"), nil
 }
 
-// actOnRecurring goes on with the job that it has added, if it has.
+// actOnRecurring carries out an action on a schedule, and returns the page of the job that it has added, if any.
 func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
 	a, err := q.findRecurringAct(form.Get("act"))
 	if err != nil {

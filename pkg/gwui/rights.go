@@ -8,7 +8,7 @@ import (
 // rights are the functions and views of the queue that the pool's role may use.
 type rights map[string]bool
 
-// rightsFresh is for how long rights that were read serve. The database refuses what a role may not, whatever a page offers.
+// rightsFresh is how long rights are kept. If a page offers an action that the role may not take, the database refuses it.
 const rightsFresh = 10 * time.Second
 
 // knownRights are rights, and when they were read.
@@ -17,8 +17,8 @@ type knownRights struct {
 	at  time.Time
 }
 
-// readRights returns them, or those that were read last while the database does not answer in time: then each panel says so
-// for itself. A function that an older schema does not have is one that nobody may call.
+// readRights returns them, or the last known ones if the database does not answer in time: each panel then shows this error.
+// A function that does not exist in an older schema counts as one that the role may not call.
 func (c *Console) readRights(ctx context.Context) (rights, error) {
 	known := c.rights.Load()
 	if known != nil {

@@ -91,7 +91,7 @@ func TestViewersAreThoseTheProgramNames(t *testing.T) {
 	}
 	form := url.Values{"act": {"fail"}, "reason": {"why not"}}
 	s.post("jobs/1/act", form).want(t, http.StatusForbidden, "Log in first.")
-	s.post("jobs/1/act", form, "User", "eve").want(t, http.StatusForbidden, "You may look at this console and not act.")
+	s.post("jobs/1/act", form, "User", "eve").want(t, http.StatusForbidden, "This console does not allow you to act.")
 	if got := pgtest.Value[int64](t, s.pool, unchanged); got != 1 {
 		t.Error("a viewer who may not act has changed the job")
 	}
@@ -115,7 +115,7 @@ func TestAMonitorSeesNoDataAndHasNoActions(t *testing.T) {
 	}
 	s.get("").want(t, http.StatusOK, "No problems found.", "<dd>1</dd>")
 	s.get("jobs?state=failed").want(t, http.StatusOK, "jobs/1", "failed")
-	s.get("jobs/1").want(t, http.StatusOK, "may not see the payload")
+	s.get("jobs/1").want(t, http.StatusOK, "may not read the payload")
 	s.get("jobs/1/payload").want(t, http.StatusForbidden)
 	s.post("jobs/1/act", url.Values{"act": {"retry"}}).want(t, http.StatusForbidden)
 	for _, path := range []string{"audit", "settings"} {

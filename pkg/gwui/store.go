@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	connections = 4                      // at most, for all that the console reads
+	connections = 4                      // at most, for all queries of the console
 	readTimeout = 2 * time.Second        // of a panel's statement
 	lockTimeout = 100 * time.Millisecond // of a panel
 	actTimeout  = 10 * time.Second       // of one step of an action
@@ -25,7 +25,7 @@ const (
 // errBusy is the error of a panel that got no connection in time.
 var errBusy = errors.New("all connections of the console are in use")
 
-// store reads from the database and acts on it.
+// store runs the queries and actions of the console.
 type store struct {
 	pool    *pgxpool.Pool
 	schema  string        // quoted
@@ -39,7 +39,7 @@ func newStore(pool *pgxpool.Pool, schema string) *store {
 	}
 }
 
-// answer is what a query has returned.
+// answer is the result of a query.
 type answer[T any] struct {
 	Rows []T
 	Now  time.Time // by the clock of the database
@@ -69,7 +69,7 @@ func ask[T any](ctx context.Context, s *store, conn *pgx.Conn, query string, arg
 	return found, err
 }
 
-// transaction is how a transaction runs.
+// transaction contains the settings of a transaction.
 type transaction struct {
 	mode        string // "read only" or "read write"
 	timeout     time.Duration

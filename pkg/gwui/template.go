@@ -44,7 +44,7 @@ func parseTemplates() (*template.Template, error) {
 	return template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 }
 
-// relative tells a time as seen from now.
+// relative formats a time relative to now.
 func relative(m inspect.Moment, now time.Time) string {
 	switch {
 	case m.IsNull():
@@ -55,7 +55,7 @@ func relative(m inspect.Moment, now time.Time) string {
 	return terminal.Relative(m.Time, now)
 }
 
-// absolute tells a time by the clock.
+// absolute formats a time as date and time.
 func absolute(m inspect.Moment) string {
 	if m.IsNull() || m.Text != "" {
 		return m.Text
@@ -63,10 +63,10 @@ func absolute(m inspect.Moment) string {
 	return clock(m.Time)
 }
 
-// clock tells a time in UTC.
+// clock formats a time in UTC.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// count tells a number of jobs, with a sign if it is an estimate.
+// count formats a number of jobs, with a sign if it is an estimate.
 func count(jobs int64, isEstimate bool) string {
 	if isEstimate {
 		return "~" + thousands(jobs)
@@ -81,10 +81,10 @@ func plural[N int | int64](n N, what string) string {
 	return thousands(int64(n)) + " " + what + "s"
 }
 
-// printable shows characters that have no shape, or that change the order of others, as escapes.
+// printable escapes characters that are invisible, or that change the order of others.
 func printable(text string) string { return terminal.Printable(text) }
 
-// printableLines does so for a text of several lines.
+// printableLines does the same for a text of several lines.
 func printableLines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {

@@ -64,7 +64,7 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 	return nil
 }
 
-// readUsers reads the roles beside the owner that call the queue's functions, and the functions of the user's that those call.
+// readUsers reads the roles other than the owner that call the queue's functions, and the user's functions that these call.
 func (m *Migrator) readUsers(ctx context.Context, tx pgx.Tx, status *Status) (err error) {
 	if status.Roles, err = m.readRoles(ctx, tx); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 	m.planPaths(status)
 }
 
-// planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by ours, which
-// correspond to graphile.Revision. Without the row, a Node worker of that revision would replace ours at its next start.
+// planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by those of gw, which
+// correspond to graphile.Revision. Without the row, a Node worker of that revision would replace them at its next start.
 func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 	if !ledger.lacksRevisions() {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-// Programs of a release go on with a schema that a later one has migrated: every statement of the worker and the client is
-// taken with the same parameters and the same result, and every call of a function that anybody may call is right.
+// Programs of a release continue to work with a schema that a later release has migrated: every statement of the worker and the
+// client has the same parameters and results, and every call of a public function is valid.
 func TestTheCallsOfEachReleaseStayRight(t *testing.T) {
 	for name, files := range map[string]fs.FS{"this schema": sql.FS, "a later one": laterRelease(t)} {
 		conn := connect(t, migratedBy(t, files))

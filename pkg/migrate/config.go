@@ -42,8 +42,8 @@ type Config struct {
 	// refused. Set it when none of them is left.
 	From18 bool
 
-	// FunctionPaths says what to do when a schema is taken over whose tables call functions of the user's (by triggers and
-	// the like) that have no search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
+	// FunctionPaths sets what to do when a schema is taken over whose tables call functions of the user (by triggers and
+	// the like) without a search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
 	FunctionPaths PathPolicy
 
 	// OnStep is called with each step before Up or Repair makes it, in the goroutine of the caller. Default: none. Set

@@ -66,7 +66,7 @@ func (m *Migrator) functionDefinitions(signature, body, text string) (found []de
 	return found
 }
 
-// bodyOf returns the body of a function of ours as the last migration that creates it has it; nothing if none does.
+// bodyOf returns the body of a function in the last migration that creates it; empty if no migration does.
 func (m *Migrator) bodyOf(name string) (body string) {
 	for _, d := range m.definitions(m.migrations) {
 		if d.kind == Function && d.name == name && d.sql != m.unquoted(d.sql) {

@@ -22,7 +22,7 @@
 // # Changes by others
 //
 // A later Graphile Worker may replace the functions that both have. [Migrator.Status] returns the origin of each
-// function and trigger, and [Migrator.Repair] restores ours.
+// function and trigger, and [Migrator.Repair] restores those of gw.
 //
 // # Locks
 //

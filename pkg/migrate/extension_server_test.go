@@ -20,7 +20,7 @@ import (
 )
 
 // An extensionServer is a server of the tests' version, to whose extensions files can be added. The role app may create
-// databases and is no superuser.
+// databases and is not a superuser.
 type extensionServer struct {
 	url     string // of the database postgres, for the superuser
 	major   int

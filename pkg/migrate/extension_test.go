@@ -63,7 +63,7 @@ func belongsToItsCreator(t *testing.T, server *extensionServer) {
 		t.Errorf("status %+v, want extension %s", status, want)
 	}
 
-	// What Repair puts back stays the extension's.
+	// Objects that Repair restores still belong to the extension.
 	execute(t, conn, "create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval'")
 	repaired, err := newMigrator(t, database, migrate.Config{}).Repair(t.Context())
 	if err != nil || len(repaired.Replaced) != 1 {

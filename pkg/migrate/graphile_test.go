@@ -12,7 +12,7 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// graphileFunctions have the signatures of Graphile Worker's, and nobody's bodies.
+// graphileFunctions have the signatures of Graphile Worker's functions, and empty bodies.
 const graphileFunctions = `
 	create function graphile_worker.add_job(identifier text, payload json default null, queue_name text default null,
 	  run_at timestamptz default null, max_attempts integer default null, job_key text default null,
@@ -31,7 +31,7 @@ const graphileFunctions = `
 	  priority integer default null, attempts integer default null, max_attempts integer default null)
 	  returns setof graphile_worker._private_jobs language sql as 'select null::graphile_worker._private_jobs';`
 
-// guests is what others keep in the schema: Graphile Worker Pro, and the application.
+// guests are objects of others in the schema: of Graphile Worker Pro, and of the application.
 const guests = `
 	create table graphile_worker._private_pro_pools (pool_id text primary key);
 	create table graphile_worker.mine as select 1 as one;

@@ -55,8 +55,8 @@ comment on function {{.schema}}._gw_newest() is
 	return os.DirFS(directory)
 }
 
-// However a database has come to a release that drops functions, status, doctor(), repair and the migrations agree about
-// what is ours.
+// On every way to a release that drops functions, status, doctor(), repair and the migrations agree about which objects belong
+// to gw.
 func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 	later := laterRelease(t)
 	fresh := pgtest.EmptyDatabase(t)
@@ -122,7 +122,7 @@ func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 	}
 }
 
-// What a migration drops is forgotten, and nothing else.
+// Only the records of the objects that a migration drops are deleted.
 func TestAFunctionThatSomebodyDroppedIsMissedAfterAnUpgradeToo(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	later := laterRelease(t)

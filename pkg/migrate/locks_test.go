@@ -14,10 +14,10 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// ternLock is the advisory lock of everybody who migrates with tern.
+// ternLock is the advisory lock of all programs that migrate with tern.
 const ternLock = "9628173550095224"
 
-// shortLockTimeout is long enough for a migration that nobody stops.
+// shortLockTimeout is long enough for a migration that does not have to wait.
 const shortLockTimeout = 100 * time.Millisecond
 
 // blocked returns the URL of an up-to-date database with two more migrations, of which the second cannot be applied as

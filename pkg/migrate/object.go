@@ -44,13 +44,13 @@ func (o Object) plainName() string {
 	return name
 }
 
-// Changed returns the objects that are not ours.
+// Changed returns the objects that are not those of gw.
 func (s Status) Changed() []Object {
 	return slices.DeleteFunc(slices.Clone(s.Objects), func(o Object) bool { return o.Origin == Ours })
 }
 
 // nodeBodies are the MD5 sums of the bodies of Graphile Worker's functions at revisions 18 to 20, with :schema in place of
-// the quoted name of the schema. Their names are those of the functions that belong to both of us.
+// the quoted name of the schema. Their names are those of the functions that both have.
 func nodeBodies() map[string][]string {
 	return map[string][]string{
 		"add_job":               {"bc95d9771f3644a0dc2fe3519f5e9183", "67dbffee47d77ece82efaeaa29677245"},
@@ -63,7 +63,7 @@ func nodeBodies() map[string][]string {
 	}
 }
 
-// contractFunctions are the names of the functions that Graphile Worker has, too.
+// contractFunctions are the names of the functions that Graphile Worker also has.
 func contractFunctions() []string { return slices.Sorted(maps.Keys(nodeBodies())) }
 
 func (m *Migrator) isNodes(o Object, body string) bool {
@@ -97,7 +97,7 @@ select coalesce(i.kind, t.kind), replace(replace(coalesce(i.name, t.name), $2, '
  order by i.name is null, 1, 2`
 
 // readObjects reads the functions and triggers that are recorded as ours, with the origin of the existing ones,
-// followed by other functions with the name of one that Graphile Worker has, too.
+// followed by other functions with the name of one that Graphile Worker also has.
 func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	installed := "(values (null::text, null::text))"
 	if e.has(installedTable) {
@@ -133,8 +133,8 @@ func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, statu
 	return nil
 }
 
-// inTheWay returns the objects of a schema without our objects that have the name and the arguments of a function of ours
-// that Graphile Worker does not have, or the name and the table of a trigger of ours.
+// inTheWay returns the objects, in a schema without a queue of gw, that have the name and the arguments of a function of gw
+// that Graphile Worker does not have, or the name and the table of a trigger of gw.
 func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
 	var functions, tables, triggers []string
 	for _, d := range m.definitions(m.migrations) {

@@ -20,8 +20,8 @@ import (
 // releasedVersions are the versions of the schema by the releases that came with them.
 func releasedVersions() map[string]int32 { return map[string]int32{"0.1.0": 4} }
 
-// Workers and producers of each release go on while their database, full of jobs, is migrated to this schema and to a later
-// one: their statements meet no error, and each job is done once.
+// Workers and producers of each release continue while their database, full of jobs, is migrated to this schema and to a later
+// one: their statements raise no errors, and each job is completed once.
 func TestTheStatementsOfEachReleaseGoOnDuringAnUpgrade(t *testing.T) {
 	later := laterRelease(t)
 	for version, calls := range releasedCalls(t) {

@@ -14,14 +14,14 @@ type Reason string
 
 const (
 	ReasonAbsent    Reason = "absent"    // the schema has no queue to repair
-	ReasonNewer     Reason = "newer"     // the schema is newer than this program, and breaks it or is to be changed by it
+	ReasonNewer     Reason = "newer"     // the schema is newer than this program, and either incompatible or to be changed
 	ReasonGraphile  Reason = "graphile"  // the schema is Graphile Worker's, and adoption was not requested or is not possible
 	ReasonExtension Reason = "extension" // the schema belongs to a PostgreSQL extension, which upgrades it
 	ReasonHalfMade  Reason = "half-made" // parts of the schema are missing
 	ReasonForeign   Reason = "foreign"   // the schema contains other objects
 	ReasonOwner     Reason = "owner"     // the schema belongs to another role
 	ReasonPrivilege Reason = "privilege" // the role may not create the schema
-	ReasonPaths     Reason = "paths"     // functions of the user's would run under the search_path of ours, and may fail
+	ReasonPaths     Reason = "paths"     // functions of the user would run with the search_path of gw's functions, and may fail
 	ReasonReadOnly  Reason = "read-only" // the server or the session is read-only
 	ReasonPooler    Reason = "pooler"    // a connection pooler does not separate sessions
 )
@@ -36,7 +36,7 @@ type Refusal struct {
 // Error returns the problem and the remedy.
 func (r *Refusal) Error() string { return r.Problem + "; " + r.WayOut }
 
-// useLaterRelease is the way out where a schema is newer than this program.
+// useLaterRelease is the remedy if a schema is newer than this program.
 const useLaterRelease = "use the release that installed it, or a later one"
 
 func (m *Migrator) refuseNewer(installed, breaking, available int32) *Refusal {
@@ -48,7 +48,7 @@ func (m *Migrator) refuseNewer(installed, breaking, available int32) *Refusal {
 	}
 }
 
-// refuseToChangeNewer refuses what needs to know all of a schema.
+// refuseToChangeNewer refuses a change of a schema that is newer than this program.
 func (m *Migrator) refuseToChangeNewer(installed, available int32) *Refusal {
 	return &Refusal{
 		Reason: ReasonNewer,
@@ -66,7 +66,7 @@ func (m *Migrator) refuseAbsent() *Refusal {
 	}
 }
 
-// bringToNewest makes Graphile Worker migrate to graphile.Revision and exit.
+// bringToNewest is the command with which Graphile Worker migrates to graphile.Revision and exits.
 const bringToNewest = "npx graphile-worker@0.18 --schema-only"
 
 func (m *Migrator) refuseGraphile(revision int32) *Refusal {

@@ -101,7 +101,7 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 	}
 }
 
-// told returns the functions and triggers that doctor() tells of, in the words of [migrate.Object].
+// told returns the functions and triggers that doctor() reports, in the form of [migrate.Object].
 func told(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
 	return texts(t, conn, `
@@ -110,7 +110,7 @@ func told(t *testing.T, conn *pgx.Conn) []string {
 		 where d.finding in ('replaced function', 'overloaded function')`)
 }
 
-// Else doctor() would tell whoever changes a function of their own.
+// Otherwise doctor() would report users' changes of their own functions.
 func TestAnAdoptionRemembersOnlyWhatItMakes(t *testing.T) {
 	database := graphile(t, 20)
 	conn := connect(t, database)

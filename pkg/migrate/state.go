@@ -38,8 +38,8 @@ type Status struct {
 	Pending   []Migration // the migrations that Up would apply, in order
 	Warnings  []string    // the warnings of Up
 	Objects   []Object    // the objects of the migrations; in Graphile Worker's schema, the functions that both have
-	Roles     []Role      // beside the owner, that work on the tables by grants of somebody's own
-	Unpinned  []Unpinned  // functions of the user's that have no search_path and run under that of ours
+	Roles     []Role      // other than the owner, with privileges on the tables that gw has not granted
+	Unpinned  []Unpinned  // functions of the user without a search_path, which run with that of the queue's functions
 	Refusal   *Refusal    // why Up would refuse; nil if it would not
 
 	recorded map[Object]string // the digests of Objects by _gw_installed

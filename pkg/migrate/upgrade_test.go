@@ -22,8 +22,8 @@ import (
 // functionsVersion is the version from which on a worker finds the functions that it calls.
 const functionsVersion = 3
 
-// Whatever version a database of ours was left at, jobs come in while it is migrated to the next release's, and none of them
-// is lost or run twice. Where there are functions already, a worker that was started before goes on.
+// From every version, jobs are added while the database is migrated to the version of the next release, and no job is lost or
+// run twice. If the version already has functions, a worker that was started before continues.
 func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
@@ -99,7 +99,7 @@ func grantAll(t *testing.T, m *migrate.Migrator, role string) {
 }
 
 // expectAsInstalled expects the functions of a database to be those of one where the later version was installed into
-// nothing: no other ones, none with another signature, and with the same rights for everybody.
+// nothing: the same functions with the same signatures, and with the same privileges for all roles.
 func expectAsInstalled(t *testing.T, database, role string, later fs.FS) {
 	t.Helper()
 	fresh := pgtest.EmptyDatabase(t)

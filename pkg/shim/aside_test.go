@@ -51,7 +51,7 @@ func TestAJobThatCannotBeReadFailsAndTheOthersRun(t *testing.T) {
 	}
 }
 
-// What a run that ends when nothing is left does with it.
+// RunOnce fails an unreadable job too, and ends.
 func TestAJobThatCannotBeReadDoesNotKeepRunOnceFromItsEnd(t *testing.T) {
 	q := newQueue(t)
 	id := q.addDamaged("work", 0, nil)
@@ -82,7 +82,7 @@ func TestAJobThatCannotBeReadAndHasToRunAloneFailsAndTheOthersRun(t *testing.T) 
 	ran.expectOnce(t, 10)
 }
 
-// The server is at fault that can send no row: nothing has failed when it is well again.
+// If the server can send no row at all, no job is at fault: no job has failed when the server works again.
 func TestWhereNoClaimWorksNoJobHasFailed(t *testing.T) {
 	q := newQueue(t)
 	q.add("work", 3)

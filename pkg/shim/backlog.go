@@ -37,7 +37,7 @@ func (b *backlog) arrived(claim time.Duration) {
 	b.pace.claim = claim
 }
 
-// startAtOnce says whether jobs are claimed only when an executor can start them.
+// startAtOnce sets whether jobs are claimed only when an executor can start them.
 func (b *backlog) startAtOnce(is bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

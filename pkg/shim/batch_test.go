@@ -122,7 +122,7 @@ func TestAnElementMayPanicOrNotFit(t *testing.T) {
 	}
 }
 
-// What is done must not be done again, so the attempt counts; what is not is tried again at once.
+// Completed elements must not be repeated, so the attempt counts; the other elements are tried again at once.
 func TestOfAnInterruptedBatchTheRestIsTriedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		maxAttempts int
@@ -130,7 +130,7 @@ func TestOfAnInterruptedBatchTheRestIsTriedAgain(t *testing.T) {
 		attempts    int
 	}{
 		"with attempts left": {2, `[2,3]`, 1},
-		"at the last":        {1, `[1,2,3]`, 0}, // shutting down makes no job fail for good
+		"at the last":        {1, `[1,2,3]`, 0}, // a shutdown makes no job fail permanently
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)

@@ -10,13 +10,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// beatQuickly makes workers beat ten times a second.
+// beatQuickly makes workers send ten heartbeats a second.
 func (q *queue) beatQuickly() {
 	q.t.Helper()
 	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
 }
 
-// awaitBeats waits until a worker has sent a beat after now and got its answer.
+// awaitBeats waits until a worker has sent a heartbeat after now and got its answer.
 func (q *queue) awaitBeats() {
 	q.t.Helper()
 	for range 2 { // the second begins after the answer to the first
@@ -25,7 +25,7 @@ func (q *queue) awaitBeats() {
 	}
 }
 
-// What an administrator does to a job that runs: most leaves it alone, and of the rest the handler learns by a beat.
+// Calls of administrators for a running job: most skip it; a heartbeat reports the others to the handler.
 func TestWhatAnAdministratorDoesToAJobThatRuns(t *testing.T) {
 	shared := newQueue(t)
 	shared.beatQuickly()
@@ -142,7 +142,7 @@ func TestACanceledJobEndsAsItsHandlerSays(t *testing.T) {
 	}
 }
 
-// A handler that never looks at its context ends when it likes; the job does not run again.
+// A handler that ignores its context runs to its end; the job does not run again.
 func TestAHandlerThatDoesNotMindIsNotWaitedFor(t *testing.T) {
 	q := newQueue(t)
 	q.beatQuickly()

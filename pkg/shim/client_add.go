@@ -63,7 +63,7 @@ const (
 //
 // A task without a name is refused. An error of the queue has a code that begins with GWB: the task name is too long
 // (GWBID), the queue name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts (GWBMA, GWBMR) or the
-// priority (GWBPR) is out of range, or the key changed hands too often (GWBKC: try again).
+// priority (GWBPR) is out of range, or other transactions replaced the row under the key too often (GWBKC: try again).
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodePayload(payload)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *Add
 	return c.add(ctx, task, text, opts)
 }
 
-// errNoTask refuses what PostgreSQL takes, for the sake of Graphile Worker: no worker can have a task without a name.
+// errNoTask refuses an empty task name. PostgreSQL accepts it, as with Graphile Worker, but no worker can have such a task.
 var errNoTask = errors.New("the task has no name")
 
 func (c *Client) add(ctx context.Context, task string, payload *string, opts *AddOptions) (*JobInfo, error) {

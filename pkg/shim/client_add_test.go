@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// stored is a job as the tables have it, read without the client.
+// stored is a job as stored in the tables, read without the client.
 type stored struct {
 	Task, Payload string
 	Queue         *string
@@ -308,7 +308,7 @@ func TestABatchIsAListWithElements(t *testing.T) {
 	}
 }
 
-// PostgreSQL takes it, for Graphile Worker does.
+// PostgreSQL accepts it, as with Graphile Worker.
 func TestATaskWithoutANameIsRefused(t *testing.T) {
 	q := newQueue(t)
 	client := shim.NewClient(q.pool, shim.ClientConfig{})

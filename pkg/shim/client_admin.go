@@ -63,8 +63,8 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 
 // Cancel cancels jobs, running ones included, and returns them: they fail permanently, with the reason as their
 // LastError. The context of a running job's handler ends at the next heartbeat of its worker, within five seconds
-// unless the setting beat_every differs, with a cause that matches [ErrCanceled]. If the handler completes the job all
-// the same, the job is completed; in every other case it does not run again. Workers without heartbeats, such as
+// unless the setting beat_every differs, with a cause that matches [ErrCanceled]. If the handler completes the job
+// nevertheless, the job is completed; in every other case it does not run again. Workers without heartbeats, such as
 // Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled".
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
 	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))

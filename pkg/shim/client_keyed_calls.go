@@ -10,14 +10,14 @@ import (
 // KeyedJob is what [Client.AddOnce], [Client.Debounce] and [Client.Throttle] return.
 type KeyedJob struct {
 	ID    int64
-	State string    // ready, scheduled, running or failed; of AddOnce also gone: the first job has ended well or was removed
+	State string    // ready, scheduled, running or failed; of AddOnce also gone: the first job has completed or was removed
 	DueAt time.Time // its run_at; zero if the job is gone or is never due
 	IsNew bool      // this call has added the job
 }
 
-// AddOnce adds a job unless a call under the same key has added one and its time within is not over, and returns the new or
-// the first job. The first call counts also when its job is done, was replaced or has lost its key. Calls under one key wait for each
-// other's transactions; one that is rolled back does not count.
+// AddOnce adds a job unless a call under the same key has added one less than the time within ago, and returns the new or
+// the first job. The first call counts even if its job has ended, was replaced or has lost its key. Calls under one key wait
+// for each other's transactions; a call that is rolled back does not count.
 //
 // The job has the key as its JobKey; opts, which may be nil, must not name another. An error of the queue has a code that
 // begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
@@ -29,8 +29,8 @@ func (c *Client) AddOnce(ctx context.Context, task string, payload any, key stri
 }
 
 // Debounce adds a job that runs when no call under its key has come for the time wait. Each call replaces the waiting job,
-// as [Replace] does, and returns it. If maxWait is not 0, the job runs at most so long after the first call since it has
-// last started. A job that has failed does not run before its next attempt is due.
+// as [Replace] does, and returns it. If maxWait is not 0, the job runs at most this time after the first call since it last
+// started. A job that has failed does not run before its next attempt is due.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
 func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration, opts *AddOptions) (*KeyedJob, error) {
@@ -44,8 +44,8 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 		$1::text, $2::json, $3::text, `+microseconds("$4")+`, `+microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
-// Throttle adds a job that is due at least the time every after the previous one of such a call: the first call adds a job
-// that is due at once, calls within that time share one. While a job waits under the key, a call replaces it as
+// Throttle adds a job that is due at least the time every after the previous job of such a call: the first call adds a job
+// that is due at once, and calls within that time share the next job. While a job waits under the key, a call replaces it as
 // [PreserveRunAt] does.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.

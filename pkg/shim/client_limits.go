@@ -9,20 +9,20 @@ import (
 	"github.com/gwsql/gw/internal/seconds"
 )
 
-// Limit limits how many jobs run at once, or start per time, in all workers together. Zero values are no limit; at least
-// one of MaxRunning, TotalRunning, Rate and Fair is needed.
+// Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at least
+// one of MaxRunning, TotalRunning, Rate and Fair is required.
 type Limit struct {
 	Name string
 
-	// Tasks are the tasks to whose jobs it applies. Default: all.
+	// Tasks are the tasks to whose jobs the limit applies. Default: all.
 	Tasks []string
 
-	// Queues makes it apply to the jobs in named queues of this name, in which * stands for any characters. These queues
+	// Queues applies the limit to the jobs in named queues of this name, in which * stands for any characters. These queues
 	// then run as many jobs at once as the limit allows. Default: the jobs outside of named queues.
 	Queues string
 
-	// By is what gives each job its lane, for which the limit counts: "queue", "flag:NAME" or "payload:FIELD". A job
-	// without the flag or field is not limited. Default: one lane for all.
+	// By assigns each job to a lane, and the numbers apply to each lane: "queue", "flag:NAME" or "payload:FIELD". A job
+	// without the flag or field is not limited. Default: one lane for all jobs.
 	By string
 
 	MaxRunning   int           // how many jobs of a lane run at once
@@ -31,13 +31,13 @@ type Limit struct {
 	Per          time.Duration // set it together with Rate
 	Burst        int           // how many jobs of a lane start at once. Default: Rate
 
-	// Fair makes the lanes take turns: of equal priority the lane with the fewest running jobs comes first, then the one
-	// that has started no job for the longest time. It needs By.
+	// Fair makes the lanes take turns: among jobs of equal priority the lane with the fewest running jobs comes first,
+	// then the lane that has started no job for the longest time. It requires By.
 	Fair bool
 }
 
-// SetLimit creates a limit, or changes the limit of this name. Claims that begin after that obey it. Workers of Graphile
-// Worker do not see jobs to which limits apply. An invalid limit has the code GWLVA.
+// SetLimit creates a limit, or replaces the limit of this name. Later claims obey it. Workers of Graphile Worker do not see
+// jobs to which limits apply. An invalid limit has the code GWLVA.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::integer, $6::integer, $7::integer,
@@ -58,7 +58,7 @@ func (c *Client) DropLimit(ctx context.Context, name string) error {
 	return nil
 }
 
-// LaneNumbers are the numbers of one lane that differ from those of its limit; zero values are those of the limit.
+// LaneNumbers override the numbers of a limit for one lane; a zero value leaves the number of the limit.
 type LaneNumbers struct {
 	MaxRunning int
 	Rate       int
@@ -66,8 +66,8 @@ type LaneNumbers struct {
 	Burst      int           // default: Rate
 }
 
-// OverrideLane gives one lane of a limit numbers of its own, such as more for a customer who pays for it. The zero value
-// of numbers undoes that. If there is no such limit with several lanes, the error has the code GWLNM.
+// OverrideLane overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. The zero
+// value of numbers removes the override. If there is no such limit with several lanes, the error has the code GWLNM.
 func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
@@ -79,8 +79,8 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 	return nil
 }
 
-// OpenLane opens a lane of a limit that a worker has closed by [RateLimited], before its time; without a lane all closed lanes
-// of the limit. It returns how many it has opened. If there is no such limit, the error has the code GWLNM.
+// OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all closed
+// lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code GWLNM.
 func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
 	err = c.each(ctx, func(scan func(...any) error) error { return scan(&opened) },
 		`select S.open_lane($1::text, $2::text)`, limit, orNull(lane))
@@ -90,13 +90,13 @@ func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64
 	return opened, nil
 }
 
-// LimitInfo is a limit with its present state.
+// LimitInfo is a limit with its current state.
 type LimitInfo struct {
 	Limit
 	Lanes       int64 // the lanes that exist
 	Running     int64 // the jobs that run
 	IsMoving    bool  // jobs that were waiting when it was set are still being moved into their lanes
-	FullLanes   int64 // the lanes in which as many jobs run as may
+	FullLanes   int64 // the lanes that run their maximum of jobs
 	ClosedLanes int64 // the lanes that a worker has closed, because a service accepts no more requests
 }
 
@@ -134,7 +134,7 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	return limits, nil
 }
 
-// Reason is a reason why a job does not run, or its place if there is none.
+// Reason is a reason why a job does not run, or "next" or "behind" if there is none.
 type Reason struct {
 	Reason         string    // such as "future", "paused" or "full"; see the SQL function why
 	Detail         string    // what it depends on
@@ -175,7 +175,7 @@ func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
 	return reasons, nil
 }
 
-// order calls a function that returns nothing of interest.
+// order calls a function whose result is not needed.
 func (c *Client) order(ctx context.Context, sql string, args ...any) error {
 	return c.each(ctx, func(scan func(...any) error) error {
 		var ignored *string

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PauseTarget is what is paused: the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything
-// if all fields are empty. Task, Queue and Limit exclude each other.
+// PauseTarget is the target of a pause: the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or
+// everything if all fields are empty. Task, Queue and Limit exclude each other.
 type PauseTarget struct {
 	Task  string
 	Queue string
@@ -26,9 +26,9 @@ type PauseOptions struct {
 	For    *time.Duration // the same as a time from now, in place of Until
 }
 
-// Pause stops the start of jobs until [Client.Resume], or until the end in opts, which may be nil. Running jobs go on. The
-// pause survives restarts. To pause what is paused changes the reason and the end. An invalid target or end has the code
-// GWLVA, an unknown limit GWLNM.
+// Pause keeps jobs from starting until [Client.Resume], or until the end in opts, which may be nil. Running jobs continue.
+// The pause survives restarts. A second pause of the same target changes its reason and end. An invalid target or end has
+// the code GWLVA, an unknown limit GWLNM.
 func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptions) error {
 	if opts == nil {
 		opts = &PauseOptions{}

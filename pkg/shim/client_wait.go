@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// The pause between two looks for ended jobs is a quarter of the time for which the youngest call has waited, within these
-// bounds. A look is bounded, because a connection may hang.
+// The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
+// bounds. A query has a timeout, because a connection may hang.
 const (
 	shortLook  = 10 * time.Millisecond
 	longLook   = 500 * time.Millisecond
 	lookAtMost = 30 * time.Second
 )
 
-// JobFailedError is what [Client.Wait] returns for a job that has failed permanently.
+// JobFailedError is the error of [Client.Wait] for a job that has failed permanently.
 type JobFailedError struct {
 	ID        int64
 	LastError string // empty if the role may not see it
@@ -31,14 +31,14 @@ func (e *JobFailedError) Error() string {
 	return fmt.Sprintf("job %d has failed permanently: %s", e.ID, e.LastError)
 }
 
-// Wait waits until a job has ended, and returns nil if it has ended well or was removed: such a job no longer exists. If it
-// has failed permanently, the error is a [*JobFailedError]. A job that fails and has attempts left has not ended. The job must be
-// committed: one that is not visible counts as ended.
+// Wait waits until a job has ended, and returns nil if it has completed or was removed: such a job no longer exists. If it
+// has failed permanently, the error is a [*JobFailedError]. A failed job that has attempts left has not ended. The job must
+// be committed: a job that is not visible counts as ended.
 //
-// All calls of a client that wait share one query, at most each half second, so an end is seen half a second later at most.
-// No connection is held in between. While the database cannot be reached, Wait goes on until ctx ends; then it returns the
-// error of ctx. The client must be on a pool or a *sql.DB. The role needs the rights of a producer of all tasks or of an
-// administrator, and those of an administrator to see the error of the job.
+// All waiting calls of a client share one query, at most twice a second, so Wait returns at most half a second after the end
+// of the job. No connection is held between the queries. While the database cannot be reached, Wait continues until ctx
+// ends; then it returns the error of ctx. The client must be on a pool or a *sql.DB. The role needs the privileges of a
+// producer of all tasks or of an administrator, and those of an administrator to read the error of the job.
 func (c *Client) Wait(ctx context.Context, id int64) error {
 	if c.db == nil {
 		return errNoDatabase
@@ -81,7 +81,7 @@ type waitEnd struct {
 	err   error
 }
 
-// waits are the calls of a client that wait.
+// waits are the waiting calls of a client.
 type waits struct {
 	mu      sync.Mutex
 	calls   map[*waiter]bool
@@ -108,7 +108,7 @@ func (w *waits) remove(call *waiter) {
 	delete(w.calls, call)
 }
 
-// look looks for ended jobs until no call waits.
+// look queries for ended jobs until no call waits.
 func (w *waits) look(c *Client) {
 	for {
 		ids, pause := w.next()
@@ -127,7 +127,7 @@ func (w *waits) look(c *Client) {
 	}
 }
 
-// next returns the jobs for whose ends calls wait, and how long to wait after a look. If there are none, the looks are over.
+// next returns the jobs for whose ends calls wait, and the pause after a query. If there are none, no further query follows.
 func (w *waits) next() (ids []int64, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +143,7 @@ func (w *waits) next() (ids []int64, pause time.Duration) {
 	return slices.Collect(maps.Keys(jobs)), min(max(time.Since(youngest)/4, shortLook), longLook)
 }
 
-// tell tells the calls what has become of their jobs. Only an error that does not go away by itself ends them.
+// tell passes the ends of jobs to the calls that wait for them. Only an error that a retry cannot solve ends the calls.
 func (w *waits) tell(ends map[int64]string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +161,7 @@ func (w *waits) tell(ends map[int64]string, err error) {
 	}
 }
 
-// ends returns how those of these jobs have ended that have.
+// ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]string, error) {
 	ends := make(map[int64]string)
 	err := c.each(ctx, func(scan func(...any) error) error {

@@ -75,7 +75,7 @@ func TestAWaitOutlastsALostConnection(t *testing.T) {
 	}
 }
 
-// A thousand calls ask as one, on one connection, and all of them learn of the ends.
+// A thousand calls share one query on one connection, and each returns after the end of its job.
 func TestManyWaitsShareOneQuery(t *testing.T) {
 	q := newQueue(t)
 	const count = 1000

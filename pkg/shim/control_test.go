@@ -133,7 +133,7 @@ func TestASnoozeUsesUpNoAttempt(t *testing.T) {
 	w.logs.await(t, "INFO job snoozed", "duration_ms=", "retry_in_ms=0")
 }
 
-// A job that is replaced or removed while it runs stays dead, whatever its handler wants, and that is what is reported.
+// A job that is replaced or removed while it runs stays failed, whatever its handler asks for, and is reported as failed.
 func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 	again := errors.New("again")
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 	}
 }
 
-// A job that is replaced while it waits in the worker, or until its handler is cut, is given back and stays dead.
+// A job that is replaced while it waits in the worker, or before its handler is interrupted, is returned and stays failed.
 func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Grace: time.Hour})
@@ -227,7 +227,7 @@ func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	}
 }
 
-// A time at which a job runs may be further away than a time.Duration can tell.
+// The time until a job runs may be longer than a time.Duration can hold.
 func TestAJobThatIsPutOffForEverIsReportedWithTheLongestDelay(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})
@@ -300,7 +300,7 @@ func TestRequestsUnwrapToWhatTheyWrap(t *testing.T) {
 	}
 }
 
-// The worker polls once an hour only: it knows when to look.
+// The worker polls only once an hour: it knows the time of the next due job.
 func TestAJobThatWasPutOffRunsWhenItsDelayIsOver(t *testing.T) {
 	for _, notify := range []string{"always", "idle"} {
 		for name, err := range map[string]error{

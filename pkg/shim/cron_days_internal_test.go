@@ -14,8 +14,8 @@ import (
 )
 
 // TestDaysOfCronRunEachMinuteOnce lives through two days with three workers, which are processes. One stays up, though its
-// connections are ended again and again; the others are killed in the middle of ticks and started anew. In between none is
-// up for hours.
+// connections are ended repeatedly; the others are killed during ticks and started again. At some times no worker runs for
+// hours.
 func TestDaysOfCronRunEachMinuteOnce(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()

@@ -35,8 +35,8 @@ func RunAsCronProcess() (ran bool) {
 	return true
 }
 
-// runCronProcess runs a worker that is told the time by lines of its input, and prints a line when its cron has done what
-// there was to do by then.
+// runCronProcess runs a worker that reads the time from lines of its input, and prints a line when its cron has done all ticks
+// up to that time.
 func runCronProcess(url string, in io.Reader, out io.Writer) error {
 	times := json.NewDecoder(in)
 	var text string
@@ -83,7 +83,7 @@ func runCronProcess(url string, in io.Reader, out io.Writer) error {
 	return w.Run(context.Background())
 }
 
-// cronProcess is a worker in a process of its own, which a test tells the time.
+// cronProcess is a worker in a process of its own, whose time a test sets.
 type cronProcess struct {
 	t       *testing.T
 	url     string
@@ -116,7 +116,7 @@ func (p *cronProcess) start(at time.Time) {
 	p.tell(at)
 }
 
-// tell tells the worker the time.
+// tell sets the time of the worker.
 func (p *cronProcess) tell(at time.Time) {
 	p.t.Helper()
 	if err := p.in.Encode(at); err != nil {
@@ -124,7 +124,7 @@ func (p *cronProcess) tell(at time.Time) {
 	}
 }
 
-// await waits until the worker has done what there is to do.
+// await waits until the worker has done all ticks.
 func (p *cronProcess) await() {
 	p.t.Helper()
 	if !p.out.Scan() {

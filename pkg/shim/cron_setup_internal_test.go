@@ -47,7 +47,7 @@ func (c *manualClock) after(d time.Duration) <-chan time.Time {
 	return c.wake
 }
 
-// asleep waits until the loop waits, and returns for how long.
+// asleep waits until the loop waits, and returns the duration of the wait.
 func (c *manualClock) asleep() time.Duration {
 	c.t.Helper()
 	select {

@@ -28,14 +28,15 @@
 // # Outcomes of a handler
 //
 // A handler can return errors that set the outcome: [Discard] fails a job permanently, [RetryIn] sets the delay of the
-// retry, [Snooze] defers the job without counting the attempt, [RateLimited] does so with all jobs that share its limits,
-// and [Batch] retries only the failed elements of a payload. Delays are sent to the database as delays, so this machine's clock does not matter. [Timeout] and [Backoff]
-// are options of a task, given where its handler is registered; a [Middleware] wraps the handlers of all tasks.
+// retry, [Snooze] defers the job without counting the attempt, [RateLimited] also defers the other jobs of its limits, and
+// [Batch] retries only the failed elements of a payload. Delays are sent to the database as delays, so this machine's clock
+// does not matter. [Timeout] and [Backoff] are options of a task, given where its handler is registered; a [Middleware]
+// wraps the handlers of all tasks.
 //
 // # Exactly once
 //
 // What a handler does in the database of the queue can be committed together with the completion of its job: see
-// [Job.CompleteTx]. Then it happens exactly once, whichever process dies at whatever time.
+// [Job.CompleteTx]. Then it happens exactly once, even if any process dies at any time.
 //
 // A handler can also run several jobs at once, and complete them by one statement of their transaction: see
 // [Worker.HandleMany] and [CompletionOf].

@@ -44,7 +44,6 @@ type ShutdownFailed struct{ Err error }
 
 // ExecutorStarted is emitted when one of the worker's executors is ready to run handlers. A worker has as many
 // executors as its concurrency.
-// concurrency.
 type ExecutorStarted struct{ Executor int } // from 0
 
 // ExecutorReleased is emitted when an executor is to end, after its running handler if there is one.

@@ -93,7 +93,7 @@ func ExampleClient_Add_options() {
 	// Output: mail:example.org 5m0s 3 -10 [mail]
 }
 
-// Each call puts off the one job that waits, until there was no call for a minute.
+// Each call defers the waiting job, until there was no call for a minute.
 func ExampleClient_Add_debounce() {
 	defer database()()
 	ctx := context.Background()
@@ -117,7 +117,7 @@ func ExampleClient_Add_debounce() {
 	// job 1 revision 2
 }
 
-// Calls within a minute of the first change what the job will do, not when.
+// Calls within a minute of the first change the payload of the job, not its time.
 func ExampleClient_Add_throttle() {
 	defer database()()
 	ctx := context.Background()
@@ -141,7 +141,7 @@ func ExampleClient_Add_throttle() {
 	// Output: true true
 }
 
-// placeOrder enqueues with the business row, or not at all.
+// placeOrder inserts the order and adds the job in one transaction.
 func placeOrder(ctx context.Context, pool *pgxpool.Pool, client *shim.Client, customer string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		var order int64
@@ -254,7 +254,7 @@ func ExampleClient_AddMany() {
 	// 1 welcome:ada@example.org 1
 }
 
-// What is added before a worker comes for it is one job with one list.
+// Lists that are added before a worker claims the job are joined in one job.
 func ExampleClient_AddBatch() {
 	defer database()()
 	ctx := context.Background()
@@ -354,7 +354,7 @@ func ExampleUnsupportedKeyModeError() {
 	// Output: add spec 1 by Add
 }
 
-// What the queue refuses has a code, which docs/errors.md lists.
+// Each refusal of the queue has a code, which docs/errors.md lists.
 func ExampleClient_Add_errorCode() {
 	defer database()()
 	ctx := context.Background()

@@ -68,7 +68,7 @@ func ExampleClient_Job() {
 	// true
 }
 
-// A job that failed for good gets all its attempts again, from now on.
+// A permanently failed job gets all its attempts again.
 func ExampleClient_Reschedule() {
 	defer database()()
 	ctx := context.Background()

@@ -17,7 +17,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// exampleWorker makes a worker on an empty queue that says nothing.
+// exampleWorker creates a worker on an empty queue that logs nothing.
 func exampleWorker(cfg shim.Config) (worker *shim.Worker, pool *pgxpool.Pool, done func()) {
 	drop := database()
 	pool, err := shim.Open(context.Background(), "")
@@ -82,7 +82,7 @@ func ExampleWorker_Handle() {
 	// the job is done
 }
 
-// What cannot get better is not tried again.
+// An error that a retry cannot solve fails the job permanently.
 func ExampleDiscard() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
@@ -97,7 +97,7 @@ func ExampleDiscard() {
 	// Output: 25 of 25 attempts, last error: open /nowhere: no such file or directory
 }
 
-// The other side has said when to come back.
+// The server has answered when to try again.
 func ExampleRetryIn() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
@@ -108,7 +108,7 @@ func ExampleRetryIn() {
 	// Output: 1 of 25 attempts, last error: 429 Too Many Requests
 }
 
-// Waiting for something is not a failure.
+// The job waits for a condition, which is not a failure.
 func ExampleSnooze() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
@@ -209,7 +209,7 @@ func ExampleTimeout() {
 	// Output: 1 of 25 attempts, last error: timed out after 50ms: context deadline exceeded
 }
 
-// Every ten minutes, in place of ever longer delays.
+// The retry follows after ten minutes, instead of after growing delays.
 func ExampleBackoff() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
@@ -264,7 +264,7 @@ func ExampleMiddleware() {
 	// 25 of 25 attempts, last error: no such address
 }
 
-// The money moves once, whatever dies and when.
+// The money is transferred once, even if a process dies at any time.
 func ExampleJob_CompleteTx() {
 	worker, pool, done := exampleWorker(shim.Config{})
 	defer done()
@@ -321,7 +321,7 @@ func ExampleJob_Logger() {
 	// Output: the job is done
 }
 
-// A function that knows nothing of handlers can find out what job it works for.
+// A function that is called by a handler gets the job from its context.
 func ExampleJobFromContext() {
 	audit := func(ctx context.Context, text string) {
 		if job, ok := shim.JobFromContext(ctx); ok {

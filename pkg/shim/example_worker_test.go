@@ -14,14 +14,14 @@ func ExampleOn() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
 	shim.On(worker, func(e shim.JobFailed) {
-		fmt.Printf("ring the bell: %s failed for good: %v\n", e.Job.TaskIdentifier, e.Err)
+		fmt.Printf("alert: %s failed permanently: %v\n", e.Job.TaskIdentifier, e.Err)
 	})
 	shim.Handle(worker, "backup", func(ctx context.Context, _ any, job *shim.Job) error {
 		return shim.Discard(errors.New("the tape is full"))
 	})
 	addAndRun(worker, "backup", nil)
 	// Output:
-	// ring the bell: backup failed for good: the tape is full
+	// alert: backup failed permanently: the tape is full
 	// 25 of 25 attempts, last error: the tape is full
 }
 
@@ -54,7 +54,7 @@ func ExampleWorker_Subscribe() {
 	// 0 events dropped
 }
 
-// While the mail server has its nap, jobs that need it stay in the queue.
+// While the mail server is unavailable, jobs that need it stay in the queue.
 func ExampleConfig_forbiddenFlags() {
 	worker, _, done := exampleWorker(shim.Config{
 		ForbiddenFlagsFunc: func(ctx context.Context) ([]string, error) {
@@ -77,7 +77,7 @@ func ExampleConfig_forbiddenFlags() {
 	// the job is done
 }
 
-// Large pictures are left to workers that have the memory for them; nobody else's jobs are.
+// This worker leaves large pictures to workers with enough memory, and runs all other jobs.
 func ExampleForbiddenFlags() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()

@@ -21,16 +21,16 @@ type settlement struct {
 	queue bool // a named queue may have become free
 }
 
-// A claim never waits: what another transaction has locked for a moment, such as the lane of a limit, is left out, and so are
-// jobs that are being moved because a limit has changed. An empty claim then says that jobs are due within soonDue. A run
-// that ends when nothing is runnable claims again, for mostLinger after its last job.
+// A claim never waits: it skips rows that another transaction has locked briefly, such as the lane of a limit, and jobs that
+// are being moved because a limit has changed. An empty claim then reports that jobs are due within soonDue. A run that ends
+// when nothing is runnable claims again, for mostLinger after its last job.
 const (
 	soonDue    = 60 * time.Millisecond
 	mostLinger = 5 * time.Second
 )
 
-// After so many claims in vain of jobs that are due soon, the worker claims at growing intervals: another transaction may hold
-// them for as long as it stays open. When it ends, a notification comes.
+// After this number of consecutive empty claims of jobs that are due soon, the worker claims at growing intervals: another
+// transaction may lock the jobs while it stays open. When it ends, a notification follows.
 const (
 	mostVain     = 10
 	vainInterval = 500 * time.Millisecond
@@ -179,7 +179,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	forbidden.beyond = f.load.beyond()
 	sent, lasting := time.Now(), f.sleep.lasting
 	if !ask.whole {
-		lasting = 0 // no jobs because of a full task is no reason to fall asleep
+		lasting = 0 // the claim may be empty only because a task is full, so the worker must not sleep
 	}
 	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
 	if err != nil {
@@ -221,7 +221,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
 }
 
-// unlessVain returns how long to wait after an empty claim that says when jobs are due.
+// unlessVain returns how long to wait after an empty claim that reports when jobs are due.
 func (f *fetcher) unlessVain(due time.Duration) time.Duration {
 	if due > soonDue {
 		f.vain = 0

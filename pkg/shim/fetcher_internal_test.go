@@ -60,7 +60,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	<-ended
 }
 
-// Whatever the database says of jobs that are due soon, a worker that gets none of them asks less and less often.
+// If the database reports jobs that are due soon, but claims return none of them, a worker claims at growing intervals.
 func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
 	const due = 20 * time.Millisecond
 	f := fetcher{pollInterval: 2 * time.Second}

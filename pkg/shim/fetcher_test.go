@@ -147,7 +147,7 @@ func TestAWorkerSurvivesTheLossOfEveryConnectionInTheMiddleOfWork(t *testing.T) 
 	}
 }
 
-// loseClaim makes the answer to the worker's next claim get lost, with the job locked as if the claim had gone through.
+// loseClaim drops the answer to the worker's next claim, with the job locked as if the claim had succeeded.
 func loseClaim(q *queue, w *worker, job int64) {
 	q.t.Helper()
 	tx, err := q.pool.Begin(q.t.Context())

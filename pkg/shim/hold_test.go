@@ -15,7 +15,7 @@ import (
 
 func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{task: &taskCount{}}} }
 
-// renewal is a worker with two running jobs in a database, locked for so long, and its heartbeater.
+// renewal is a worker with two running jobs in a database, locked for a given time, and its heartbeater.
 type renewal struct {
 	heartbeater *heartbeater
 	finisher    *finisher
@@ -176,7 +176,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	}
 }
 
-// Renewing would wait for the handler's transaction, or take the job for lost after its commit.
+// A renewal would wait for the handler's transaction, or treat the job as lost after its commit.
 func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]

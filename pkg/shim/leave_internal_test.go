@@ -8,7 +8,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Who is not registered any more is recovered after four hours, not within seconds.
+// The jobs of a worker that is no longer registered are recovered after four hours, not within seconds.
 func TestAWorkerThatCannotFreeItsJobsStaysRegistered(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))

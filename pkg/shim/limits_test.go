@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// call asks the SQL API for something without a result.
+// call calls an SQL function whose result is not needed.
 func (q *queue) call(sql string, args ...any) {
 	q.t.Helper()
 	q.exec(`select graphile_worker.`+sql, args...)
@@ -84,7 +84,7 @@ func TestJobsAreRateLimitedForAsLongAsEachSays(t *testing.T) {
 	}
 }
 
-// An idle worker, which polls once an hour, goes on when what held its jobs back has ended.
+// An idle worker, which polls once an hour, continues when the reason that held its jobs back has ended.
 func TestAnIdleWorkerStartsLimitedJobsWhenTheyMayStart(t *testing.T) {
 	for name, c := range map[string]struct{ before, after string }{
 		"a pause of the task is ended": {`pause(task => 'call')`, `resume(task => 'call')`},

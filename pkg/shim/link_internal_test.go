@@ -41,7 +41,7 @@ func TestACallGoesOnForAsLongAsBytesArrive(t *testing.T) {
 	})
 }
 
-// The process was paused for so long that it may be taken for dead, whatever waits for it to read.
+// The process was paused for so long that it may count as dead, even if data waits to be read.
 func TestACallFailsThoughItsBytesComeAfterAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, far := newLink(t)

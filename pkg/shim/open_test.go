@@ -11,7 +11,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// unset takes away whatever could say which database to use.
+// unset removes all settings that name a database.
 func unset(t *testing.T) {
 	for _, name := range []string{"DATABASE_URL", "PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE"} {
 		t.Setenv(name, "")

@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// A worker has several loops, each of which tries again and again.
+// A worker has several loops, each of which retries.
 func TestAnOutageIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 	q := newQueue(t)
 	config := q.pool.Config()
@@ -62,7 +62,7 @@ func TestAnOutageIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 	}
 }
 
-// As after a failover, when the address still leads to the server that takes no writes any more.
+// As after a failover, when the address still leads to the server that no longer accepts writes.
 func TestAWorkerThatStartsOnAReadOnlyServerWaitsForOneThatTakesWrites(t *testing.T) {
 	q := newQueue(t)
 	database := value[string](q, "select quote_ident(current_database())")

@@ -11,7 +11,7 @@ type plan struct {
 //
 // A task with a limit of its own is left out while it is full, and a claim that includes such a task asks for no more
 // jobs than the task has room for, because all of them may be of that task. So that this does not make the claims of
-// other tasks small, every other claim leaves out the limited tasks, as long as jobs are short enough to be claimed
+// other tasks small, every other claim omits the limited tasks, while jobs are short enough to be claimed
 // ahead. A more urgent job then waits at most for the jobs ahead of it.
 func (f *fetcher) plan(set *taskSet, limit int) plan {
 	if !set.isLimited() {

@@ -37,7 +37,7 @@ func TestATaskAtItsLimitLeavesItsJobsInTheQueue(t *testing.T) {
 	first.stop()
 }
 
-// Nothing else tells the worker: it polls once an hour, and all jobs were there before it listened.
+// The worker gets no other notification: it polls once an hour, and all jobs were added before it listened.
 func TestATaskThatHasRoomAgainIsAskedForAtOnce(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 2})

@@ -32,7 +32,7 @@ func TestAnErrorIsATriggersIfOneOfTheUsersWasRunning(t *testing.T) {
 	}
 }
 
-// An error that passes as a rule is tried again for some seconds; one that stays is an answer, of the one job it is about.
+// An outcome with a usually transient error is retried for some seconds; if the error stays, it is the result of this one job.
 func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 	for code, passes := range map[string]bool{"40001": true, "40P01": false, "XX000": false} {
 		t.Run(code, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// refuses gives the jobs a trigger that raises, as a user might make one.
+// refuses creates a trigger on the jobs that raises an error, as a user might.
 func (q *queue) refuses(event, condition, statement string) {
 	q.t.Helper()
 	q.exec(`create function public.refuse() returns trigger language plpgsql as $$ begin ` + statement + `; end $$`)
@@ -21,7 +21,7 @@ func (q *queue) refuses(event, condition, statement string) {
 	          for each row when (` + condition + `) execute function public.refuse()`)
 }
 
-// What a handler returned and the database refuses is a failure of the job; the worker and the other jobs go on.
+// An outcome that the database refuses is a failure of the job; the worker and the other jobs continue.
 func TestAnOutcomeThatTheDatabaseRefusesFailsItsJobWithThatError(t *testing.T) {
 	const raise = `raise exception 'not today'`
 	failure := errors.New("no luck")
@@ -92,7 +92,7 @@ func TestAnOutcomeThatTheDatabaseRefusesFailsItsJobWithThatError(t *testing.T) {
 	}
 }
 
-// A job whose every outcome is refused runs once and stays locked; the worker says so and goes on.
+// A job of which the database refuses every outcome runs once and stays locked; the worker logs this and continues.
 func TestAJobThatNothingCanBeWrittenOfIsLeftLocked(t *testing.T) {
 	q := newQueue(t)
 	q.refuses("update or delete", "old.priority = 7 and old.locked_by is not null", `raise exception 'never'`)
@@ -133,7 +133,7 @@ func TestAJobThatNothingCanBeWrittenOfIsLeftLocked(t *testing.T) {
 	}
 }
 
-// What the queue itself lacks ends the worker, and says what it is, also where one function of the queue calls another.
+// A missing object of the queue ends the worker with an error that names it, also if a function of the queue needs it.
 func TestAMissingFunctionOfTheQueueEndsTheWorker(t *testing.T) {
 	for _, missing := range []string{"_gw_complete_claim", "_gw_locked_at"} {
 		t.Run(missing, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (s *session) run(ctx context.Context) error {
 }
 
 // enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false if
-// that failed or if the worker was told to stop before it began, which is no error.
+// that failed or if the worker was told to stop before it began, which is not an error.
 func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heartbeater) (enrolled bool, err error) {
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := s.untilStopped(ctx)
@@ -293,8 +293,8 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, ex
 	<-drained
 }
 
-// leave deregisters the worker. It holds no job that it knows of by now; jobs that are locked in its name all the same
-// are freed.
+// leave deregisters the worker. At this point the worker knows of no job that it holds; jobs that are still locked in its
+// name are freed.
 func (s *session) leave(ctx context.Context, orphaned bool) {
 	ctx, cancel := context.WithTimeout(ctx, deregisterTimeout)
 	defer cancel()

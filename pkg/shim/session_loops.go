@@ -106,8 +106,8 @@ func (s *session) newExecutor(handling context.Context, stopped func()) *executo
 	}
 }
 
-// listenOutage returns where the listening connection reports that it is lost. One that goes where the others go is lost
-// with them.
+// listenOutage returns the outage to which the listening connection reports its loss: that of the other connections if it
+// has the same address.
 func (s *session) listenOutage() *outage {
 	if s.worker.cfg.ListenConfig != nil {
 		return newListenOutage(s.logger)

@@ -110,8 +110,8 @@ type worker struct {
 	err  error // of Run, once done is closed
 }
 
-// worker makes a worker on a pool of its own that would poll only once an hour, so that whatever it does promptly it
-// does because it was told or knew.
+// worker creates a worker on a pool of its own that polls only once an hour, so that everything it does promptly is caused by
+// a notification or a known due time.
 func (q *queue) worker(cfg shim.Config) *worker {
 	q.t.Helper()
 	return q.workerOn(pgtest.Pool(q.t, q.url), cfg)
@@ -154,7 +154,7 @@ func (w *worker) wait() error {
 	return w.err
 }
 
-// stop stops the worker and expects that it left in good order.
+// stop stops the worker and expects that it ended without an error.
 func (w *worker) stop() {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)

@@ -17,7 +17,7 @@ const (
 	isMarked  = `select exists (select from graphile_worker._gw_sleepers where until > clock_timestamp())`
 )
 
-// startPinged starts a worker, asleep soon, that says when it starts each job ping.
+// startPinged starts a worker, which soon falls asleep and reports when it starts each job ping.
 func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
 	q.t.Helper()
 	started := make(chan time.Time, 1)
@@ -37,8 +37,8 @@ func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
 const claimSeen = `exists (select from pg_stat_activity
 	where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`
 
-// look makes the worker look for jobs, and waits until it has. It goes on asking, for what the worker does next may cover
-// the claim up.
+// look makes the worker search for jobs, and waits until it has. It queries repeatedly, because the next statement of the
+// worker may hide the claim.
 func (q *queue) look() {
 	q.t.Helper()
 	q.await(`select case when `+claimSeen+` then true else pg_notify('jobs:insert', '') is null end`,
@@ -75,7 +75,7 @@ func commitAcrossSleep(q *queue) time.Time {
 	return committing
 }
 
-// The machine may be busy with something else for a while. A job that is missed would not be found at all, but by chance.
+// The machine may be busy for a while. A missed job would be found only by chance.
 func TestAJobOfATransactionAsOldAsTheSleepStartsWithin50Milliseconds(t *testing.T) {
 	const limit, tries = 50 * time.Millisecond, 10
 	q := newQueue(t)
@@ -143,8 +143,8 @@ func TestAJobThatIsCommittedJustBeforeTheQuestionForTransactionsStarts(t *testin
 	receive(t, started)
 }
 
-// The mark goes with every claim that finds a job, and the next job is added at about the time at which the worker falls
-// asleep anew, in a transaction that stays open for a moment. There is no other job whose announcement could help.
+// Every claim that finds a job removes the mark, and the next job is added at about the time at which the worker falls asleep
+// again, in a transaction that stays open briefly. No other job is announced.
 func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 	const total = 100
 	q := newQueue(t)
@@ -316,7 +316,7 @@ func TestTheMarkIsRenewedByPollingAndGoesWithTheWorker(t *testing.T) {
 	}
 }
 
-// The mark was made, but not by a claim whose answer came: the next one finds it there.
+// The mark was set by a claim whose answer was lost: the next claim finds it.
 func TestAfterALostAnswerTheWorkerLooksAgainAlthoughItIsMarked(t *testing.T) {
 	q := newQueue(t)
 	q.exec(setNotify, "idle")

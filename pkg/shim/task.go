@@ -51,7 +51,7 @@ func Backoff(delay func(attempt int) time.Duration) TaskOption {
 
 // Concurrency limits how many jobs of a task this worker runs at once, below Config.Concurrency, to leave executors to
 // other tasks or to protect a shared resource. Further jobs stay in the queue, where other workers find them. Default:
-// no limit. It must be at least 1. To limit all workers together, use a named queue.
+// no limit. It must be at least 1. To limit all workers together, set a limit: see [Client.SetLimit].
 func Concurrency(most int) TaskOption {
 	return func(t *task) error {
 		if most < 1 {

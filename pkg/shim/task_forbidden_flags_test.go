@@ -14,13 +14,13 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// addFlaggedTo adds jobs of a task, each with a flag and under a key that tells both.
+// addFlaggedTo adds jobs of a task, each with a flag and under a key that contains both.
 func (q *queue) addFlaggedTo(task string, flags ...string) {
 	q.t.Helper()
 	q.exec(`select graphile_worker.add_job($1, job_key => $1 || '-' || f, flags => array[f]) from unnest($2::text[]) as f`, task, flags)
 }
 
-// flagTracer is a tracer that counts claims, and those that speak of forbidden flags of tasks.
+// flagTracer is a tracer that counts claims, and claims with forbidden flags of tasks.
 type flagTracer struct{ claims, flagged atomic.Int64 }
 
 func (c *flagTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
@@ -168,7 +168,7 @@ func TestWhileForbiddenFlagsOfATaskAreUnknownNothingIsClaimed(t *testing.T) {
 	}
 }
 
-// A task that has no room is in no claim, and neither are its flags.
+// Claims contain neither a task without room nor its flags.
 func TestForbiddenFlagsAreAskedForOnlyOfTasksThatHaveRoom(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 3})

@@ -53,7 +53,7 @@ func TestTasksMayBeReplacedWhileTheWorkerRuns(t *testing.T) {
 	w.stop()
 }
 
-// The worker polls only once an hour. At its start it looks a few times, so the tasks change more often than that.
+// The worker polls only once an hour. At its start it searches a few times, so the tasks change more often than that.
 func TestJobsOfANewTaskThatWaitAlreadyAreFoundAtOnce(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The first connection may break before the fetcher has heard of it, and then it hears of both as of one.
+// The first connection may break before the fetcher has received its signal; then it receives one signal for both.
 func TestOfTwoListeningConnectionsTheSecondIsNotTakenForTheFirst(t *testing.T) {
 	f := &fetcher{
 		listens: newSignal(), anew: new(atomic.Bool), backlog: newBacklog(1), sleep: &sleep{},

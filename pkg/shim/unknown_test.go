@@ -7,7 +7,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// After a failover a job may be locked in a worker's name without its knowing.
+// After a failover a job may be locked in a worker's name without the worker's knowledge.
 func TestAWorkerThatListensAnewReturnsWhatItDoesNotKnow(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{Concurrency: 2})

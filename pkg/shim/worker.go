@@ -33,7 +33,7 @@ var (
 	ErrLeaseLost = errors.New("lease lost")
 
 	// ErrCanceled is matched by the [context.Cause] of a handler's context that ended because the job was canceled, as
-	// by [Client.Cancel]; its text has the reason. A handler that returns nil all the same completes the job; after any
+	// by [Client.Cancel]; its text has the reason. A handler that nevertheless returns nil completes the job; after any
 	// error the job has failed permanently.
 	ErrCanceled = errors.New("job canceled")
 )

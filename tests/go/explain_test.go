@@ -99,7 +99,7 @@ type planNode struct {
 	Children []planNode `json:"Plans"`
 }
 
-// faults returns each node that does more than look up a few rows by an index, and whether JIT compiles the statement, or would compile
+// faults returns each node that reads more than a few rows by an index, and whether JIT compiles the statement, or would compile
 // it with more jobs.
 func (p plan) faults(rows float64) []string {
 	faults := p.Plan.faults(rows)

@@ -165,7 +165,7 @@ func code(err error) string {
 	return ""
 }
 
-// insist makes a call again for as long as it is refused with 40001, which above READ COMMITTED is an answer, not a fault.
+// insist repeats a call while it is refused with 40001, which is a valid answer above READ COMMITTED.
 func insist[T any](isolation string, call func() (T, error)) (T, error) {
 	for {
 		result, err := call()

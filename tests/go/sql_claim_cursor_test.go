@@ -40,8 +40,8 @@ func (s *session) burn(jobs int) {
 	}
 }
 
-// deadFront is a database with so many jobs that are due, behind 2000 that are done, which a snapshot held by somebody
-// keeps in the index. The claimer has burnt them down, and so has a cursor.
+// deadFront is a database with a number of due jobs behind 2000 completed ones, whose index entries an open snapshot keeps. The
+// claimer has completed them, and so has a cursor.
 func deadFront(t *testing.T, backlog int) (d *database, claimer *session) {
 	t.Helper()
 	const dead = 2000
@@ -166,7 +166,7 @@ func checkReads(t *testing.T, s *session, claim string, front int64) {
 	}
 }
 
-// newcomer is how a job comes to stand in front of the cursor: add returns its id.
+// newcomer is a way in which a job is placed before the cursor: add returns its id.
 type newcomer struct{ name, add, before, change string }
 
 var newcomers = []newcomer{
@@ -178,8 +178,8 @@ var newcomers = []newcomer{
 		change: "select id from graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now() - interval '2 hours')"},
 }
 
-// A job that comes to stand in front of the cursor is taken soon all the same, by the database's clock, though there is
-// always something behind the cursor.
+// A job that is placed before the cursor is still claimed soon, by the database's clock, although there are always jobs after
+// the cursor.
 func TestAJobInFrontOfTheClaimCursorIsTakenSoon(t *testing.T) {
 	d, s := deadFront(t, 40000)
 	for _, n := range newcomers {
@@ -226,7 +226,7 @@ func (n newcomer) join(d *database, claimer *session) (wait time.Duration, claim
 	return claimer.claimUntil(id, one[time.Time](other, "select clock_timestamp()"))
 }
 
-// Where nothing is left behind the cursor, nobody waits for the next regular look.
+// If no job is left after the cursor, claims do not wait for the next regular search from the beginning.
 func TestAJobInFrontIsFoundWhenNothingIsBehindTheClaimCursor(t *testing.T) {
 	d, s := deadFront(t, 30)
 	other := d.session()
@@ -244,7 +244,7 @@ func TestAJobInFrontIsFoundWhenNothingIsBehindTheClaimCursor(t *testing.T) {
 	}
 }
 
-// The cursor is for claims of the same queue, tasks and flags, whoever shares the session.
+// The cursor applies to claims of the same queue, tasks and flags, even if other claims share the session.
 func TestAClaimCursorIsForClaimsLikeTheOneThatPutIt(t *testing.T) {
 	const other = "odd schema"
 	d, s := deadFront(t, 1000)
@@ -370,8 +370,8 @@ func TestAClaimRolledBackLeavesTheClaimCursor(t *testing.T) {
 	}
 }
 
-// Whatever somebody has put in the setting's place does not stop a claim, nor does a cursor of the future, which a clock
-// that was set back leaves.
+// An invalid value of the setting does not prevent claims, nor does a cursor in the future, which remains after a clock was
+// set back.
 func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
 	s := newDatabase(t).session()
 	s.exec("select graphile_worker.add_job('task') from generate_series(1, 10)")

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Whatever another session holds open, a claim passes it by without waiting. Of a queue whose head is held it takes
-// nothing: the job behind must not overtake. When the other session is through, the rest is there to claim.
+// A claim skips rows that another session has locked, without waiting. It takes no job of a queue whose head is locked, because
+// the next job must not overtake it. After the other session has ended, the skipped jobs can be claimed.
 func TestClaimsNeverWait(t *testing.T) {
 	const byKey = " from graphile_worker.jobs where key = '%s'"
 	db := newDatabase(t)
@@ -83,8 +83,7 @@ func claimKeys(s *session) []string {
 	return all[string](s, "select key from graphile_worker.get_job_batch('worker', batch_size => 10)")
 }
 
-// A head that becomes something else after a claim has seen it, and before the claim locks it, is claimed only if it still
-// may be.
+// A head that changes after a claim has read it, and before the claim locks it, is claimed only if it still may be claimed.
 func TestClaimsGoByWhatTheHeadHasBecome(t *testing.T) {
 	const claimSQL = "select key from graphile_worker.get_job_batch('worker', array['task'], 10, array['flag'])"
 	db := newDatabase(t)

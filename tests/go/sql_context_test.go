@@ -15,8 +15,8 @@ const putContext = `
 	)
 	select a.id from added as a cross join put`
 
-// Contexts of jobs that are gone are removed by whoever adds others. A transaction that has removed some keeps their rows
-// locked until it ends.
+// Contexts of deleted jobs are deleted when others are added. A transaction that has deleted some keeps their rows locked
+// until it ends.
 func TestWhoAddsAJobWithAContextWaitsForNobody(t *testing.T) {
 	for _, isolation := range []string{readCommitted, repeatableRead, serializable} {
 		t.Run(isolation, func(t *testing.T) {

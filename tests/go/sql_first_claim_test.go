@@ -55,7 +55,7 @@ var uglyTables = map[string]func(*session){
 	"another task":    func(s *session) { s.addMany(30000, "other", "null", -1) },
 }
 
-// What one session has learned of a table spares the first claim of the next one.
+// The first claim of a session uses the cursor that another session has stored.
 func TestTheFirstClaimOfASessionStepsOverNothingThatAnotherHasSteppedOver(t *testing.T) {
 	reads := make(map[string]int64)
 	for name, fill := range uglyTables {
@@ -79,7 +79,7 @@ func TestTheFirstClaimOfASessionStepsOverNothingThatAnotherHasSteppedOver(t *tes
 	}
 }
 
-// The cursor of another session is as short-lived as one's own.
+// The cursor of another session expires as the session's own does.
 func TestTheFirstClaimOfASessionFindsWhatCameInFrontOfAKeptCursor(t *testing.T) {
 	d := newDatabase(t)
 	uglyTables["another task"](d.watcher)

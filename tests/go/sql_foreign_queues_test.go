@@ -29,9 +29,8 @@ func (d *database) claimBlocks(batch int) (blocks [3]int) {
 	return blocks
 }
 
-// However many queues hold jobs of tasks that a worker does not serve, and whether they are locked or not, its claims read
-// a few pages: in a new session, which reads the catalog besides, as in one that has claimed before, and with work of its
-// own or without.
+// The claims of a worker read a few pages for any number of queues with jobs of tasks that it does not serve, locked or not: in
+// a new session, which also reads the catalog, and in one that has claimed before, with or without jobs of its own tasks.
 func TestQueuesOfTasksThatAWorkerDoesNotServeCostItNothing(t *testing.T) {
 	for _, own := range []struct {
 		name, add string

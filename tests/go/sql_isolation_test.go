@@ -2,7 +2,7 @@ package gotest
 
 import "testing"
 
-// Callers above READ COMMITTED may be refused with 40001, and with nothing else; what they do then get is right.
+// Callers above READ COMMITTED may be refused with 40001, and with nothing else; all other answers are correct.
 func TestCallersAtHigherIsolationLevelsGetTheSameQueue(t *testing.T) {
 	for _, isolation := range []string{repeatableRead, serializable} {
 		t.Run("keys, "+isolation, keyRace{isolation: isolation, producers: 8, calls: 25, claimers: 3}.run)

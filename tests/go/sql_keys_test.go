@@ -170,8 +170,8 @@ func addKeyed(ctx context.Context, conn *pgx.Conn, producer int, lastRequest *at
 	return added, nil
 }
 
-// Whatever an open transaction does to the job under a key, the next one to use the key waits for its end, whichever end
-// that is, and acts on what it left.
+// While an open transaction has changed the job under a key, the next one that uses the key waits until it commits or rolls
+// back, and acts on the result.
 func TestKeyedCallsActOnWhatAnOpenTransactionLeaves(t *testing.T) {
 	const first = "select graphile_worker.add_job('task', job_key => $1)"
 	changes := []struct {
@@ -280,7 +280,7 @@ func checkKeyed(t *testing.T, s *session, name, key string, found keyHolder, ret
 	}
 }
 
-// A worker that hands back a job after its key was taken over does not bring it to life again.
+// A worker that returns a job after its key was taken over does not revive the job.
 func TestReplacedAndRemovedRunningJobsStayDead(t *testing.T) {
 	db := newDatabase(t)
 	worker, other := db.session(), db.session()

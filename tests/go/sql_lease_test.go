@@ -2,8 +2,8 @@ package gotest
 
 import "testing"
 
-// A worker that reports after its claim has ended, in whatever way and whoever holds the job now, touches nothing; the
-// holder's own report passes.
+// A worker that reports after its claim has ended changes nothing, in whatever way it ended and whichever worker holds the job
+// now; the report of the holder is accepted.
 func TestLateOutcomesAreRefused(t *testing.T) {
 	const zombie = "zombie"
 	lost := []struct {
@@ -80,7 +80,7 @@ func TestLateOutcomesAreRefused(t *testing.T) {
 	}
 }
 
-// A batch with leases that hold and leases that are lost acts on the first and names them.
+// A batch with valid and lost leases changes the jobs with valid leases, and returns them.
 func TestBatchesActOnTheLeasesThatHold(t *testing.T) {
 	for _, batch := range []string{
 		"select id from graphile_worker.complete_job_batch('worker', $1, $2) as id",

@@ -67,7 +67,7 @@ func TestOppositeOrdersOfAddJobsQueueUp(t *testing.T) {
 	}
 }
 
-// Who waits for the maker of a new name holds nothing that the maker may come to wait for.
+// A call that waits for a transaction that creates a name holds no lock for which that transaction may wait.
 func TestWhoWaitsForANewNameHoldsNoJob(t *testing.T) {
 	for _, name := range []string{"add_job('new', job_key => 'key')", "add_job('old', queue_name => 'new', job_key => 'key')"} {
 		db := newDatabase(t)
@@ -112,8 +112,8 @@ func TestCleanupLeavesTheNamesOfOpenTransactions(t *testing.T) {
 	}
 }
 
-// A producer that comes while cleanup has removed the name, but not committed, waits, and then makes the name anew. Above
-// READ COMMITTED, where it would not see the new one beside what it saw before, it gets 40001.
+// A producer that uses a name which cleanup has deleted, but not committed, waits, and then creates the name again. Above READ
+// COMMITTED, where its snapshot could not contain the new row, it gets 40001.
 func TestProducersWaitForCleanupAndMakeTheNameAnew(t *testing.T) {
 	db := newDatabase(t)
 	cleaner := db.session()
@@ -179,7 +179,8 @@ func TestProducersWithAnOlderSnapshotDoNotUseACollectedName(t *testing.T) {
 	}
 }
 
-// Any role may take advisory locks. One that holds all of ours stops no producer; names are not collected meanwhile.
+// Any role may take advisory locks. A session that holds all of the queue's locks stops no producer; meanwhile names are not
+// collected.
 func TestAdvisoryLocksOfAStrangerStopNoProducer(t *testing.T) {
 	db := newDatabase(t)
 	stranger, cleaner := db.session(), db.session()

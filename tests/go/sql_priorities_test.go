@@ -15,7 +15,7 @@ func (s *session) addFuture(priorities int, queue string) {
 		    from generate_series(0, %d) as n))`, queue, priorities-1))
 }
 
-// Who may add jobs of one task may add them at 65 536 priorities. Claims step from priority to priority, but not for ever.
+// A role that may add jobs of one task may add them at 65 536 priorities. Claims step from priority to priority, up to a limit.
 func TestJobsOfTheFutureAtManyPrioritiesHoldNoClaimUp(t *testing.T) {
 	const claims = 50
 	reads := make(map[int]int64)

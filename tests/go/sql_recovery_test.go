@@ -57,7 +57,7 @@ func TestOneWorkerAtATimeRecovers(t *testing.T) {
 	}
 }
 
-// Any role may take advisory locks; recovery does not go by one.
+// Any role may take advisory locks; recovery does not use one.
 func TestAdvisoryLocksOfAStrangerStopNoRecovery(t *testing.T) {
 	d := newDatabase(t)
 	stranger, keeper := d.session(), d.session()
@@ -124,7 +124,7 @@ func TestARecoveryDoesNotWaitForADeadWorkerWhoseBeatIsOnItsWay(t *testing.T) {
 	}
 }
 
-// A beat must not wait for whoever has locked a job: its worker would be taken for dead.
+// A heartbeat must not wait for a session that has locked a job: its worker would count as dead.
 func TestABeatDoesNotWaitForALockedJob(t *testing.T) {
 	d := newDatabase(t)
 	admin, worker := d.session(), d.session()

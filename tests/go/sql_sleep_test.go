@@ -37,8 +37,8 @@ func TestATransactionIsInFlightFromItsFirstWriteToItsEnd(t *testing.T) {
 	}
 }
 
-// A producer that began before a worker was marked asleep cannot know that it is to be told: it is in flight afterwards.
-// One that adds its job later tells it.
+// A producer that began before a worker was marked asleep does not see the mark, and does not notify: it is in flight
+// afterwards. A producer that adds its job later notifies the worker.
 func TestAJobIsAnnouncedOrItsTransactionIsInFlight(t *testing.T) {
 	db := newDatabase(t)
 	db.watcher.exec("select graphile_worker.set_setting('notify', 'idle')")
@@ -93,7 +93,7 @@ func TestAJobIsAnnouncedOrItsTransactionIsInFlight(t *testing.T) {
 	}
 }
 
-// Whoever waits in the middle of adding a job looks for sleepers when it has written it.
+// A producer that has to wait while it adds a job looks for sleepers after it has written the job.
 func TestSleepersAreLookedForAfterTheJobIsWritten(t *testing.T) {
 	db := newDatabase(t)
 	db.watcher.exec("select graphile_worker.set_setting('notify', 'idle')")

@@ -170,8 +170,8 @@ func TestSleepersHearOfWhatBecomesReady(t *testing.T) {
 	}
 }
 
-// A job that comes to a queue while the transaction that frees the queue goes on is announced before anybody can take it:
-// so the commit tells of it once more.
+// A job that is added to a queue while the transaction that frees the queue is open is announced before it can be claimed, so
+// the commit announces it again.
 func TestTheCommitThatFreesAQueueTellsOfJobsThatCameMeanwhile(t *testing.T) {
 	const (
 		queued = "select graphile_worker.add_job('task', queue_name => 'queue')"
@@ -242,7 +242,7 @@ func TestWithAnOldSnapshotSleepersAreAlwaysTold(t *testing.T) {
 	}
 }
 
-// What was added under the old setting may not have been announced, and sleepers may have to mark themselves.
+// Jobs that were added with the old setting may not have been announced, and sleeping workers may have to set their marks.
 func TestEveryoneIsToldWhenTheSettingChanges(t *testing.T) {
 	db := newDatabase(t)
 	actor, sleeper := db.session(), db.session()

@@ -19,7 +19,7 @@ end;
 $$;
 
 comment on function {{.schema}}.doctor(bigint) is
-  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are: of a table with more than pages pages each finding reads a sample of that size. To be called by the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
+  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are: of a table with more than pages pages each finding reads a sample of that size. Call it as the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
 
 -- Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
 -- reported and the other findings are still returned.
@@ -66,7 +66,7 @@ begin
                                   {{.schema}}._gw_namespace(), look) using pages;
     exception when others then
       return query values ('warning', 'not examined', 'function ' || split_part(look, '(', 1), sqlerrm || '.',
-                           'See whether the schema is as it should be, with: gw-migrate status');
+                           'Check the schema with: gw-migrate status');
     end;
   end loop;
 end;

@@ -3,9 +3,10 @@
 -- force_unlock_workers), cleanup, set_setting, cron_schedule and its like, set_limit, drop_limit, override_lane,
 -- open_lane, pause and resume, or remove_job by a program that has set gw.actor.
 -- Each is recorded in its own transaction, and kept for the setting audit_for.
--- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are what the program
--- has set as gw.actor, gw.selection and gw.operation: who uses it, by which conditions jobs were selected, and which acts
--- are steps of one. jobs counts those of all steps, job_ids are the first hundred that the first step was about.
+-- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are the values that the
+-- program has set as gw.actor, gw.selection and gw.operation: the user of the program, the conditions that selected the jobs,
+-- and the operation of which the act is a step. jobs is the number of jobs of all steps, job_ids are the first hundred jobs of
+-- the first step.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_audit(
   below_id bigint  default null,
@@ -40,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_audit(bigint, integer) is
-  'Returns what operators did with jobs, workers, settings, recurring jobs and limits, latest first: when, which act, on how many jobs, by which role, and, as far as the program has said it, by whom (gw.actor), by which conditions (gw.selection) and as steps of which operation (gw.operation). below_id: only lower ids.';
+  'Returns what operators did with jobs, workers, settings, recurring jobs and limits, latest first: when, which act, on how many jobs, by which role, and, if the program has set them, by which user (gw.actor), with which conditions (gw.selection) and as steps of which operation (gw.operation). below_id: only lower ids.';

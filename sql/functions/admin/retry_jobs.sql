@@ -1,7 +1,7 @@
 -- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
--- unchanged. Skipped are running jobs, and jobs that were replaced or removed while they ran, because another job may exist
--- in their place. (reschedule_jobs revives these all the same.) Once their worker has reported a failure, or a sweep has
--- passed, these are failed jobs like others, and are not skipped.
+-- unchanged. The function skips running jobs, and jobs that were replaced or removed while they ran, because another job may
+-- exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a failure, or after a
+-- sweep, they are ordinary failed jobs, and are not skipped.
 -- Locks: job rows by id.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
@@ -16,10 +16,10 @@ end;
 $$;
 
 comment on function {{.schema}}.retry_jobs(bigint[]) is
-  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: from then on they are failed jobs like others.';
+  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: after that they are ordinary failed jobs.';
 
--- Does the same, but the jobs become due one after the other, so that what has failed does not fail again under their
--- load: the first of the list at starting_at, each further one so much later.
+-- Does the same, but the jobs become due one after the other, so that their load does not make a service fail again: the
+-- first of the list at starting_at, each further job later by the interval apart.
 -- Locks: job rows by id.
 -- Raises GWOIV (interval).
 create or replace function {{.schema}}.redrive_jobs(

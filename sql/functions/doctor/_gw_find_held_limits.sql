@@ -1,6 +1,6 @@
--- Jobs that limits hold back for long: lanes that a worker has closed until a far time, or whose slots the same jobs have held
--- for long, old pauses without an end, and changes
--- of limits whose jobs are still to be moved. Reads at most 10 000 rows of _gw_fronts.
+-- Jobs that limits hold back for a long time: lanes that a worker has closed for long, or whose slots the same jobs have held
+-- for long, old pauses without an end, and changes of limits whose jobs have not been moved yet. Reads at most 10 000 rows of
+-- _gw_fronts.
 create or replace function {{.schema}}._gw_find_held_limits(
   closed_for interval default '1 hour',
   paused_for interval default '1 day',
@@ -24,9 +24,9 @@ begin
   (select 'warning',
           'closed lane',
           'limit ' || i.name || coalesce(', lane ' || l.key, ''),
-          format('A worker was told that a service takes no requests before %s, and has closed the lane until then. Its jobs wait.',
+          format('A service has answered a worker that it accepts no requests before %s, and the worker has closed the lane until then. Its jobs wait.',
                  l.closed_until),
-          format('If the service takes requests again, open the lane, with: select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
+          format('If the service accepts requests again, open the lane, with: select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
                  concat_ws(', ', quote_literal(i.name), quote_literal(l.key)))
      from waiting as w
      join {{.schema}}._gw_lanes as l on l.id = w.lane
@@ -42,7 +42,7 @@ begin
                  {{.schema}}._gw_age(l.served_at),
                  (select string_agg(s.job_id::text, ', ')
                     from (select s.job_id from {{.schema}}._gw_slots as s where s.lane_id = l.id order by s.job_id limit 10) as s)),
-          'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane widen the lane.'
+          'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane can raise the maximum of the lane.'
      from (select array_agg(o.id) as lane_ids
              from waiting as w
              join {{.schema}}._gw_lanes as o on o.id = w.lane
@@ -57,9 +57,9 @@ begin
   (select 'warning',
           'pause without end',
           coalesce('task ' || p.task, 'queue ' || p.queue_name, 'limit ' || p.limit_name || coalesce(', lane ' || p.lane, ''), 'all jobs'),
-          format('Paused by %s for %s, until resume() is called. Jobs that are due wait for it. Reason: %s', p.author,
+          format('Paused by %s for %s, until resume() is called. Due jobs wait. Reason: %s', p.author,
                  {{.schema}}._gw_age(p.paused_at), coalesce(p.reason, 'none')),
-          format('If the reason is over, end the pause, with: select %s.resume(%s);', {{.schema}}._gw_namespace(),
+          format('If the reason no longer applies, end the pause, with: select %s.resume(%s);', {{.schema}}._gw_namespace(),
                  concat_ws(', ', 'task => ' || quote_literal(p.task), 'queue => ' || quote_literal(p.queue_name),
                            case when num_nulls(p.task, p.queue_name) = 2 then 'limit_name => ' || quote_literal(p.limit_name) end,
                            'lane => ' || quote_literal(p.lane)))
@@ -78,7 +78,7 @@ begin
   (select 'warning',
           'unfinished move',
           'table _gw_moves',
-          format('Limits were last changed %s ago, and their jobs are still to be moved; those of new limits do not run before that. '
+          format('Limits were last changed %s ago, and their jobs have not all been moved; jobs of new limits do not run before that. '
                  'Claims and heartbeats of workers move them. The last pass must begin while no open transaction has added such jobs.',
                  {{.schema}}._gw_age(c.changed_at)),
           'Start a worker if none runs. End transactions that have added jobs and stay open; see pg_stat_activity.xact_start.'

@@ -1,5 +1,5 @@
 -- Functions and triggers that differ from those that the migrations installed. A later migration of Graphile Worker
--- replaces the functions that both have; the queue still works then, but without the guarantees of ours.
+-- replaces the functions that both have; the queue still works then, but without the guarantees of gw's functions.
 
 -- Returns the functions and triggers of the schema in a form that can be compared: functions by their bodies, triggers
 -- by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.

@@ -1,6 +1,6 @@
--- Returns the most frequent errors of failed jobs, of one task or of all: first lines that differ in their numbers only are
--- one group. prefix is what the first line of each begins with, up to its first digit, for search_jobs; newest_id is the
--- newest job with the error, example its first line, and is_cut says that not all failed jobs were read.
+-- Returns the most frequent errors of failed jobs, of one task or of all: first lines that differ only in their numbers are
+-- one group. prefix is the beginning of the first line of each, up to its first digit, for search_jobs; newest_id is the
+-- newest job with the error, example its first line; is_cut is true if not all failed jobs were read.
 -- The cost is bounded: only the newest max_read failed jobs are read.
 -- Raises GWILM (max_rows or max_read is negative).
 create or replace function {{.schema}}.error_groups(
@@ -47,4 +47,4 @@ end;
 $$;
 
 comment on function {{.schema}}.error_groups(text, integer, integer) is
-  'Returns the most frequent errors of the newest max_read failed jobs, of a task or of all: first lines that differ in their numbers only are one group. prefix: how these errors begin; example: the first line of the newest; is_cut: there may be more failed jobs than were read.';
+  'Returns the most frequent errors of the newest max_read failed jobs, of a task or of all: first lines that differ only in their numbers are one group. prefix: the beginning of these errors; example: the first line of the newest; is_cut: there may be more failed jobs than were read.';

@@ -1,5 +1,5 @@
--- Returns those of these jobs that have ended, and how: 'gone' if a job has ended well or was removed, or never existed;
--- 'failed' if it has failed permanently. One that fails and has attempts left has not ended.
+-- Returns those of these jobs that have ended, and how: 'gone' if a job has completed, was removed, or never existed; 'failed'
+-- if it has failed permanently. A failed job that has attempts left has not ended.
 create or replace function {{.schema}}.job_ends(
   job_ids bigint[]
 )
@@ -24,4 +24,4 @@ end;
 $$;
 
 comment on function {{.schema}}.job_ends(bigint[]) is
-  'Returns those of these jobs that have ended, and how: gone (ended well, removed, or never there) or failed (permanently). A job that waits or runs is missing.';
+  'Returns those of these jobs that have ended, and how: gone (completed, removed, or never added) or failed (permanently). A job that waits or runs is missing.';

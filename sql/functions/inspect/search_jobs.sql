@@ -1,7 +1,7 @@
--- Returns the ids of jobs that match all given conditions, highest first, for lists that a person pages through. A null is no
--- condition; error_prefix is how the last error begins.
+-- Returns the ids of jobs that match all given conditions, highest first, for lists with pages. A condition that is null is
+-- ignored; error_prefix is the beginning of the last error.
 -- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
--- it has found max_rows or not. next_id is the below_id with which the search goes on, null if there is nothing left.
+-- it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
 -- Failed jobs, a job by its key, and the ready or scheduled jobs of a queue with fewer than 10 000 of them are found by
 -- indexes.
 -- Raises GWIST (no such state), GWILM (max_rows or max_read is negative).
@@ -93,4 +93,4 @@ end;
 $$;
 
 comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer) is
-  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search goes on, null if there is nothing left. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: how the last error begins; the other conditions are those of matching_job_ids.';
+  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: the beginning of the last error; the other conditions are those of matching_job_ids.';

@@ -1,7 +1,7 @@
 -- Returns the groups of jobs, for their job_queue_id, in the order of the specs: null where no limit applies, and no array if
--- none applies at all. Creates groups and lanes if there are none. A limit with queues applies to jobs in these queues, which
--- are then as wide as the limit; a limit without queues to jobs without a queue. Jobs that lack the key of a limit, such as
--- a flag tenant:42, are not limited by it.
+-- no limit applies to any job. Creates missing groups and lanes. A limit with queues applies to jobs in these queues, which
+-- then run as many jobs at once as the limit allows; a limit without queues applies to jobs without a queue. A limit does not
+-- apply to jobs that lack its key, such as a flag tenant:42.
 -- The caller holds the name locks of the tasks, so that no change of limits is complete before its transaction ends. Above
 -- READ COMMITTED the snapshot may be older than the limits; then 40001 is raised.
 -- The function is security definer, because add_job runs with the rights of its caller.
@@ -129,7 +129,7 @@ $$;
 comment on function {{.schema}}._gw_groups_of({{.schema}}.job_spec[]) is
   'Internal: returns the groups of jobs to which limits apply; null where none does.';
 
--- Returns the id of a lane, and creates it if there is none.
+-- Returns the id of a lane, and creates the lane if it is missing.
 create or replace function {{.schema}}._gw_lane(
   limit_id integer,
   key      text,
@@ -159,7 +159,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_lane(integer, text, boolean) is
-  'Internal: returns the id of a lane, and creates it if there is none.';
+  'Internal: returns the id of a lane, and creates the lane if it is missing.';
 
 -- Returns the names of the queues of the groups of these jobs, by the ids of the groups; null if none has a queue. Claims call
 -- this function because a subquery in its place would open the table of groups for each claim of queued jobs, also without

@@ -1,5 +1,5 @@
--- For whatever frees jobs or makes them available in another way: claims look at their groups and at the lanes whose slots
--- they had. Notifies the workers if it changes something. The function is security definer, because reschedule_jobs and
+-- Called by every function that frees jobs or makes them available in another way: makes claims read their groups, and the lanes
+-- whose slots they had. Notifies the workers if it changes something. The function is security definer, because reschedule_jobs and
 -- force_unlock_workers run with the rights of their caller.
 -- Locks: slots.
 create or replace function {{.schema}}._gw_leave_lanes(
@@ -19,11 +19,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_leave_lanes(bigint[]) is
-  'Internal: makes claims look at the groups of these jobs and at the lanes whose slots they had.';
+  'Internal: makes claims read the groups of these jobs, and the lanes whose slots they had.';
 
--- For whatever ends jobs: claims look at the lanes whose slots they had. Slots of jobs that still run remain, whoever runs
--- them. If a job ends without this call, because its row was deleted by hand, its slots no longer count either, and a heartbeat
--- finds them. Notifies the workers if it changes something.
+-- Called by every function that ends jobs: makes claims read the lanes whose slots they had. Slots of jobs that still run remain.
+-- If a job ends without this call, because its row was deleted by hand, its slots do not count either, and a heartbeat deletes
+-- them. Notifies the workers if it changes something.
 -- Locks: slots.
 create or replace function {{.schema}}._gw_free_slots(
   job_ids bigint[]
@@ -55,9 +55,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_free_slots(bigint[]) is
-  'Internal: makes claims look at the lanes whose slots these jobs had.';
+  'Internal: makes claims read the lanes whose slots these jobs had.';
 
--- Makes claims look at a group to which add_job is about to add a job. Null: the defaults of add_job. The function is
+-- Makes claims read a group to which add_job is about to add a job. Null: the defaults of add_job. The function is
 -- security definer, because add_job runs with the rights of its caller.
 create or replace function {{.schema}}._gw_add_front(
   group_id integer,
@@ -77,9 +77,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_add_front(integer, integer, timestamptz) is
-  'Internal: makes claims look at a group to which add_job is about to add a job.';
+  'Internal: makes claims read a group to which add_job is about to add a job.';
 
--- Makes claims look at the groups of those of these jobs that are available. Returns how many places it adds. The function
+-- Makes claims read the groups of those of these jobs that are available. Returns the number of fronts it adds. The function
 -- is security definer, because add_job runs with the rights of its caller.
 create or replace function {{.schema}}._gw_put_fronts(
   job_ids bigint[]
@@ -109,4 +109,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_put_fronts(bigint[]) is
-  'Internal: makes claims look at the groups of those of these jobs that are available.';
+  'Internal: makes claims read the groups of those of these jobs that are available.';

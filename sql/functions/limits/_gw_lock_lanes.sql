@@ -1,17 +1,17 @@
 -- For claims: chooses and locks up to batch_size due jobs with limits, in the order priority, run_at, id. Returns their
 -- ctids, their groups, the fronts of these groups, and how many jobs their lanes may start. The locks of the lanes stay
--- until the transaction ends, and _gw_enter_lanes must be called with the jobs that are really claimed.
--- A front tells that a group has a job at a place, or that a lane may start jobs again. Fronts may be wrong, but none is
--- missing: who adds a job or makes it available, or frees a slot, inserts a front in the same transaction. Only a claim
--- deletes fronts, those that it saw in a statement that began when it held the lanes; what it then reads shows the jobs
--- that these fronts stand for. In their place it inserts the front that is true, barred if a lane is full.
+-- until the transaction ends, and _gw_enter_lanes must be called with the jobs that are actually claimed.
+-- A front records that a group has a job at a place in the order, or that a lane may start jobs again. Fronts may be wrong,
+-- but none is missing: a transaction that adds a job, makes it available, or frees a slot, inserts a front. Only a claim
+-- deletes fronts, and only those that it read in a statement that began while it held the lanes; its later statements then
+-- see the jobs that these fronts stand for. It replaces them by a correct front, which is barred if a lane is full.
 -- A barred group is not read again until a slot of that lane becomes free.
--- covers of a front tells what it stands for: the jobs of its group at its place and behind it that are due by then. At infinity
--- it stands for all jobs that are due at its run_at or later, wherever their places are. So the jobs of a group are read from the
--- first of its fronts on, and not from the start of the index, where there may be many dead entries.
--- seen: groups in which this claim has found nothing; it then looks at more of the others. most_fronts: how many fronts it
--- follows. come_later: a job comes later than the front of its group, because the job at the front is a suspect, is of
--- another task or has gone, and there are more fronts: jobs of other groups may come first.
+-- covers says what a front stands for: the jobs of its group at its place and after it that are due by then. At infinity it stands
+-- for all jobs that are due at its run_at or later, at any place. So the jobs of a group are read from the first of its fronts on,
+-- and not from the start of the index, where there may be many dead entries.
+-- seen: groups in which this claim has found nothing; it then reads more of the other groups. most_fronts: how many fronts
+-- it follows. come_later: a job comes later than the front of its group, because the job at the front is a suspect, is of
+-- another task or no longer exists, and there are more fronts: jobs of other groups may come first.
 -- Locks: lanes, then job rows, without waiting.
 create or replace function {{.schema}}._gw_lock_lanes(
   task_identifiers text[],
@@ -141,7 +141,7 @@ begin
     return;
   end if;
 
-  -- Of several groups, first a few jobs each: a batch has most of its jobs of one group only if that is far ahead of the others.
+  -- If there are several groups, first a few jobs of each: most jobs of a batch are from one group only if that is far ahead.
   most_jobs := case when cardinality(group_ids) = 1 then batch_size
                     else least(batch_size, 1 + greatest(1, 2 * batch_size / cardinality(group_ids))) end;
   if (lane_ids <@ lanes) is not true then
@@ -226,10 +226,10 @@ comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[
   'Internal, for claims: chooses and locks due jobs with limits.';
 
 -- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id; and among
--- the jobs with a turn priority, turn, run_at, id. A job with a turn comes as late as if those whose turn is earlier had its
--- run_at or an earlier one. Each further job of a lane has the turn of a lane in which one job more runs.
--- Groups may share a lane: of its jobs only the first fit. The very first job fits all its lanes. most_of_a_group: the
--- largest number of these jobs that are of one group.
+-- the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with earlier turns had its
+-- run_at or an earlier one. Each further job of a lane has the turn of a lane with one more running job.
+-- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. most_of_a_group: the
+-- largest number of these jobs that belong to one group.
 create or replace function {{.schema}}._gw_fitting_jobs(
   heads      tid[],
   owners     integer[],
@@ -279,7 +279,7 @@ $$;
 comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], bigint[], integer[], integer[], integer) is
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
--- Makes claims look at the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open
+-- Makes claims read the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open
 -- later get a front for that time. Returns the lanes that barred groups, and how many jobs they may start. The caller holds the
 -- locks of the lanes, from an earlier statement.
 create or replace function {{.schema}}._gw_open_lanes(
@@ -327,4 +327,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_open_lanes(integer[], timestamptz) is
-  'Internal: makes claims look at the groups that these lanes have barred.';
+  'Internal: makes claims read the groups that these lanes have barred.';

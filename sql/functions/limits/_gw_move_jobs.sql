@@ -1,13 +1,13 @@
--- Moves up to step jobs into the groups that the limits want, and returns whether to call it again at once. Claims and
--- heartbeats call it while there is a row in _gw_moves; it does nothing if another transaction is at it. It moves fewer jobs if
--- that takes longer than a claim should: a limit by a field of the payload reads the payloads.
+-- Moves up to step jobs into the groups that the limits require, and returns whether to call it again at once. Claims and
+-- heartbeats call it while there is a row in _gw_moves; it does nothing while another transaction moves jobs. It moves fewer
+-- jobs if the move takes longer than a claim should: a limit by a field of the payload reads the payloads.
 -- A pass reads all jobs in the order of their ids. Producers that began before a change of limits may add jobs without
 -- their group, until their transactions end; they hold name locks. The first pass records them. A change is complete after a
--- pass that began when all of them had ended, and that has skipped no job that is to be moved. Until then, passes begin half a
--- second apart. Later producers see the change.
--- Running jobs are moved, too, and get their slots.
--- Locks: the row of the move; rows of tasks, at the begin of a pass; then as _gw_move_some. All without waiting but for the
--- new names, lanes and groups of other transactions: for these it waits 20 milliseconds, and tries again half a second later.
+-- pass that began after all of them had ended, and that has skipped no job that must be moved. Until then, passes begin half
+-- a second apart. Later producers see the change.
+-- Running jobs are moved as well, and get their slots.
+-- Locks: the row of the move; rows of tasks, at the beginning of a pass; then as _gw_move_some. It waits only for new names,
+-- lanes and groups of other transactions, for 20 milliseconds, and then tries again half a second later.
 create or replace function {{.schema}}._gw_move_jobs(
   step integer default 1000
 )
@@ -97,10 +97,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_move_jobs(integer) is
-  'Internal: moves up to step jobs into the groups that the limits want, and returns whether to call it again at once.';
+  'Internal: moves up to step jobs into the groups that the limits require, and returns whether to call it again at once.';
 
--- Moves these jobs into the groups that the limits want, but for those that other transactions have locked. Returns whether one
--- of these is to be moved. Notifies the workers.
+-- Moves these jobs into the groups that the limits require, except jobs that other transactions have locked. Returns whether
+-- one of the skipped jobs must be moved. Notifies the workers.
 -- Locks: new names, lanes and groups, as producers do; job rows by id, without waiting.
 create or replace function {{.schema}}._gw_move_some(
   job_ids bigint[]
@@ -119,8 +119,8 @@ declare
   moved    bigint[];
   left_out boolean;
 begin
-  -- New groups wait for other transactions that create the same ones. These may want rows of jobs by their keys, so no job is
-  -- locked yet.
+  -- New groups wait for other transactions that create the same ones. These may wait for rows of jobs by their keys, so no
+  -- job is locked yet.
   select array_agg(w.id) as ids, array_agg(w.wanted_id) as groups into wanted from {{.schema}}._gw_wanted_groups(job_ids) as w;
   moved := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update skip locked);
   left_out := cardinality(moved) < cardinality(job_ids) and exists (
@@ -135,10 +135,10 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_move_some(bigint[]) is
-  'Internal: moves these jobs into the groups that the limits want, and returns whether one of those that are locked is to be moved.';
+  'Internal: moves these jobs into the groups that the limits require, and returns whether a job that was skipped, because it is locked, must be moved.';
 
--- Returns the groups that the limits want for these jobs; where no limit applies, the ids of their queues. Creates groups
--- that there are not yet.
+-- Returns the groups that the limits require for these jobs; where no limit applies, the ids of their queues. Creates missing
+-- groups.
 create or replace function {{.schema}}._gw_wanted_groups(
   job_ids bigint[]
 )
@@ -182,9 +182,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_wanted_groups(bigint[]) is
-  'Internal: returns the groups, or else the queues, that the limits want for these jobs, and creates missing groups.';
+  'Internal: returns the groups, or else the queues, that the limits require for these jobs, and creates missing groups.';
 
--- Moves these jobs into the groups that the limits want. The caller holds the locks of their rows.
+-- Moves these jobs into the groups that the limits require. The caller holds the locks of their rows.
 create or replace function {{.schema}}._gw_regroup(
   job_ids bigint[]
 )
@@ -232,9 +232,9 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_regroup(bigint[]) is
-  'Internal: moves these jobs into the groups that the limits want.';
+  'Internal: moves these jobs into the groups that the limits require.';
 
--- Deletes what is left of changed limits, once all their jobs are moved.
+-- Deletes the lanes and groups of changed limits that are no longer used, once all their jobs are moved.
 create or replace function {{.schema}}._gw_drop_lanes()
   returns void
   language plpgsql

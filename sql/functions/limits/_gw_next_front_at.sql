@@ -1,5 +1,5 @@
--- For next_run_at: returns when a worker with these tasks (all if null) should look for jobs with limits; null if it need
--- not. The result may be too early, never too late.
+-- For next_run_at: returns when a worker with these tasks (all if null) should search for jobs with limits; null if it need
+-- not. The result may be too early, but is never too late.
 create or replace function {{.schema}}._gw_next_front_at(
   task_identifiers text[]
 )
@@ -45,4 +45,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_next_front_at(text[]) is
-  'Internal, for next_run_at: returns when a worker with these tasks should look for jobs with limits.';
+  'Internal, for next_run_at: returns when a worker with these tasks should search for jobs with limits.';

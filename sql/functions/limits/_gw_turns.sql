@@ -1,5 +1,5 @@
--- The lanes of fair limits take turns: of equal priority the lane with the fewest running jobs comes first, then the one
--- that has started no job for the longest time. Returns the turn of a lane as a number; the smallest comes first. The
+-- The lanes of fair limits take turns: among jobs of equal priority the lane with the fewest running jobs comes first, then
+-- the lane that has started no job for the longest time. Returns the turn of a lane as a number; the smallest comes first. The
 -- function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_turn(
   running   bigint,
@@ -30,7 +30,8 @@ $$;
 comment on function {{.schema}}._gw_running_of(bigint) is
   'Internal: returns the running jobs of a turn.';
 
--- Returns the turns of lanes of fair limits, by what runs now. Claims and why() call it. Slots count as in _gw_lane_rooms.
+-- Returns the turns of lanes of fair limits for the jobs that run now. Claims and why() call it. Slots count as in
+-- _gw_lane_rooms.
 create or replace function {{.schema}}._gw_turns(
   lane_ids integer[]
 )
@@ -58,16 +59,16 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_turns(integer[]) is
-  'Internal: returns the turns of lanes of fair limits, by what runs now.';
+  'Internal: returns the turns of lanes of fair limits for the jobs that run now.';
 
--- For claims: looks up the turns of lanes of fair limits, in which jobs were added or have ended, and puts the fronts of
--- their groups where they belong. A job in a lane runs only after a claim that holds the lane, so a turn that is not up
--- to date is too early or has a front that tells so.
--- Fronts are found by the index of groups: coalesce keeps the planner from the indexes of all fronts that are in order or
--- barred, which it takes for small if they were empty when the table was analyzed.
--- The caller holds the locks of the lanes, from an earlier statement, but not of other lanes that bar their groups. So
--- fronts that are barred are not changed: a further front at the better place stands for the same job, until a claim that
--- holds all lanes of the group deletes both.
+-- For claims: computes the turns of lanes of fair limits in which jobs were added or have ended, and moves the fronts of
+-- their groups to the places of these turns. Only a claim that holds a lane starts a job in it, so an outdated turn is either
+-- too early, or there is a front that records the change.
+-- Fronts are found by the index of groups: coalesce prevents plans with the indexes of all ordered or barred fronts, which
+-- the planner estimates as small if they were empty when the table was analyzed.
+-- The caller holds the locks of the lanes, from an earlier statement, but not of other lanes that bar their groups. So barred
+-- fronts are not changed: a second front at the better place stands for the same job, until a claim that holds all lanes of
+-- the group deletes both.
 -- Locks: fronts of these lanes.
 create or replace function {{.schema}}._gw_look_up_turns(
   lane_ids   integer[],
@@ -100,7 +101,7 @@ begin
             from gone as g
            where g.group_id is not null
            order by g.group_id, g.priority, g.run_at, g.job_id) as g;
-  -- A separate statement: it sees what the transactions have done whose fronts were deleted.
+  -- A separate statement, which sees the effects of the transactions whose fronts were deleted.
   with turns as materialized (
     select t.lane_id, t.turn from {{.schema}}._gw_turns(lane_ids) as t
   ), kept as (
@@ -142,4 +143,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_look_up_turns(integer[], timestamptz, timestamptz) is
-  'Internal, for claims: looks up the turns of lanes of fair limits, and puts the fronts of their groups where they belong.';
+  'Internal, for claims: computes the turns of lanes of fair limits, and moves the fronts of their groups accordingly.';

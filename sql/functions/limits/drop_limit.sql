@@ -1,4 +1,4 @@
--- Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.
+-- Drops a limit. Claims and heartbeats move its jobs out of its lanes in steps; a job does not run until it is moved.
 -- Locks: the row of limits, so that only one transaction at a time changes them.
 -- Raises GWLNM.
 create or replace function {{.schema}}.drop_limit(
@@ -17,9 +17,9 @@ end;
 $$;
 
 comment on function {{.schema}}.drop_limit(text) is
-  'Drops a limit. Its jobs are moved to where they belong without it, in steps; until a job is moved it does not run.';
+  'Drops a limit. Claims and heartbeats move its jobs out of its lanes in steps; a job does not run until it is moved.';
 
--- Implements drop_limit(), and drops the limits that pause() has made. Returns whether there was such a limit.
+-- Implements drop_limit(), and drops the limits that pause() has created. Returns whether there was such a limit.
 create or replace function {{.schema}}._gw_drop_limit(
   name text
 )
@@ -43,4 +43,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_drop_limit(text) is
-  'Internal: drops a limit, or one that pause() has made. Returns whether there was such a limit.';
+  'Internal: drops a limit, also one that pause() has created. Returns whether there was such a limit.';

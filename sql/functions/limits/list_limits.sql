@@ -1,5 +1,5 @@
 -- Returns the limits by name, without those of pause(). lanes, full_lanes and closed_lanes do not count the lane for all
--- jobs. A lane is full if as many jobs run as may, and closed if a worker has closed it by rate_limited().
+-- jobs. A lane is full if its maximum of jobs runs, and closed if a worker has closed it by rate_limited().
 create or replace function {{.schema}}.list_limits()
   returns table (
     name          text,
@@ -51,8 +51,9 @@ $$;
 comment on function {{.schema}}.list_limits() is
   'Returns the limits by name, each with its lanes, its running jobs, whether jobs are still being moved into their lanes, and how many lanes are full or closed.';
 
--- Returns the lanes of a limit after after_lane, by key, each with how many of its jobs run and wait, and why it starts no
--- job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all jobs.
+-- Returns the lanes of a limit after after_lane, by key, each with the number of its running and waiting jobs, and why it
+-- starts no job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all
+-- jobs.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_lanes(
   limit_name text,

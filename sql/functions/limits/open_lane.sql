@@ -1,6 +1,6 @@
--- Opens a lane of a limit that a worker has closed by rate_limited(), before its time; lane null: all closed lanes of the
--- limit. Returns how many it has opened. Their jobs may start at once; it does not end a pause.
--- Records the act for list_audit if it opens one.
+-- Opens, before its time, a lane of a limit that a worker has closed by rate_limited(); lane null: all closed lanes of the
+-- limit. Returns the number of opened lanes. Their jobs may start at once. The function does not end a pause.
+-- Records the act for list_audit if it opens a lane.
 -- Locks: the lanes by id, which claims hold briefly.
 -- Raises GWLNM.
 create or replace function {{.schema}}.open_lane(
@@ -44,4 +44,4 @@ end;
 $$;
 
 comment on function {{.schema}}.open_lane(text, text) is
-  'Opens a lane of a limit that a worker has closed by rate_limited(), before its time; lane null: all closed lanes of the limit. Returns how many it has opened.';
+  'Opens, before its time, a lane of a limit that a worker has closed by rate_limited(); lane null: all closed lanes of the limit. Returns the number of opened lanes.';

@@ -1,6 +1,6 @@
--- For a worker whose jobs were refused by the service that they call, such as by the status 429 with Retry-After: returns the
--- jobs as return_job_batch does, so that the attempts do not count, and starts no other job of their lanes for retry_in.
--- Jobs without limits do not start before then themselves. Returns the new state of each job that it changed, as
+-- For a worker whose jobs were refused by the service that they call, for example with the status 429 and Retry-After:
+-- returns the jobs to the queue as return_job_batch does, so that the attempts do not count, and closes their lanes for
+-- retry_in. A job without limits is itself deferred for retry_in. Returns the new state of each job that it changed, as
 -- return_job_batch does.
 -- Locks: the job rows by id; lanes by id, which claims hold briefly; queue rows by id.
 -- Raises GWWOB if the arrays do not match; GWWEX unless retry_in is positive and at most 1000 years.

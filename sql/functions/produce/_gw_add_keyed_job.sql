@@ -83,7 +83,7 @@ begin
     end;
   end loop;
 
-  raise exception 'Job key ''%'' changed hands 100 times during this call.', job_key
+  raise exception 'The row under the job key ''%'' was replaced 100 times during this call.', job_key
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;

@@ -174,7 +174,7 @@ begin
     end;
   end loop;
 
-  raise exception 'Job keys changed hands 1000 times during this call.'
+  raise exception 'The rows under the job keys were replaced 1000 times during this call.'
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;

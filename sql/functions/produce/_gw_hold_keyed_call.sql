@@ -1,5 +1,5 @@
 -- For add_job_once, debounce_job and throttle_job: checks the arguments and returns the record of the calls of this kind
--- under this key, locked until the transaction ends. Without a record it makes one whose job_id is null.
+-- under this key, locked until the transaction ends. If there is no record, it creates one whose job_id is null.
 -- Locks: name locks and names as add_job, before the record; then the record. It waits for other calls under the same key.
 -- Raises GWOKY (no key), and what add_job raises for the arguments.
 create or replace function {{.schema}}._gw_hold_keyed_call(
@@ -20,7 +20,7 @@ declare
   held {{.schema}}._gw_keyed_calls;
 begin
   if key is null then
-    raise exception 'The key is null.' using errcode = 'GWOKY', hint = 'Calls are told apart by their key. Without one, call add_job().';
+    raise exception 'The key is null.' using errcode = 'GWOKY', hint = 'The key identifies the calls that share a job. To add a job without a key, call add_job().';
   end if;
   if {{.schema}}._gw_job_is_refused(task, queue_name, max_attempts, key, priority, flags) then
     perform {{.schema}}._gw_refuse_job(task, queue_name, max_attempts, key, priority, flags);
@@ -86,8 +86,8 @@ $$;
 comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, text, json, text, timestamptz, integer, integer, text[]) is
   'Internal: adds the job of a call of add_job_once, debounce_job or throttle_job, and stores the record of it.';
 
--- Locks the job that waits under a key and has not failed for good, and returns its id, run_at and attempts; nulls if there
--- is none.
+-- Locks the job that waits under a key and has not failed permanently, and returns its id, run_at and attempts; nulls if
+-- there is none.
 -- Locks: the row under the key.
 create or replace function {{.schema}}._gw_waiting_job(
   job_key      text,

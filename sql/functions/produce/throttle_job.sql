@@ -1,7 +1,7 @@
 -- Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key: the first
 -- call adds a job that is due now; calls within the interval share one that is due at its end. A call while a job waits
--- under the key replaces its payload and options, as add_job() does, and neither its run_at nor the time of its next attempt after
--- a failure.
+-- under the key replaces its payload and options, as add_job() does, but not its run_at, nor the time of its next attempt
+-- after a failure.
 -- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each other.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.throttle_job(

@@ -163,7 +163,7 @@ func (c *crowd) stop() int {
 	return c.total
 }
 
-// startOurs runs a worker of ours until the function that it returns is called.
+// startOurs runs a worker of gw until the function that it returns is called.
 func startOurs(t *testing.T, database string) (stop func()) {
 	t.Helper()
 	pool := pgtest.Pool(t, database)

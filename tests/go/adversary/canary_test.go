@@ -13,8 +13,8 @@ import (
 // canaryKey is the key of a job of another role, which the attackers know.
 const canaryKey = "canary"
 
-// canary is what is nobody's to read or change: a job that waits, one that a worker holds who beats, one that a worker
-// holds who is not registered, and all settings and definitions. Their payloads, flags and errors have the secret in
+// canary are the objects that no hostile role may read or change: a waiting job, a job of a worker that sends heartbeats, a job
+// of a worker that is not registered, and all settings and definitions. Their payloads, flags and errors have the secret in
 // them, and one its key.
 type canary struct {
 	secret string

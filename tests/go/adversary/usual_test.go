@@ -135,7 +135,7 @@ func (p *producer) mustBeUsual(f function, a argument) bool {
 	return p.kind == "worker" && a.name == "task_identifiers" || f.plain == "set_limit" && (a.name == "tasks" || a.name == "queues")
 }
 
-// target returns what a pause is of, of several arguments that exclude each other, or "" for other functions. Without any of
+// target returns the target of a pause, of several arguments that exclude each other, or "" for other functions. Without any of
 // them everything is paused, which an admin may do.
 func (p *producer) target(f function) string {
 	if f.plain == "pause" || f.plain == "resume" {

@@ -58,7 +58,7 @@ func TestJobsOfOurCrashedWorkerComeToNodeAfterFourHours(t *testing.T) {
 		"select locked_by like 'gw-%' and attempts = 1 from graphile_worker.jobs where id = $1", young), true)
 }
 
-// Node frees every lock that is older than four hours; a worker of ours that works for longer has renewed its own by then.
+// Node frees every lock that is older than four hours; a worker of gw with longer jobs has renewed its locks before that.
 func TestALeaseThatWasRenewedSurvivesNodesSweep(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)

@@ -1,4 +1,4 @@
-// Package beside runs the jobs of one queue with the real Graphile Worker and with ours.
+// Package beside runs the jobs of one queue with the real Graphile Worker and with gw.
 package beside
 
 import (

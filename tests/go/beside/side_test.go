@@ -71,7 +71,7 @@ func (q *queue) node(o nodegw.Options, tasks ...string) *nodegw.Worker {
 	return nodegw.Start(q.t, o)
 }
 
-// ours starts a worker of ours, in this process, whose tasks call the function `job`. It polls once an hour only.
+// ours starts a worker of gw, in this process, whose tasks call the function `job`. It polls once an hour only.
 func (q *queue) ours(cfg shim.Config, tasks ...string) (stop func()) {
 	q.t.Helper()
 	cfg.PollInterval = time.Hour

@@ -27,7 +27,7 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 	}
 }
 
-// mutant is a function of ours with one rule broken.
+// mutant is a function of the queue with one broken rule.
 type mutant struct {
 	rule, function string
 	sound, broken  string // a part of its body, and the replacement

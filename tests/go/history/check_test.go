@@ -254,7 +254,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 	}
 }
 
-// A Node worker completes a job that it no longer holds, and a worker of ours then finds no job to complete.
+// A Node worker completes a job that it no longer holds, and a worker of gw then finds no job to complete.
 func TestADefectOfNodeIsExcusedForNodeOnly(t *testing.T) {
 	for worker, excused := range map[string]bool{"pool-1": true, "ours": false} {
 		late := claimBy(worker, 30, 40, job7())

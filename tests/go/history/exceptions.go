@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// exception is a defect that is not ours: of Graphile Worker, if one of its workers is among the claimers, or of PostgreSQL.
+// exception is a defect outside of gw: of Graphile Worker, if one of its workers is among the claimers, or of PostgreSQL.
 type exception string
 
 const (

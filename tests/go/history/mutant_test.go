@@ -81,7 +81,7 @@ var mutants = []mutant{
 			if added.id is not null then`,
 	},
 	{
-		name: "add_job without its retry, answering what is there", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
+		name: "add_job without its retry, returning the existing row", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
 		sound: "if added.id is not null then", broken: `
 			if added.id is not null then
 			  return added;

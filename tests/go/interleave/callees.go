@@ -7,7 +7,7 @@ type callees struct {
 	known    map[string]set
 }
 
-// mayCall tells whether a statement may call a function.
+// mayCall reports whether a statement may call a function.
 func (c *callees) mayCall(statement, function string) bool {
 	return c.triggers[function] || c.of(statement)[function]
 }

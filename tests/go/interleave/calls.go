@@ -1,6 +1,6 @@
 package interleave
 
-// newYear is a time that is long over, and runs of recurring jobs are on that of 2026.
+// newYear is a time in the past; runs of recurring jobs begin at that of 2026.
 const (
 	newYear     = 1577836800 * second
 	newYear2026 = 1767225600 * second

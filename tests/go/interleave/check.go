@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A finding is an outcome that a judge has found fault with.
+// A finding is an outcome that a judge does not accept.
 type finding struct {
 	world   world
 	fault   string
@@ -28,7 +28,7 @@ func (f finding) String() string {
 	return b.String() + f.outcome.String() + f.fault
 }
 
-// A tally is how much was run.
+// A tally counts what was run.
 type tally struct {
 	worlds, orders, runs, steps int
 }
@@ -44,12 +44,12 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d worlds, %d orders, %d runs, %d steps", t.worlds, t.orders, t.runs, t.steps)
 }
 
-// verdicts collects what judges find, each outcome once.
+// verdicts collects the findings of judges, each outcome once.
 type verdicts struct {
 	driver   *driver
 	world    world
 	judges   []judge
-	seen     map[string]*finding // nil if it is as it should be
+	seen     map[string]*finding // nil if the outcome is accepted
 	findings []*finding
 	orders   int
 }
@@ -105,7 +105,7 @@ func (v *verdicts) find(o outcome, order []int, text, fault string) {
 	v.findings = append(v.findings, f)
 }
 
-// check runs a world in every order, or as many as most if that is not 0, and returns what judges find.
+// check runs a world in every order, or in most orders if that is not 0, and returns the findings.
 func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		return d.explore(ctx, w, most, func(order []int) error { return v.visit(ctx, order) })
@@ -115,7 +115,7 @@ func (d *driver) check(ctx context.Context, w world, most int, judges ...judge) 
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// search runs a world until judges find something that is not known.
+// search runs a world until judges find something that is not among the known findings.
 func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		err := d.explore(ctx, w, 0, func(order []int) error {
@@ -135,8 +135,8 @@ func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*findi
 	})
 }
 
-// sample runs a world in as many orders, drawn at random, and returns what judges find. If it is to kill, one session of
-// each run is ended at some step.
+// sample runs a world in this number of random orders, and returns the findings. If kill is true, one session of each run is
+// ended at some step.
 func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		for range count {
@@ -152,7 +152,7 @@ func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count i
 	})
 }
 
-// again runs a world in one order, and returns what judges find.
+// again runs a world in one order, and returns the findings.
 func (d *driver) again(ctx context.Context, w world, order []int, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		if err := d.follow(ctx, w, order); err != nil {
@@ -162,7 +162,7 @@ func (d *driver) again(ctx context.Context, w world, order []int, judges ...judg
 	})
 }
 
-// judged returns what judges find in the orders of a world that are run.
+// judged returns the findings in the orders of a world that are run.
 func (d *driver) judged(ctx context.Context, w world, judges []judge, run func(v *verdicts) error) ([]*finding, tally, error) {
 	steps, runs := d.steps, d.runs
 	v, err := d.newVerdicts(ctx, w, judges)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A footprint says what a step depends on, and what depends on it.
+// A footprint describes what a step depends on, and what depends on it.
 type footprint struct {
 	reads   set // tables
 	skips   set // tables of which it passes over locked rows
@@ -42,7 +42,7 @@ func (f footprint) isEmpty() bool {
 }
 
 // refined returns the footprint of a step that has changed and locked these rows, and no others. held is what its
-// transaction has locked before: a lock that gets stronger is not always seen, which matters to those who lock rows of shared
+// transaction has locked before: a lock that gets stronger is not always seen, which matters to sessions that lock rows of shared
 // tables for share.
 func (f footprint) refined(rows set, held footprint, shared, tables set) footprint {
 	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates, shown: f.shown})
@@ -79,8 +79,8 @@ func (f footprint) changes() footprint {
 	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared, creates: f.creates})
 }
 
-// dependent tells whether the order of two steps of different sessions can matter. A row that is changed but not committed
-// is as it was for readers: what they depend on is the commit. The order of two commits matters to those who are notified.
+// dependent reports whether the order of two steps of different sessions can matter. Readers do not see a change before its
+// commit, so they depend on the commit. The order of two commits matters to sessions that are notified.
 func dependent(a, b footprint) bool {
 	return len(a.shown) > 0 && len(b.shown) > 0 || affects(a, b) || affects(b, a)
 }
@@ -125,7 +125,7 @@ func tableOf(row string) string {
 	return table
 }
 
-// with returns what is in a or in b.
+// with returns the elements that are in a or in b.
 func with(a, b set) set {
 	both := maps.Clone(a)
 	maps.Copy(both, b)

@@ -26,7 +26,7 @@ type driver struct {
 	pids     []int32    // of those whom a session may have to wait for
 	sessions []*session // those of the world
 	world    world
-	pass     map[int]string // tells each session of the world which stops to pass
+	pass     map[int]string // the stops that each session of the world passes
 	passNone bool
 	touched  set      // the tables of which sessions of the world may change or lock rows
 	shared   set      // those of which they may lock rows for share
@@ -88,7 +88,7 @@ const vacuumEvery = 100
 // warm makes a session one that has claimed before, and has no claim cursor.
 const warm = "set gw.claim_cursor = ''"
 
-// begin makes the world, and its sessions as they are before their first statement.
+// begin creates the rows of the world, and brings its sessions to the state before their first statement.
 func (d *driver) begin(ctx context.Context, w world) error {
 	if d.world.name != w.name {
 		d.pass, d.touched, d.shared, d.behind = make(map[int]string), set{}, set{}, set{}
@@ -141,7 +141,7 @@ func (d *driver) begin(ctx context.Context, w world) error {
 }
 
 // firstTurns takes the turns with which sessions begin. A session that was ended or canceled in an earlier run may have drawn
-// a turn of which nobody has learned.
+// a turn without reporting it.
 func firstTurns(sessions int) string {
 	var b strings.Builder
 	b.WriteString("select pg_advisory_unlock_all()")
@@ -199,7 +199,7 @@ func (d *driver) able(ctx context.Context) ([]int, error) {
 	}
 }
 
-// nextFootprint returns the footprint of the next step of session i. The function that the session is in goes on, and with
+// nextFootprint returns the footprint of the next step of session i. The function that the session is in continues, and with
 // it the statements that have called it.
 func (d *driver) nextFootprint(i int) footprint {
 	s := d.sessions[i]
@@ -301,7 +301,7 @@ func (d *driver) stepAgain(ctx context.Context, i int, known []deed) error {
 	return nil
 }
 
-// goOn lets a session go on for as many steps, all but the last of which lead it to stops.
+// goOn lets a session continue for this number of steps, all but the last of which lead it to stops.
 func (d *driver) goOn(ctx context.Context, s *session, steps int) error {
 	d.steps += steps
 	starts := s.at == ""
@@ -322,7 +322,7 @@ func (d *driver) goOn(ctx context.Context, s *session, steps int) error {
 	return nil
 }
 
-// failed tells whether a session of the run has failed.
+// failed reports whether a session of the run has failed.
 func (d *driver) failed() bool {
 	return slices.ContainsFunc(d.sessions, func(s *session) bool {
 		return len(s.answers) > 0 && strings.HasPrefix(s.answers[len(s.answers)-1], "error ")

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// explorer runs a world in every order of steps, but for orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other have changed places. It takes a step early only if that reverses the order of two
+// explorer runs a world in every order of steps, except orders that are equivalent to others: those in which neighbouring
+// steps that do not depend on each other are exchanged. It takes a step early only if that reverses the order of two
 // steps that depend on each other and were done in the other order before (source sets and sleep sets; Abdulla et al.,
 // Optimal dynamic partial order reduction).
 type explorer struct {
@@ -19,7 +19,7 @@ type explorer struct {
 	whole  bool // no order is left out
 }
 
-// errNotTheSame is that a world did not do the same again, as when the server has ended another session in a deadlock.
+// errNotTheSame means that a world did not repeat its steps, for example because the server ended another session in a deadlock.
 var errNotTheSame = errors.New("the world is not the same each time")
 
 // mostRuns bounds the runs of a world for each order that is wanted: a run may end without an order, where all that could follow
@@ -121,8 +121,8 @@ func (e *explorer) leap(k int) (deeds []deed) {
 	return deeds
 }
 
-// extend goes on from the end of the path until all sessions are done, or until all that could follow was seen before. Then
-// the run is not complete.
+// extend continues from the end of the path until all sessions are done, or until every possible continuation was seen
+// before; in the latter case the run is not complete.
 func (e *explorer) extend(ctx context.Context) (complete bool, err error) {
 	for {
 		if len(e.driver.enabled()) == 0 && !e.driver.over() { // races with what a deadlock moves are not found

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A judge tells what is wrong with the outcomes of a world.
+// A judge returns what is wrong with the outcomes of a world.
 type judge interface {
 	// prepare learns about a world, before its sessions run at once.
 	prepare(ctx context.Context, d *driver, w world) error
 
-	// fault says what is wrong with the outcome of a run that has just ended, or returns an empty string.
+	// fault returns what is wrong with the outcome of a run that has just ended, or an empty string.
 	fault(ctx context.Context, d *driver, w world, o outcome) (string, error)
 }
 
-// noOrder says that an outcome is none of those that are allowed; allowed tells how each of them came about.
+// noOrder returns the text of a finding: the outcome is not an allowed one. allowed has the order that leads to each of these.
 func noOrder(allowed map[string]string) string {
 	var b strings.Builder
 	b.WriteString("no order of the calls gives this; these do:\n")

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// modelJudge allows what the model says of the calls one after the other, in any order in which no session comes before
-// one that had ended when it began. A call that passes over what others hold may pass over any rows that a session which
-// ran at the same time may have held. A session that failed for a reason which the documentation gives has done nothing.
+// modelJudge allows the outcomes of the model for the calls one after the other, in any order in which no session comes
+// before one that had ended when it began. A call that skips locked rows may skip any rows that a session which ran at the
+// same time may have locked. A session that failed for a documented reason has done nothing.
 type modelJudge struct {
-	second  judge // judges worlds with calls that the model does not know
+	second  judge // judges worlds with calls that the model does not contain
 	knows   bool
 	world   world
 	origin  origin
@@ -178,7 +178,7 @@ func (s *state) transact(t transaction, e env) (answers []string) {
 	return append(answers, "")
 }
 
-// passer is a call that passes over rows that others hold.
+// passer is a call that skips rows that others have locked.
 type passer interface {
 	passes(row string) bool
 }

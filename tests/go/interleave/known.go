@@ -2,7 +2,7 @@ package interleave
 
 import "strings"
 
-// known are findings that stay. One that is mended is taken from here.
+// known are the findings that remain. A finding that is fixed is removed from this list.
 var known = []struct {
 	why string
 	is  func(f *finding) bool
@@ -18,7 +18,7 @@ var known = []struct {
 	}},
 }
 
-// knownWhy says why a finding is known, or returns an empty string.
+// knownWhy returns why a finding is known, or an empty string.
 func knownWhy(f *finding) string {
 	for _, k := range known {
 		if k.is(f) {

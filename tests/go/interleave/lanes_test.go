@@ -14,7 +14,7 @@ const noLanes = empty + `
 	truncate graphile_worker._gw_limits, graphile_worker._gw_lanes, graphile_worker._gw_groups, graphile_worker._gw_slots,
 	         graphile_worker._gw_fronts, graphile_worker._gw_moves, graphile_worker._gw_pauses;`
 
-// What worlds with limits are made of.
+// The parts of worlds with limits.
 const (
 	only     = `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 1);`
 	keyed    = `select graphile_worker.set_limit('keyed', tasks => array['a'], by => 'payload:k', max_running => 1, total_running => 2);`
@@ -130,7 +130,7 @@ func TestLanesAreNeverOverfullAndNoJobIsLost(t *testing.T) {
 	checkAll(t, laneWorlds(), everyOrderOfLanes(t))
 }
 
-// everyOrderOfLanes runs a world in every order, and looks after each what its limits have come to.
+// everyOrderOfLanes runs a world in every order, and checks its limits after each.
 func everyOrderOfLanes(t *testing.T) checker {
 	return func(d *driver, w world, _ *rand.Rand, _ ...judge) (findings []*finding, did tally, err error) {
 		steps, runs, orders := d.steps, d.runs, 0
@@ -167,7 +167,8 @@ const running = `
 	  select l.name, null, min(l.total_running), count(l.locked_at) from limited as l group by l.name
 	)`
 
-// judgeLanes lets a worker claim all that it may, again and again, and completes what runs, one by one. It says what is wrong.
+// judgeLanes lets a worker repeatedly claim all jobs that it may, completes the running jobs one by one, and returns what is
+// wrong.
 func judgeLanes(ctx context.Context, d *driver) (string, error) {
 	ask := func(sql string) (string, error) {
 		text, err := run(ctx, d.control, sql)
@@ -215,7 +216,7 @@ func judgeLanes(ctx context.Context, d *driver) (string, error) {
 	return "the jobs do not come to an end", nil
 }
 
-// claimAll claims what may be claimed, and says which due job was not although no limit holds it.
+// claimAll claims all jobs that may be claimed, and returns the due jobs that were not claimed although no limit holds them back.
 func claimAll(ctx context.Context, ask func(string) (string, error)) (string, error) {
 	for idle := 0; idle < 150; { // jobs are moved in passes half a second apart
 		got, err := ask(`select id from graphile_worker.get_job('drain')`)
@@ -262,7 +263,7 @@ func changesLimits(w world) bool {
 	return false
 }
 
-// What claims and outcomes do so that no job is lost, and no lane overfull, is needed.
+// Each rule that prevents lost jobs and overfull lanes in claims and outcomes is necessary.
 func TestMistakesInLanesAreFound(t *testing.T) {
 	for _, m := range []struct {
 		mutant

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A listener is a worker that waits: it looks at the queue when a world begins, when it is notified and when a job is due
-// that it has seen, and never otherwise. Like a claim, it does not see the rows that others have locked. With the setting
-// notify = idle it does what fall_asleep tells, too.
+// A listener is a worker that waits: it searches for jobs when a world begins, when it is notified and when a job that it has
+// seen becomes due, and never otherwise. Like a claim, it does not see the rows that others have locked. With the setting
+// notify = idle it also does what fall_asleep requires.
 //
-// The sessions that claim are workers, too: one that is notified during its claim looks again after it.
+// The sessions that claim are workers, too: a session that is notified during its claim searches again after it.
 type listener struct {
 	conn     *pgx.Conn
 	notified bool
@@ -25,7 +25,7 @@ type listener struct {
 	told     map[int]bool // the sessions that claim, and were notified since they began
 }
 
-// A view is what a worker sees that looks.
+// A view is the result of a worker's search for jobs.
 type view struct {
 	ready set   // the jobs that it could claim
 	held  set   // those of them whose rows others have locked, or the rows of their queues
@@ -95,7 +95,7 @@ func (l *listener) begin(ctx context.Context) error {
 	return err
 }
 
-// An ending is what the listener learns about the end of a transaction.
+// An ending is the information of the listener about the end of a transaction.
 type ending struct {
 	session  int
 	asleep   bool  // it is the one of fall_asleep
@@ -154,8 +154,8 @@ func (d *driver) wake(ctx context.Context, session int, asleep bool) error {
 	return err
 }
 
-// missed says what the listener does not know at the end of a run. What a session had locked that failed, it may not have
-// seen.
+// missed returns the jobs of which the listener does not know at the end of a run. It may have missed jobs that a session
+// which failed had locked.
 func (l *listener) missed(failed bool) string {
 	for _, id := range slices.Sorted(maps.Keys(l.now.ready)) {
 		switch {
@@ -171,7 +171,7 @@ func (l *listener) missed(failed bool) string {
 	return ""
 }
 
-// fallsAsleep tells whether a transaction is the listener's, which falls asleep.
+// fallsAsleep reports whether a transaction is the one in which the listener falls asleep.
 func fallsAsleep(t transaction) bool {
 	return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "fall_asleep") })
 }
@@ -182,7 +182,7 @@ func (d *driver) looksAtAll() footprint {
 	return newFootprint().add(footprint{reads: d.prints.tables, writes: d.prints.tables})
 }
 
-// claims tells whether a transaction is of a worker that claims.
+// claims reports whether a transaction is that of a worker that claims.
 func claims(t transaction) bool {
 	return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "get_job") })
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A lockOrder is in which order sessions have locked rows: for each kind of row, by the kinds that they held already, the
-// first world in which it was so. Locks for key share are kinds of their own: they wait for nobody but who deletes a row.
-// What skips locked rows waits for nobody, and does not count.
+// A lockOrder records the order in which sessions have locked rows: for each kind of row, by the kinds that they held already,
+// the first world in which this happened. Locks for key share are kinds of their own, because they only wait for deletes.
+// Statements that skip locked rows do not wait, and do not count.
 type lockOrder map[string]map[string]string
 
-// note adds what a step has locked while its transaction held what it did.
+// note adds the locks of a step, with those that its transaction held before.
 func (l lockOrder) note(held, did, may footprint, where string) {
 	before := kinds(held)
 	for kind := range kinds(did) {
@@ -49,8 +49,8 @@ func (l lockOrder) merge(o lockOrder) {
 	}
 }
 
-// cycle returns kinds of rows of which each was locked by somebody who held the one before, the first also by somebody who
-// held the last, with the worlds; nil if there is no cycle.
+// cycle returns kinds of rows, each of which was locked by a session that held the previous one, and the first also by a
+// session that held the last, with the worlds; nil if there is no cycle.
 func (l lockOrder) cycle() (path []string) {
 	done := set{}
 	var visit func(kind string, trail []string) []string
@@ -63,7 +63,7 @@ func (l lockOrder) cycle() (path []string) {
 		}
 		trail = append(slices.Clone(trail), kind)
 		for _, next := range slices.Sorted(maps.Keys(l[kind])) {
-			if strings.HasSuffix(next, keyShare) { // only cleanup deletes such rows, and it waits for nobody
+			if strings.HasSuffix(next, keyShare) { // only cleanup deletes such rows, and it does not wait
 				continue
 			}
 			if found := visit(next, trail); found != nil {

@@ -59,7 +59,7 @@ func (d *driver) wanderAndLose(ctx context.Context, w world, random *rand.Rand) 
 			can = can[:n]
 		}
 		i := can[random.IntN(len(can))]
-		if i == last && !first.done { // which waits for one that waits for nobody
+		if i == last && !first.done { // it waits for a session that waits for no other
 			return order, fmt.Errorf("order %v: session 1 waits, and nobody can go on", order)
 		}
 		order = append(order, i)

@@ -2,7 +2,7 @@ package interleave
 
 import "testing"
 
-// mended are worlds in which calls went wrong once, and what was wrong.
+// mended are worlds in which pairs found defects that were fixed, and the defects.
 var mended = []struct {
 	world
 	was string

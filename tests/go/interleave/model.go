@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The model says what each public call means when it runs alone: from the rows before the call, its arguments and the
-// time, the answer and the rows after it. It is written from the documentation, not from the SQL functions.
+// The model computes the effect of each public call when it runs alone: the answer and the rows after the call, from the rows
+// before it, its arguments and the time. It is written from the documentation, not from the SQL functions.
 
 // moment is a time in microseconds since 1970; 0 is null.
 type moment int64
@@ -28,7 +28,7 @@ const (
 	crashesAllowed = 3
 )
 
-// state is what the tables hold. Jobs refer to tasks and queues by name.
+// state is the content of the tables. Jobs refer to tasks and queues by name.
 type state struct {
 	Tasks     map[string]bool
 	Queues    map[string]*queue
@@ -93,7 +93,7 @@ type worker struct {
 	RecoveredAt  moment
 }
 
-// env is what a call meets: the time of its transaction, the clock, the lease that a world begins with, and the rows that
+// env is the environment of a call: the time of its transaction, the clock, the lease that a world begins with, and the rows that
 // other calls under way hold.
 type env struct {
 	now, clock moment
@@ -101,7 +101,7 @@ type env struct {
 	held       map[string]bool
 }
 
-// operation is a public call: how to make it, and what it means.
+// operation is a public call: its SQL, and its effect in the model.
 type operation interface {
 	sql() string
 	apply(s *state, e env) answer

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// jobSpec is what a producer asks for.
+// jobSpec is the request of a producer for a job.
 type jobSpec struct {
 	task, payload, queue, key, mode string
 	runAt                           moment

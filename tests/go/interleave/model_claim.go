@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// claimer is who claims, and what it takes.
+// claimer is a worker that claims, and the jobs that it accepts.
 type claimer struct {
 	worker    string
 	tasks     []string // nil: all

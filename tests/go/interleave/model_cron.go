@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// crontab is what is known of a recurring job, wherever it is defined.
+// crontab is the stored state of a recurring job, wherever it is defined.
 type crontab struct {
 	KnownSince    moment
 	LastExecution moment

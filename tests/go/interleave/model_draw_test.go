@@ -19,7 +19,7 @@ func (d drawer) worker() string {
 	return one(d, "w1", "w1", "w2", "w3", "w9")
 }
 
-// past is a time that is long over.
+// past is a time in the past.
 func (d drawer) past() moment { return newYear + moment(d.IntN(4))*hour }
 
 func (d drawer) runAt() moment { return one(d, 0, d.past(), d.past(), d.past(), 4102444800*second) }
@@ -197,7 +197,7 @@ func (d drawer) cron() operation {
 	return c
 }
 
-// crash draws the death of a worker that has just claimed, and how others come to know of it.
+// crash draws the death of a worker that has just claimed, and how others detect it.
 func (d drawer) crash() operation {
 	c := claimer{worker: one(d, "w1", "w2")}
 	died := []operation{one[operation](d, getJobBatch{c, 3}, getJob{c}, getJobAlone{c, false}, getJobAlone{c, true}, makeRoom{}),
@@ -206,7 +206,7 @@ func (d drawer) crash() operation {
 	return died[0]
 }
 
-// age draws what only time does: locks grow old, workers fall silent, and a sweep becomes due.
+// age draws effects of time: locks become old, workers become silent, and a sweep becomes due.
 func (d drawer) age(*state) operation {
 	switch d.IntN(6) {
 	case 5:

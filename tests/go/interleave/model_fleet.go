@@ -188,7 +188,7 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	switch {
 	case crashes >= crashesAllowed:
 		j.Attempts = j.MaxAttempts
-		j.LastError = fmt.Sprintf("Killed its worker, it seems: %d died while they ran it alone. ", crashes) + j.LastError
+		j.LastError = fmt.Sprintf("Probably crashed its workers: %d died while they ran it alone. ", crashes) + j.LastError
 	case isExcused:
 		j.Attempts = max(0, j.Attempts-1)
 	default:
@@ -262,7 +262,7 @@ func (s *state) isStale(owner string, lockedAt, expiry moment, e env) bool {
 	return lockedAt < e.now-max(expiry, deadAfter) && w.LastSeenAt < e.clock-deadAfter
 }
 
-// dropSpent deletes rows of the side tables that are of no more use.
+// dropSpent deletes rows of the side tables that are no longer needed.
 func (s *state) dropSpent(e env) {
 	for id, w := range s.Workers {
 		if w.LastSeenAt < e.now-forgetAfter && !e.held[workerRow(id)] {

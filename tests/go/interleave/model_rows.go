@@ -57,8 +57,8 @@ func (s *state) addHeads(rows map[string]bool) {
 	}
 }
 
-// What calls lock besides what they change. A row that a call names stays locked when it turns out that the call must leave
-// it.
+// Rows that calls lock in addition to those that they change. A row that a call names stays locked if the call then must not
+// change it.
 
 func rowsByID(ids []int64) (rows []string) {
 	for _, id := range ids {
@@ -116,7 +116,7 @@ func (c claimer) holds(s *state) (rows []string) {
 	return rows
 }
 
-// What calls pass over.
+// Rows that calls skip.
 
 func isOf(row string, kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(row, kind+" ") })

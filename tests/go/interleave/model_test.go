@@ -70,7 +70,7 @@ func (c *comparison) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// make makes a call, and returns an error if it does not do what the model says.
+// make makes a call, and returns an error if its effect differs from that of the model.
 func (c *comparison) make(ctx context.Context, op operation) error {
 	times, err := run(ctx, c.conn, "begin; select "+moments("now()")+", "+moments("clock_timestamp()"))
 	if err != nil {

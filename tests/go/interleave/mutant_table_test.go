@@ -8,7 +8,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// apply makes the mistake, or says that the function does not look as the mutant expects.
+// apply inserts the mistake, or returns an error if the function does not have the text that the mutant expects.
 func (m mutant) apply(ctx context.Context, conn *pgx.Conn) error {
 	if m.sql != "" {
 		_, err := conn.Exec(ctx, m.sql)
@@ -27,7 +27,7 @@ var mutants = []mutant{
 		where: "names", sessions: []string{"replace", "preserve"},
 	},
 	{
-		name: "add_job without its retry, answering what is there", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
+		name: "add_job without its retry, returning the existing row", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
 			if added.id is not null then
 			  return added;
 			end if;
@@ -36,7 +36,7 @@ var mutants = []mutant{
 		where: "names", sessions: []string{"replace", "preserve"},
 	},
 	{
-		name: "add_job retires what it had to wait for, without a look at it", function: "_gw_add_keyed_job",
+		name: "add_job retires a row for which it has waited, without reading it again", function: "_gw_add_keyed_job",
 		sound: "if not waits and job_key_mode <> 'unsafe_dedupe' then", broken: "if job_key_mode <> 'unsafe_dedupe' then",
 		where: "ready", sessions: []string{"replace", "preserve"},
 	},
@@ -97,7 +97,7 @@ var mutants = []mutant{
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
 	},
 	{
-		name: "a claim asks once whether there are suspects", function: "_gw_lock_jobs",
+		name: "a claim checks once whether there are suspects", function: "_gw_lock_jobs",
 		sound:  "else (select not exists (select from \"graphile_worker\"._gw_suspects as s where s.job_id > 0))\n                                     end\n",
 		broken: "else true end\n",
 		where:  "dead beside a queue", sessions: []string{"heartbeat", "late batch"},
@@ -139,7 +139,7 @@ var mutants = []mutant{
 		where: "scheduled", sessions: []string{"run_cron", "unschedule"},
 	},
 	{
-		name: "run_cron does not lock what it runs", function: "run_cron", sound: "_gw_lock_crons(due, missing, now)", broken: "_gw_lock_crons('{}', missing, now)",
+		name: "run_cron does not lock the recurring jobs that it runs", function: "run_cron", sound: "_gw_lock_crons(due, missing, now)", broken: "_gw_lock_crons('{}', missing, now)",
 		where: "scheduled", sessions: []string{"tick", "tick"},
 	},
 	{

@@ -6,7 +6,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// mutant is a mistake in one function, and the world in which it shows.
+// mutant is a mistake in one function, and the world in which it is found.
 type mutant struct {
 	name          string
 	function      string
@@ -38,7 +38,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 	}
 }
 
-// TestTheWorldsOfMutantsAreSound shows that what is found there is the mutant.
+// TestTheWorldsOfMutantsAreSound checks that nothing is found in these worlds without the mutants.
 func TestTheWorldsOfMutantsAreSound(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	var all []world

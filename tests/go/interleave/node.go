@@ -21,10 +21,10 @@ type deed struct {
 	own    footprint // what the transactions of these sessions have done themselves
 	moved  []int
 	where  string // where its own session has come to
-	atStop bool   // which is a stop where it can go on
+	atStop bool   // which is a stop from which it can continue
 }
 
-// dependent tells whether the order of two steps can matter.
+// dependent reports whether the order of two steps can matter.
 func (a deed) dependent(b deed) bool {
 	moved := func(i int) bool { return slices.Contains(b.moved, i) }
 	return slices.ContainsFunc(a.moved, moved) || dependent(a.footprint, b.footprint)

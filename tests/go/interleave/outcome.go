@@ -47,7 +47,7 @@ const keepLease = `update interleave.lease
 const originQuery = `
 	select (select coalesce(max(j.id), 0) from graphile_worker._private_jobs as j), at from interleave.lease`
 
-// An outcome is what the sessions of a world were answered, and what is in the tables when all are done.
+// An outcome is the answers to the sessions of a world, and the content of the tables when all are done.
 type outcome struct {
 	answers [][]string // by session and statement; the last is that of commit. A failure is "error SQLSTATE", and the last
 	tables  string     // state.text

@@ -19,7 +19,7 @@ func (d *driver) reach(t transaction) footprint {
 	return all.add(footprint{shown: all.writes}, footprint{shown: all.creates})
 }
 
-// mayReach tells whether a session may come to a stop.
+// mayReach reports whether a session may come to a stop.
 func (d *driver) mayReach(t transaction, place string) bool {
 	function := d.stops[place].function
 	return d.prints.callees.triggers[function] || slices.ContainsFunc(t.statements(), func(sql string) bool {

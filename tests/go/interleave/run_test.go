@@ -22,7 +22,7 @@ import (
 // newJudges returns the judges of a driver.
 func newJudges() []judge { return []judge{&modelJudge{second: &serialJudge{}}} }
 
-// A checker runs a world, and returns what judges find.
+// A checker runs a world, and returns the findings.
 type checker func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error)
 
 // everyOrder runs a world in every order.
@@ -70,7 +70,7 @@ type pass struct {
 	grouped sync.WaitGroup
 }
 
-// checkAll checks worlds as the flags tell.
+// checkAll checks worlds according to the flags.
 func checkAll(t *testing.T, worlds []world, check checker) {
 	t.Helper()
 	if *orderFlag != "" {
@@ -183,7 +183,7 @@ func (p *pass) confirm(d *driver, f *finding, judges []judge) error {
 	return nil
 }
 
-// followed runs a world in the order that a flag tells.
+// followed runs a world in the order of a flag.
 func followed(t *testing.T) checker {
 	return func(d *driver, w world, _ *rand.Rand, judges ...judge) ([]*finding, tally, error) {
 		order, err := parseOrder(*orderFlag)

@@ -82,7 +82,7 @@ func TestASchemaWithStopsPassesTheTestsOfTheSchema(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "select graphile_worker._gw_record_installed(); commit"); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(context.WithoutCancel(t.Context())); err != nil { // nobody may use a database that is copied
+	if err := conn.Close(context.WithoutCancel(t.Context())); err != nil { // a database that is copied must have no sessions
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "scripts/pgtap.sh", strings.Fields(*pgtapFlag)...)

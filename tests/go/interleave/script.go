@@ -40,7 +40,7 @@ func parseOrder(text string) (order []int, err error) {
 
 // scripts returns a finding as scripts for psql, by the names of their files. They are for a database with the schema
 // graphile_worker and nothing else in it: stops.sql puts the stops into its functions, setup.sql makes the world, and
-// control.sql, beside one psql for each session's script, tells which of them goes on.
+// control.sql, beside one psql for each session's script, selects which of them continues.
 func (d *driver) scripts(ctx context.Context, f *finding) (map[string]string, error) {
 	stops, err := d.stopsScript(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *driver) stopsScript(ctx context.Context) (string, error) {
 	return strings.Join(append([]string{stopFunction, emptyFunction, goFunction}, definitions...), ";\n\n") + ";\n", nil
 }
 
-// goFunction lets a session go on from its stop to the next, as the driver does.
+// goFunction lets a session continue from its stop to the next, as the driver does.
 const goFunction = `
 	create function interleave.go(session integer)
 	  returns void
@@ -115,7 +115,7 @@ func sessionScript(i int, t transaction, passed string) string {
 	return b.String()
 }
 
-// control is the script of the psql that says who goes on.
+// control is the script of the psql that selects which session continues.
 func (f *finding) control() string {
 	var b strings.Builder
 	for i := range f.world.sessions {

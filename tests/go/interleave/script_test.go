@@ -17,7 +17,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// reader is a psql that runs a script, in which somebody presses return.
+// reader is a psql that runs a script, in which a user presses return.
 type reader struct {
 	t       *testing.T
 	name    string

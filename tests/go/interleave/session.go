@@ -95,7 +95,7 @@ func run(ctx context.Context, conn *pgx.Conn, sql string) (string, error) {
 	return b.String(), err
 }
 
-// arrive notes what an event tells. A function that the session is in still runs the statement after its last stop if that
+// arrive records an event. A function that the session is in still runs the statement after its last stop if that
 // calls the function of the new one, else one that touches nothing itself.
 func (s *session) arrive(e event, stops map[string]stop, calls *callees) {
 	s.blocked = false

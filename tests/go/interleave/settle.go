@@ -48,7 +48,7 @@ func (d *driver) awaitDeadlock(ctx context.Context) error {
 	return nil
 }
 
-// over tells whether all sessions are done.
+// over reports whether all sessions are done.
 func (d *driver) over() bool {
 	return !slices.ContainsFunc(d.sessions, func(s *session) bool { return !s.done })
 }
@@ -87,7 +87,7 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 	}
 }
 
-// activity tells what every session of the database does, and for whom it waits.
+// activity returns what every session of the database does, and for which sessions it waits.
 func (d *driver) activity(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A stop is a point between two statements of a PL/pgSQL function, where a session waits until the driver lets it go on.
+// A stop is a point between two statements of a PL/pgSQL function, where a session waits until the driver lets it continue.
 type stop struct {
 	function  string
 	line      int    // of the function's body

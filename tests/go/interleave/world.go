@@ -16,7 +16,7 @@ type transaction struct {
 	isolation string // empty for read committed
 }
 
-// A world is what there is before the calls, and the transactions that run at once.
+// A world is the rows before the calls, and the transactions that run at once.
 type world struct {
 	name     string
 	setup    string

@@ -33,7 +33,7 @@ const emptyFunction = `
 	end
 	$$`
 
-// What worlds are made of.
+// The parts of worlds.
 const (
 	steady     = `select graphile_worker.register_worker('w9', array['a'], 1); update graphile_worker._gw_workers set beating_since = now() - interval '1 hour' where id = 'w9';`
 	jobK       = `select graphile_worker.add_job('a', '{"n": 1}', job_key => 'k', run_at => '2020-01-01');`
@@ -45,7 +45,7 @@ const (
 	dead       = `update graphile_worker._gw_workers set last_seen_at = now() - interval '1 hour' where id = 'w0'; update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._private_job_queues set locked_at = now() - interval '1 hour' where locked_at is not null; update graphile_worker._gw_turns set last_at = '2020-01-01' where name = 'stale_sweep';`
 )
 
-// A place is what there is before the calls.
+// A place is the rows before the calls.
 type place struct {
 	name  string
 	setup string

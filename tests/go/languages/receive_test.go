@@ -101,7 +101,7 @@ func wantChecked(t *testing.T, receiver *receiver) {
 	}
 }
 
-// signature is written after the specification, not after the worker.
+// signature implements the specification, independently of the worker.
 func signature(id string, at int64, body string) string {
 	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")) // the receivers would not take a wrong one
 	code := hmac.New(sha256.New, key)

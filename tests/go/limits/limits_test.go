@@ -20,8 +20,7 @@ import (
 
 var jobsFlag = flag.Int64("limits.jobs", 1200, "how many `jobs` are added in each run")
 
-// Whatever happens to jobs, workers and sessions, no lane ever has more running jobs than its limits allow, and every job
-// runs in the end.
+// No lane ever has more running jobs than its limits allow, and every job runs, whatever happens to jobs, workers and sessions.
 func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 	reached := make(map[string]int)
 	for _, raw := range []bool{false, true} {
@@ -162,7 +161,7 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 	return nil
 }
 
-// disturb kills sessions, changes and pauses limits and lets a heartbeat look after the lanes.
+// disturb kills sessions, changes and pauses limits, and calls heartbeats, which clean up the lanes.
 func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, raw bool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// A claim that has locked a job and does not take it tells the others, which may have left it out. Other claims of limited jobs
-// tell nobody, or each of them would make all workers look.
+// A claim that has locked a job and does not take it notifies the workers, because other claims may have skipped the job. Other
+// claims of limited jobs send no notification; otherwise each of them would make all workers search.
 func TestAClaimTellsOfJobsThatItLockedAndDidNotTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		add  string

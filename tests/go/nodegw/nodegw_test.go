@@ -53,7 +53,7 @@ func TestAKilledWorkerLeavesItsJobLocked(t *testing.T) {
 	}
 }
 
-// However a test process ends, the kernel closes its files.
+// The kernel closes the files of a test process in whatever way it ends.
 func TestAWorkerEndsWithTheTestThatStartedIt(t *testing.T) {
 	w := Start(t, Options{DatabaseURL: pgtest.EmptyDatabase(t), Tasks: map[string]string{"a": ""}, PollInterval: time.Hour})
 	if err := w.stdin.Close(); err != nil {

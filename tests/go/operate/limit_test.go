@@ -186,10 +186,10 @@ func TestWhyAJobDoesNotRunIsTold(t *testing.T) {
 2: full
   The limit exports has no free slot.
   held back by: 1
-  -> It starts when one of these jobs ends; set_limit or override_lane widens the limit.
+  -> It starts when one of these jobs ends; set_limit or override_lane can raise the maximum.
 `[1:]})
 	b.wantPart(b.run("why", "2", "--json"), 0, `{"id":2,"reason":"full","detail":"The limit exports has no free slot.","until":null,"blocking_job_ids":[1],`, "")
 	b.exec(`select .complete_job('w', 1)`)
-	b.want(b.run("why", "2"), result{stdout: "2: next\n  The next claim takes it.\n  -> None is needed.\n"})
+	b.want(b.run("why", "2"), result{stdout: "2: next\n  The next claim takes it.\n  -> No action is needed.\n"})
 	b.wantPart(b.run("why", "2", "17"), 1, "2: next", "there is no job 17 (any more)")
 }

@@ -14,7 +14,7 @@ func TestAWaitTellsHowJobsHaveEnded(t *testing.T) {
 		`select .complete_job('w', 1)`, `select .fail_job('w', 2, e'no such host\nat line 3')`)
 	b.want(b.run("wait", "1"), result{stdout: "Job 1 is gone: it has completed or was removed.\n"})
 	b.want(b.run("wait", "2", "1", "2"), result{code: 1, stdout: "Job 1 is gone: it has completed or was removed.\nJob 2 has failed: no such host\n", stderr: "gw-run: 1 of the jobs failed\n"})
-	b.wantPart(b.run("wait", "--timeout", "10ms", "1", "3"), 1, "Job 1 is gone", "job 3 has not ended within 10ms; gw-run why 3 tells what it waits for")
+	b.wantPart(b.run("wait", "--timeout", "10ms", "1", "3"), 1, "Job 1 is gone", "job 3 has not ended within 10ms; gw-run why 3 shows what it waits for")
 	b.wantPart(b.run("wait"), 2, "", "which jobs? Give their ids")
 	b.wantPart(b.run("wait", "x"), 2, "", `"x" is not the id of a job`)
 	b.wantPart(b.run("wait", "--timeout", "-1s", "1"), 2, "", "--timeout must be positive")

@@ -228,7 +228,7 @@ func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	}
 	f.await("select count(*) = 1 and bool_and(key = 'poison' and locked_at is null and attempts = max_attempts) from graphile_worker.jobs")
 	reason := pgtest.Value[string](t, f.pool, "select last_error from graphile_worker.jobs")
-	if !strings.HasPrefix(reason, "Killed its worker, it seems: 3 died while they ran it alone. Worker w") {
+	if !strings.HasPrefix(reason, "Probably crashed its workers: 3 died while they ran it alone. Worker w") {
 		t.Errorf("the reason is %q", reason)
 	}
 	// As a suspect it runs beside other jobs at most once: if no worker was free of other jobs in time.

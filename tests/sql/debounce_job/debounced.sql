@@ -43,7 +43,7 @@ select is(pg_temp.call('[9]'), '120 f', 'until it has passed');
 select pg_temp.pass(150);
 select is(pg_temp.call('[9]'), '50 f', 'the 600 minutes are those since the first call after the failure');
 
--- Without max_wait there is no end.
+-- Without max_wait there is no limit.
 select pg_temp.due(due_at) from debounce_job('task', key => 'k2', wait => '3600 minutes');
 select pg_temp.pass(1000000);
 select is(pg_temp.due(due_at), 3600, 'without max_wait each call puts it off') from debounce_job('task', key => 'k2', wait => '3600 minutes');

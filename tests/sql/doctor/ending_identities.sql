@@ -33,7 +33,7 @@ alter sequence job_queues_id_seq restart with 2040109466;
 select add_job('task', queue_name => 'last');
 select is((select severity from doctor()), 'critical', 'above 95 % it is urgent');
 
--- An adopted schema may have a sequence that could go on where the column cannot.
+-- An adopted schema may have a sequence whose maximum exceeds that of its column.
 alter sequence job_queues_id_seq as bigint;
 select is((select severity from doctor()), 'critical', 'whatever the sequence could hold');
 

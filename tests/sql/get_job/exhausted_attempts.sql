@@ -1,4 +1,4 @@
--- A job without attempts left is never claimed, for whatever reason it has none.
+-- A job without attempts left is never claimed, for any reason.
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;

@@ -56,8 +56,8 @@ select is(pg_temp.told('poison'), '2/25 suspect 1 strict', 'this crash counts ag
 select is((select key from get_job_alone('w5')), 'poison', 'it may run again');
 select pg_temp.kill('w5');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select is((select is_available::text || ' ' || left(last_error, 27) from _private_jobs where key = 'poison'),
-          'false Killed its worker, it seems', 'after the second crash it has failed permanently');
+select is((select is_available::text || ' ' || left(last_error, 28) from _private_jobs where key = 'poison'),
+          'false Probably crashed its workers', 'after the second crash it has failed permanently');
 select is((select count(*) from _private_jobs where key <> 'poison' and not is_available and locked_at is null), 0::bigint, 'and no other job has');
 
 select * from finish();

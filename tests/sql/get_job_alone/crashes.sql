@@ -28,7 +28,7 @@ select pg_temp.kill('w3');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select results_eq(
   $$ select attempts, is_available, split_part(last_error, ' (', 1) from _private_jobs where key = 'poison' $$,
-  $$ values (25::smallint, false, 'Killed its worker, it seems: 3 died while they ran it alone. Worker w3') $$,
+  $$ values (25::smallint, false, 'Probably crashed its workers: 3 died while they ran it alone. Worker w3') $$,
   'the third is too many: it has failed for good, with the reason');
 select is((select key from get_job_alone('w4')), 'neighbour', 'the neighbour runs');
 select complete_job('w4', id) from _private_jobs where key = 'neighbour';

@@ -1,4 +1,4 @@
--- heartbeat() tells all workers with its task that a job waits to run alone. One of the busy workers makes room for it,
+-- heartbeat() reports to all workers with its task that a job waits to run alone. One of the busy workers makes room for it,
 -- for one heartbeat interval; workers that may not run it do not.
 begin;
 select plan(17);

@@ -1,4 +1,4 @@
--- What docs/console.md shows of programs that act for somebody.
+-- The example of docs/console.md for programs that act on behalf of a user.
 begin;
 select plan(1);
 alter sequence graphile_worker.jobs_id_seq1 restart 17;

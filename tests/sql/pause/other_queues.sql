@@ -1,4 +1,4 @@
--- While the jobs of a queue are moved because it is paused, the other named queues go on.
+-- While the jobs of a queue are moved because it is paused, the other named queues continue.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- A paused task is paused in named queues, too; the other jobs of these queues go on.
+-- A paused task is paused in named queues, too; the other jobs of these queues continue.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -1,4 +1,4 @@
--- At most 10 000 patterns are cached, whoever calls run_cron with however many; items without a cached pattern run as well.
+-- At most 10 000 patterns are cached, for any number of patterns and callers; items without a cached pattern run as well.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;

@@ -22,13 +22,13 @@ select results_eq($$ select * from pg_temp.tick('12:01', '12:02:03') $$, $$ valu
                   'another worker comes too late');
 select results_eq($$ select * from pg_temp.tick('12:02', '12:09:59') $$,
                   $$ values ('12:09:00', interval '1 second', '12:04, 12:06, 12:08') $$,
-                  'what came while nobody could tick is made up for, and not as backfilled');
+                  'runs that were due while no worker could tick are run, and not marked as backfilled');
 select results_eq($$ select * from pg_temp.tick('12:09', '12:03:00') $$, $$ values ('12:09:00', interval '1 minute', null::text) $$,
                   'a clock that went back does nothing, and is looked at again in a minute');
 select results_eq($$ select * from pg_temp.tick('12:00', '12:03:00') $$, $$ values ('12:03:00', interval '1 minute', null::text) $$,
                   'nor does it twice what it had done');
 select results_eq($$ select * from pg_temp.tick('12:05', '12:10:00') $$, $$ values ('12:10:00', interval '1 minute', '12:10') $$,
-                  'and goes on where it was');
+                  'and continues where it was');
 select results_eq($$ select * from pg_temp.tick('12:10:40', '12:11:30') $$, $$ values ('12:11:00', interval '30 seconds', null::text) $$,
                   'since may be any time of its minute');
 select results_eq($$ select * from pg_temp.tick('12:11', '12:12:00', 'b') $$, $$ values ('12:12:00', interval '1 minute', '12:12') $$,

@@ -6,7 +6,7 @@ alter sequence jobs_id_seq1 restart;
 
 select add_job(case n when 2 then 'rare' else 'mail' end, run_at => now() - interval '1 minute') from generate_series(1, 40) as n;
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(task => 'rare', max_read => 10) as s $$,
-                  $$ values ('{}'::bigint[], 31::bigint) $$, 'it ends without a result, and says where it goes on');
+                  $$ values ('{}'::bigint[], 31::bigint) $$, 'it ends without a result, and returns where it continues');
 select results_eq(
   $$ with recursive step as (
        select s.job_ids, s.next_id from search_jobs(task => 'rare', max_read => 10) as s

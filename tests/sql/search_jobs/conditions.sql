@@ -1,4 +1,4 @@
--- search_jobs() finds the jobs that match all conditions, highest id first, and says where the search goes on.
+-- search_jobs() finds the jobs that match all conditions, highest id first, and returns where the search continues.
 begin;
 select plan(17);
 set local search_path = graphile_worker, public;
@@ -31,7 +31,7 @@ select is(pg_temp.ids($$error_prefix => 'HTTP 500'$$), '{3,1}', 'the jobs whose 
 select is(pg_temp.ids($$task => 'none'$$), '{}', 'no job of a task that there is not');
 select is(pg_temp.ids($$newer_than => '1 day'$$, $$older_than => '1 hour'$$), '{}', 'no job of another age');
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(max_rows => 2) as s $$,
-                  $$ values ('{5,4}'::bigint[], 4::bigint) $$, 'max_rows jobs, and where it goes on');
+                  $$ values ('{5,4}'::bigint[], 4::bigint) $$, 'max_rows jobs, and where it continues');
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(below_id => 4, max_rows => 9) as s $$,
                   $$ values ('{3,2,1}'::bigint[], null::bigint) $$, 'the rest, and that it is the rest');
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(task => 'none_so_far') as s $$,

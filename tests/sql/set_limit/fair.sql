@@ -1,4 +1,4 @@
--- Lanes of a fair limit take turns: the fewest running jobs first, then the least recently served, whoever has waited longest.
+-- Lanes of a fair limit take turns: the fewest running jobs first, then the least recently served, however long jobs have waited.
 begin;
 select plan(15);
 set local search_path = graphile_worker, public;

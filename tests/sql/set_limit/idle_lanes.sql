@@ -1,4 +1,4 @@
--- Heartbeats delete lanes that nobody uses any more, and no others.
+-- Heartbeats delete unused lanes, and no others.
 begin;
 select plan(12);
 set local search_path = graphile_worker, public;
@@ -50,7 +50,7 @@ delete from _private_jobs;
 update _gw_lanes set served_at = now() - interval '2 hours', theoretic_at = 'epoch', closed_until = 'epoch';
 select set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 1);
 select pg_temp.beat();
-select isnt(pg_temp.keys(), 'paid', 'while a change of limits goes on, none is deleted');
+select isnt(pg_temp.keys(), 'paid', 'while limits are being changed, no lane is deleted');
 select get_job_batch('worker') from generate_series(1, 9);
 select pg_temp.beat() from generate_series(1, 5);
 select is(pg_temp.keys(), '', 'the lanes of all limits are deleted in the end');

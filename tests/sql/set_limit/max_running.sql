@@ -1,4 +1,4 @@
--- No more jobs run at once than the limit says, whoever ends them and however; jobs that no limit applies to go on.
+-- No more jobs run at once than the limit allows, in whatever way they end; jobs to which no limit applies continue.
 begin;
 select plan(11);
 set local search_path = graphile_worker, public;

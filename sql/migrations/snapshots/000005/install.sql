@@ -1,6 +1,6 @@
--- Written by make snapshot: what differs in sql/functions from the snapshots before.
+-- Written by make snapshot: the differences of sql/functions from the earlier snapshots.
 
--- Gone, or made anew with other arguments or results.
+-- Dropped, or created again with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
 select {{.schema}}._gw_drop('function _gw_findings()');
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
@@ -35,6 +35,7 @@ select {{.schema}}._gw_drop('function doctor()');
 {{ template "limits/_gw_mend_lanes.sql" . }}
 {{ template "limits/_gw_has_rate.sql" . }}
 {{ template "limits/_gw_drop_idle_lanes.sql" . }}
+{{ template "produce/_gw_add_keyed_job.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}

@@ -1,6 +1,6 @@
 -- Cancels jobs, running ones included, and returns them: they fail permanently. A running job stays locked by its
 -- worker until the worker returns it: the next heartbeat reports the cancellation to the worker, which ends the
--- handler. If the worker completes the job all the same, it is completed. In every other case, a crash included, the
+-- handler. If the worker completes the job nevertheless, it is completed. In every other case, a crash included, the
 -- job does not run again (see _gw_retire for the extra attempt). A worker without heartbeats, such as Node's, runs the
 -- job to its end. Failed jobs are not changed.
 -- Locks: job rows by id. The rows for heartbeats are inserted anew, never updated, so that a concurrent delete of ended

@@ -1,5 +1,5 @@
 -- Creates a recurring job in the database, or changes it, and returns its next run; null if it has none or is paused.
--- All workers with cron enabled run it, whatever their own crontab is.
+-- All workers with cron enabled run it, independently of their own crontabs.
 -- Runs before the job was created, or before it got another pattern or time zone, are not backfilled. A call that
 -- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused.
 -- Locks: a new pattern; the row in _private_known_crontabs, then the row in _gw_schedules.
@@ -146,8 +146,8 @@ $$;
 comment on function {{.schema}}.cron_resume(text) is
   'Resumes a recurring job that cron_pause has paused; missed runs are not backfilled. Returns false if there is none.';
 
--- Adds a job of a recurring job now, beside its runs: with the same task, payload and options, due at once, whether it is
--- paused or not. ts in the key _cron of the payload is the time of the call. Returns the id of the job, null if there is no
+-- Adds a job of a recurring job now, in addition to its runs: with the same task, payload and options, due at once, whether
+-- it is paused or not. ts in the key _cron of the payload is the time of the call. Returns the id of the job, null if there is no
 -- such recurring job.
 -- Locks: what add_job locks.
 -- Raises what add_job raises, and GWBKT if the job_key is in use by a job of another task.
@@ -176,4 +176,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_add_job(text) is
-  'Adds a job of a recurring job that cron_schedule has created now, beside its runs, also while it is paused: with the same task, payload and options, due at once. Returns the id of the job, null if there is no such recurring job.';
+  'Adds a job now of a recurring job that cron_schedule has created, in addition to its runs, even while it is paused: with the same task, payload and options, due at once. Returns the id of the job, null if there is no such recurring job.';

@@ -13,7 +13,7 @@ begin
          'jobs without limit',
          'limit ' || i.name,
          format('Jobs of the task %s wait in named queues. The limit does not apply to them, because it has no queues.', t.identifier),
-         'If it should, set a second limit with queues, and a third one by queue with max_running 1, which keeps these queues '
+         'If it should apply, set a second limit with queues, and a third one by queue with max_running 1, which keeps these queues '
          'serial; or add the jobs without a queue.'
     from {{.schema}}._gw_limits as i
    cross join lateral (

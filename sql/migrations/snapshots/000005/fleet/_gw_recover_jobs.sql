@@ -49,7 +49,7 @@ begin
   ), freed as (
     update {{.schema}}._private_jobs as j
        set last_error = case when g.crashes >= crashes_allowed
-                             then format('Killed its worker, it seems: %s died while they ran it alone. ', g.crashes)
+                             then format('Probably crashed its workers: %s died while they ran it alone. ', g.crashes)
                              else '' end || g.obituary,
            run_at     = case when waits then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else greatest(now(), j.run_at) end,
            attempts   = case when g.crashes >= crashes_allowed then j.max_attempts

@@ -1,7 +1,7 @@
--- Samples of the queue, one a minute, for charts that survive restarts of everything but the database.
+-- Samples of the queue, one a minute, for charts. They are stored in the database, so they survive restarts of the workers.
 
 -- Records the row of queue_stats, once in each minute for the whole fleet. heartbeat calls it, so there are samples while
--- a worker is registered. If the row cannot be read, the minute has no sample, and the heartbeat goes on.
+-- a worker is registered. If the row cannot be read, the minute has no sample, and the heartbeat continues.
 -- Locks: the row of samples in _gw_turns, or does nothing if another transaction holds it.
 create or replace function {{.schema}}._gw_take_sample()
   returns void
@@ -30,11 +30,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_take_sample() is
-  'Internal: records how the queue is, once in each minute for the whole fleet.';
+  'Internal: records a sample of the queue, once in each minute for the whole fleet.';
 
--- Returns samples of the last since, oldest first, at most about max_rows of them: of each span of time the last sample.
--- added_per_second and gone_per_second are means since the sample before in the result, null for the first, after a reset of
--- the server's statistics and after a gap of more than three spans.
+-- Returns the samples of the time since, oldest first, about max_rows at most: the last sample of each span.
+-- added_per_second and gone_per_second are means since the previous sample in the result, null for the first one, after a
+-- reset of the server's statistics and after a gap of more than three spans.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_samples(
   since    interval default '1 hour',
@@ -82,4 +82,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_samples(interval, integer) is
-  'Returns how the queue was in the last since, oldest first, as queue_stats reported it once a minute while a worker was registered: the last sample of each of max_rows spans, with the mean number of jobs that were added and gone per second since the one before.';
+  'Returns the samples of the queue over the time since, oldest first, which queue_stats returned once a minute while a worker was registered: the last sample of each of max_rows spans, with the mean number of jobs that were added and gone per second since the previous one.';

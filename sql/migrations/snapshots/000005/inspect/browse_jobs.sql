@@ -1,4 +1,4 @@
--- Does what search_jobs does, for roles that must not learn keys and errors: by no condition on these.
+-- Does what search_jobs does, for roles that must not read keys and errors: without conditions on these.
 -- Raises what search_jobs raises.
 create or replace function {{.schema}}.browse_jobs(
   job_state  text     default null,

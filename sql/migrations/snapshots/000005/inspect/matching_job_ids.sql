@@ -1,5 +1,5 @@
 -- Returns the ids of the jobs that match all given conditions, in order, to be read or passed on to functions such as
--- complete_jobs. A null is no condition. The age of a job counts from its created_at, not from its run_at.
+-- complete_jobs. A condition that is null is ignored. The age of a job counts from its created_at, not from its run_at.
 -- The function continues after after_id until it has max_rows (null: all). So a caller that calls it again with the
 -- last id it got reads the table once in total, in small steps. By key, by ids, for failed jobs, and for the ready or
 -- scheduled jobs of a queue it reads little more than its result; by other conditions it reads every job before its result.

@@ -1,11 +1,11 @@
--- Returns why a job does not run now: one row for each reason, what has to end first in front. If nothing holds it back,
--- there is one row: next, if the next claim of a worker for its task and all others takes it, or behind, if other jobs come
--- first. No row: there is no such job.
+-- Returns why a job does not run now: one row for each reason, the reason that has to end first in front. If nothing holds
+-- the job back, there is one row: next, if the next claim of a worker with its task and all others takes it, or behind, if
+-- other jobs come first. If there is no such job, there is no row.
 --   claimed           a worker runs it
 --   attempts used up  it has failed permanently; replaced: it was replaced or removed while it ran
 --   future            it is due at until
 --   paused            everything, its task, its queue, or a limit; the detail has the reason of the pause
---   moving            limits have changed, and it is not yet moved to where it belongs
+--   moving            limits have changed, and it has not been moved yet
 --   full, rate, closed  a lane starts no job; see list_lanes
 --   queue held        a job of its named queue runs
 --   behind in queue   jobs of its named queue come first
@@ -65,7 +65,7 @@ begin
                  where coalesce(job.job_queue_id, 0) >= 0
                    and (m.all_tasks or job.identifier = any (m.tasks) or {{.schema}}._gw_queue_moves(job.job_queue_id, m.queues))) then
     return query values ('moving', 'A limit has changed; claims and heartbeats are moving its jobs.', null::timestamptz,
-                         null::bigint[], 'Wait until list_limits() shows that none is moving.');
+                         null::bigint[], 'Wait until list_limits() shows no moving jobs.');
     found_any := true;
   end if;
   return query
@@ -77,7 +77,7 @@ begin
                       from {{.schema}}._gw_pauses as p
                      where (p.limit_name = i.name or i.is_pause and p.task = any (i.tasks)) and (p.lane is null or p.lane = l.key) and coalesce(p.until, 'infinity') > at)
               when r.reason = 'full' then format('The limit %s%s has no free slot.', i.name, ', lane ' || l.key)
-              when r.reason = 'rate' then format('The limit %s%s has started as many jobs as it may.', i.name, ', lane ' || l.key)
+              when r.reason = 'rate' then format('The limit %s%s has started its maximum of jobs per time.', i.name, ', lane ' || l.key)
               when r.reason = 'closed' then format('A worker has closed the limit %s%s.', i.name, ', lane ' || l.key)
               else 'Its limit was dropped; claims and heartbeats are moving its jobs.' end,
          r.opens_at,
@@ -91,8 +91,8 @@ begin
                      limit 10) as h)
          end,
          case r.reason when 'paused' then 'resume() ends the pause.'
-                       when 'full' then 'It starts when one of these jobs ends; set_limit or override_lane widens the limit.'
-                       when 'dropped' then 'Wait until list_limits() shows that none is moving.'
+                       when 'full' then 'It starts when one of these jobs ends; set_limit or override_lane can raise the maximum.'
+                       when 'dropped' then 'Wait until list_limits() shows no moving jobs.'
                        else 'set_limit changes the limit.' end
     from {{.schema}}._gw_lane_rooms(job.lanes, at) as r
     join {{.schema}}._gw_lanes as l on l.id = r.lane_id
@@ -102,7 +102,7 @@ begin
   found_any := found_any or found;
   if job.queue_locked_at is not null then
     return query
-    select 'queue held', format('Worker %s holds the queue %s since %s.', coalesce(job.queue_locked_by, 'unknown'), job.queue_name, job.queue_locked_at),
+    select 'queue held', format('Worker %s has held the queue %s since %s.', coalesce(job.queue_locked_by, 'unknown'), job.queue_name, job.queue_locked_at),
            null::timestamptz, array_agg(j.id), 'It starts when that job ends.'
       from {{.schema}}._private_jobs as j
      where j.job_queue_id = job.job_queue_id and j.locked_at is not null;
@@ -110,7 +110,7 @@ begin
   end if;
   if job.job_queue_id > 0 then
     return query
-    select 'behind in queue', format('Jobs of the queue %s come first.', job.queue_name), null::timestamptz, array_agg(b.id), 'None is needed.'
+    select 'behind in queue', format('Jobs of the queue %s come first.', job.queue_name), null::timestamptz, array_agg(b.id), 'No action is needed.'
       from (select j.id
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id = job.job_queue_id
@@ -139,7 +139,7 @@ begin
   return query
   select case when count(*) = 0 then 'next' else 'behind' end,
          case when count(*) = 0 then 'The next claim takes it.' else 'Other jobs come first.' end,
-         null::timestamptz, array_agg(b.id), 'None is needed.'
+         null::timestamptz, array_agg(b.id), 'No action is needed.'
     from (select f.id
             from {{.schema}}._gw_jobs_before(
                    job.priority, job.run_at, job.id, at, (select t.turn from {{.schema}}._gw_turns(array[job.fair_lane]) as t)) as f (id)
@@ -148,11 +148,11 @@ end;
 $$;
 
 comment on function {{.schema}}.why(bigint) is
-  'Returns why a job does not run now: one row for each reason, with what it depends on, until when, which jobs hold it back, and what to do. next: nothing holds it back, and the next claim takes it; behind: other jobs come first.';
+  'Returns why a job does not run now: one row for each reason, with its details, when it ends, which jobs hold the job back, and what to do. next: nothing holds it back, and the next claim takes it; behind: other jobs come first.';
 
 -- For why(): returns up to ten of the jobs that nothing holds back and that come before a place in the order of jobs. turn:
--- that of the lane of a fair limit; null: no fair limit applies to the job. The order is that of _gw_fitting_jobs: jobs with
--- a turn are behind the first of them, and this one comes among all others by its run_at.
+-- the turn of the lane of a fair limit; null: no fair limit applies to the job. The order is that of _gw_fitting_jobs: jobs
+-- with a turn come after the first of them, which is placed among all other jobs by its run_at.
 create or replace function {{.schema}}._gw_jobs_before(
   priority smallint,
   run_at   timestamptz,

@@ -1,6 +1,6 @@
--- For claims: returns those of these tasks (null: all) whose jobs without limits may be claimed, and the named queues, as patterns, whose
--- jobs may not. While jobs are moved because a limit has changed, none of them is claimed where it no longer belongs; the function
--- moves some. is_paused: everything is paused.
+-- For claims: returns those of these tasks (null: all) whose jobs without limits may be claimed, and the named queues, as
+-- patterns, whose jobs may not. While jobs are moved because a limit has changed, none of them is claimed from its old place;
+-- the function moves some. is_paused: everything is paused.
 -- Locks: as _gw_move_jobs.
 create or replace function {{.schema}}._gw_barred_tasks(
   wanted               text[],
@@ -37,7 +37,7 @@ begin
         from {{.schema}}._private_tasks as t
        where t.identifier <> all (moving) and (t.identifier = any (wanted)) is not false);
   end if;
-  -- In one statement, which sees either nothing of a change and of a pause, or all of it.
+  -- A single statement sees either nothing of a change and of a pause, or all of it.
   delete from {{.schema}}._gw_fronts as f
    where f.ctid = any (array(select w.ctid
                                from {{.schema}}._gw_fronts as w
@@ -52,9 +52,9 @@ $$;
 comment on function {{.schema}}._gw_barred_tasks(text[]) is
   'Internal, for claims: returns the tasks whose jobs without limits may be claimed, and the named queues whose jobs may not.';
 
--- Returns whose jobs outside of groups are not claimed because a limit is new, until they are moved: those of these tasks
--- (null: of none), those without a queue of all tasks, and those of all tasks in the queues of these patterns (null: in none). Claims
--- and why() call it.
+-- Returns which jobs outside of groups are not claimed until they are moved, because a limit is new: the jobs of these tasks
+-- (null: of no task), whether this includes the jobs without a queue of all tasks, and the jobs of all tasks in the queues of
+-- these patterns (null: of no queue). Claims and why() call it.
 create or replace function {{.schema}}._gw_moving_tasks(
   out all_tasks boolean,
   out tasks     text[],
@@ -73,7 +73,7 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_moving_tasks() is
-  'Internal: returns whose jobs outside of groups are not claimed until they are moved.';
+  'Internal: returns the tasks and queues whose jobs outside of groups are not claimed until they are moved.';
 
 -- Returns whether the jobs of a named queue are not claimed until they are moved. moving: the queues of _gw_moving_tasks.
 create or replace function {{.schema}}._gw_queue_moves(
@@ -93,8 +93,8 @@ $$;
 comment on function {{.schema}}._gw_queue_moves(integer, text[]) is
   'Internal: returns whether the jobs of a named queue are not claimed until they are moved.';
 
--- Returns the first so many of a claim's locked jobs; limited is in the order of _gw_fitting_jobs. If there are more, it
--- notifies the workers: other claims may have left out the rest because it was locked.
+-- Returns the first batch_size of a claim's locked jobs; limited is in the order of _gw_fitting_jobs. If there are more, the
+-- function notifies the workers: other claims may have skipped the rest because it was locked.
 create or replace function {{.schema}}._gw_first_jobs(
   places  tid[],
   limited tid[],
@@ -123,4 +123,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_first_jobs(tid[], tid[], integer) is
-  'Internal: returns the first so many of a claim''s locked jobs.';
+  'Internal: returns the first of a claim''s locked jobs, up to the size of the batch.';

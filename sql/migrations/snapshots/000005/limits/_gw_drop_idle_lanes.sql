@@ -1,11 +1,11 @@
--- For heartbeats: deletes lanes of keys that nobody uses any more, and their groups; at most once a minute. It looks at up to
--- most lanes, from a random one on, and deletes those of one limit that have no job, no slot and no numbers of their own,
--- have started no job for an hour, and would start one now. Returns how many it deleted.
+-- For heartbeats: deletes unused lanes and their groups, at most once a minute. The function reads up to most lanes, from a
+-- random one on, and deletes those lanes of one limit that have no job, no slot and no numbers of their own, have started no
+-- job for an hour, and would start a job now. Returns the number of deleted lanes.
 -- A producer must not use a deleted lane. So the function deletes only while no open transaction has added jobs of these
--- tasks, and producers that come then wait until the caller's transaction ends, as with cleanup(). Above READ COMMITTED they
--- get 40001 if their snapshot is older.
--- Locks: its turn, the row of limits, name locks and rows of tasks, lanes, groups; all without waiting. The caller must not
--- wait for anything after that.
+-- tasks, and later producers wait until the caller's transaction ends, as with cleanup(). Above READ COMMITTED they get 40001
+-- if their snapshot is older.
+-- Locks: the row in _gw_turns, the row of limits, name locks and rows of tasks, lanes, groups; all without waiting. The caller
+-- must not wait for any lock after that.
 create or replace function {{.schema}}._gw_drop_idle_lanes(
   most integer default 1000
 )
@@ -99,7 +99,7 @@ $$;
 comment on function {{.schema}}._gw_drop_idle_lanes(integer) is
   'Internal, for heartbeats: deletes lanes that have had no jobs for an hour, and returns how many.';
 
--- Returns whether a lane with these values has been idle since a time, and nothing would be lost with it.
+-- Returns whether a lane with these values has been idle since a time, and can be deleted without effect.
 create or replace function {{.schema}}._gw_is_idle(
   key          text,
   max_running  integer,
@@ -119,4 +119,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_is_idle(text, integer, integer, timestamptz, timestamptz, timestamptz, timestamptz) is
-  'Internal: returns whether a lane has been idle since a time, and nothing would be lost with it.';
+  'Internal: returns whether a lane has been idle since a time, and can be deleted without effect.';

@@ -1,9 +1,9 @@
 -- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (slots, rates), and
--- replaces the fronts of the groups by what is true then. The caller holds the locks of the lanes and of the jobs and
+-- replaces the fronts of the groups by the ones after the claim. The caller holds the locks of the lanes and of the jobs and
 -- updates the jobs in the same transaction. rooms: how many jobs each of lanes could start before; null elements: any number.
--- What is known to be open after the claim need not be asked again. Fair lanes that start jobs get their next turns, also
--- in the fronts of their other groups, unless a lane bars these that the caller does not hold: such a front has an earlier
--- turn, which the claim corrects that follows it.
+-- Lanes that are known to be open after the claim are not checked again. Fair lanes that start jobs get their next turns,
+-- also in the fronts of their other groups, unless these are barred by a lane that the caller has not locked: such a front
+-- keeps an earlier turn, until a claim that reads it corrects it.
 -- Notifies the workers if groups wait for a lane that still may start jobs.
 create or replace function {{.schema}}._gw_enter_lanes(
   places     tid[],
@@ -194,7 +194,7 @@ begin
        where l.id <> all (coalesce(shut, '{}'))
          and exists (select from {{.schema}}._gw_fronts as f where f.barred_by = l.id));
     if open <> '{}' then
-      -- A group that was to use the room of a lane does not; the next one must.
+      -- A group that was to use the room of a lane does not use it; the next group must.
       perform {{.schema}}._gw_look_at_lanes(open);
       perform {{.schema}}._gw_wake(1);
     end if;
@@ -205,7 +205,7 @@ $$;
 comment on function {{.schema}}._gw_enter_lanes(tid[], integer[], tid[], timestamptz, timestamptz, integer[], integer[]) is
   'Internal, for claims: records which jobs with limits are claimed.';
 
--- Makes the next claim look at these lanes.
+-- Makes the next claim read these lanes.
 create or replace function {{.schema}}._gw_look_at_lanes(
   lane_ids integer[]
 )
@@ -218,4 +218,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_look_at_lanes(integer[]) is
-  'Internal: makes the next claim look at these lanes.';
+  'Internal: makes the next claim read these lanes.';

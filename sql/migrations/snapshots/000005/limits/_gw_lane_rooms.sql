@@ -1,11 +1,11 @@
--- Returns how many more jobs each of these lanes may start at a time, and if none, why and when that changes (null: at no
--- known time). This is the only place where limits are compared with what runs: claims and why() call it.
+-- Returns how many more jobs each of these lanes may start at a time and, if it may start none, why and when that changes
+-- (null: at no known time). This is the only function that compares limits with running jobs: claims and why() call it.
 -- room: null if nothing limits the lane. reason: dropped, paused, closed, full or rate.
--- A slot counts while its job has the locked_at of the slot, so nothing has to free slots. Slots with locked_at = at are
--- those of the claim that calls, whose jobs it is about to update.
--- Jobs of a paused task in named queues do not start before resume() has put them back into their queues, beside which
--- they would not be serial.
--- The caller holds the locks of the lanes, from an earlier statement, or only wants to know.
+-- A slot counts while its job has the locked_at of the slot, so slots need not be freed. Slots with locked_at = at belong to
+-- the calling claim, which is about to update their jobs.
+-- Jobs of a paused task in named queues do not start before resume() has put them back into their queues, because they would
+-- not be serial with the jobs there.
+-- A claim holds the locks of the lanes, from an earlier statement; other callers need no locks.
 create or replace function {{.schema}}._gw_lane_rooms(
   lane_ids integer[],
   at       timestamptz
@@ -62,7 +62,7 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_lane_rooms(integer[], timestamptz) is
-  'Internal: returns how many more jobs each of these lanes may start, and if none, why and when that changes.';
+  'Internal: returns how many more jobs each of these lanes may start and, if none, why and when that changes.';
 
 -- Returns for how long this many starts use up a rate. Rounded up to microseconds, so that the rate is never exceeded.
 create or replace function {{.schema}}._gw_charge(

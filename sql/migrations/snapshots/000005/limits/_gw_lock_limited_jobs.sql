@@ -49,7 +49,7 @@ begin
       into task_ids, flagged_tasks, task_flags
       from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
   end if;
-  for round in 1..20 loop -- each looks at twice as many groups
+  for round in 1..20 loop -- each reads twice as many groups
     laned := {{.schema}}._gw_lock_lanes(
       task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen,
       most_fronts);

@@ -1,9 +1,9 @@
--- For heartbeats: ends what is over although nothing has said so. Slots whose jobs no longer run are deleted, and claims
--- look at their lanes: rows may be deleted by hand, and by Graphile Worker's functions. Pauses that have ended are removed.
--- Groups whose first job was changed by hand, so that it comes before all their fronts, get a front for it. Lanes that nobody
--- uses any more are deleted.
--- If a group is due and no worker takes its jobs, perhaps because none has their tasks, claims look again at the groups that
--- wait for the same lanes.
+-- For heartbeats: cleans up after jobs and pauses that have ended without a call. The function deletes slots whose jobs no
+-- longer run, and makes claims read their lanes: rows may be deleted by hand, and by Graphile Worker's functions. It removes
+-- pauses that have ended, and deletes unused lanes. Groups whose first job was changed by hand, so that it comes before all their
+-- fronts, get a front for it.
+-- If a group is due and no worker takes its jobs, for example because no worker has their tasks, claims read the groups again
+-- that wait for the same lanes.
 -- Locks: slots, skipping locked ones; for pauses what resume locks; then what _gw_drop_idle_lanes locks.
 create or replace function {{.schema}}._gw_mend_lanes()
   returns void

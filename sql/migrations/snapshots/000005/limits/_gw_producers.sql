@@ -1,5 +1,5 @@
--- Functions that tell whether transactions that add jobs are open: they hold name locks, see _gw_names. A producer whose
--- transaction began before a change of limits may not see the change.
+-- These functions find open transactions that add jobs, which hold name locks; see _gw_names. A producer whose transaction
+-- began before a change of limits may not see the change.
 
 -- Returns the advisory locks of these tasks, of all if null.
 create or replace function {{.schema}}._gw_task_locks(
@@ -21,8 +21,8 @@ $$;
 comment on function {{.schema}}._gw_task_locks(text[]) is
   'Internal: returns the advisory locks of these tasks.';
 
--- Returns the open transactions of others that hold a name lock of one of these tasks (all if null); of those given if not null. A
--- lock of an idle session belongs to no transaction.
+-- Returns the open transactions of other sessions that hold a name lock of one of these tasks (all if null); if transactions
+-- are given, only those among them. A lock of an idle session belongs to no transaction.
 create or replace function {{.schema}}._gw_producers(
   tasks text[],
   known text[] default null
@@ -45,8 +45,8 @@ $$;
 comment on function {{.schema}}._gw_producers(text[], text[]) is
   'Internal: returns the open transactions that hold a name lock of one of these tasks.';
 
--- Returns whether no transaction holds the row of one of these tasks (all if null), as producers do who cannot have an advisory
--- lock. If so, none does before this transaction ends.
+-- Returns whether no transaction holds the row of one of these tasks (all if null), as producers do that cannot take an
+-- advisory lock. If so, no transaction takes such a row before this transaction ends.
 create or replace function {{.schema}}._gw_tasks_are_free(
   tasks text[]
 )
@@ -68,8 +68,8 @@ $$;
 comment on function {{.schema}}._gw_tasks_are_free(text[]) is
   'Internal: returns whether no transaction holds the row of one of these tasks.';
 
--- Returns whether no transaction has added jobs of these tasks (all if null) and is still open. If so, none begins to
--- before this transaction ends.
+-- Returns whether no transaction that has added jobs of these tasks (all if null) is still open. If so, no transaction adds
+-- such jobs before this transaction ends.
 create or replace function {{.schema}}._gw_no_producers(
   tasks text[]
 )

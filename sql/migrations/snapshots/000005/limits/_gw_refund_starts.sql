@@ -1,6 +1,6 @@
--- Gives back what these jobs, which were claimed but not started, have used of rates. The jobs still have their slots.
--- A lane without one of these starts would have been free at free_at. The time since then cannot be given back: it would
--- allow more starts in a short time than rate and burst, if others have started meanwhile.
+-- Returns the starts of these jobs, which were claimed but not started, to the rates of their lanes. The jobs still have
+-- their slots. Without one of these starts, a lane would have been free at free_at. The time since then is not returned: if
+-- other jobs have started in that time, more jobs could start in a short time than rate and burst allow.
 -- Locks: lanes by id; claims hold them briefly. Slots, without waiting.
 create or replace function {{.schema}}._gw_refund_starts(
   job_ids bigint[]
@@ -41,4 +41,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_refund_starts(bigint[]) is
-  'Internal: gives back what jobs that were not started have used of rates.';
+  'Internal: returns the starts of jobs that were claimed but not started to the rates of their lanes.';

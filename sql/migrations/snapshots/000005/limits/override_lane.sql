@@ -1,4 +1,5 @@
--- Gives one lane of a limit its own numbers, such as more for a customer who pays for it. Null: that of the limit.
+-- Overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. Null: the number of the
+-- limit.
 -- Locks: the row of limits, so that only one transaction at a time changes them; the lane.
 -- Raises GWLNM, GWLVA.
 create or replace function {{.schema}}.override_lane(
@@ -26,7 +27,7 @@ declare
   end;
 begin
   if wrong is not null then
-    raise exception 'The limit ''%'' of the lane ''%'' is invalid: %.', limit_name, lane, wrong using errcode = 'GWLVA';
+    raise exception 'The numbers of the lane ''%'' of the limit ''%'' are invalid: %.', lane, limit_name, wrong using errcode = 'GWLVA';
   end if;
   update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
   select i.id into limit_id from {{.schema}}._gw_limits as i where i.name = limit_name and i.by is not null;
@@ -45,4 +46,4 @@ end;
 $$;
 
 comment on function {{.schema}}.override_lane(text, text, integer, integer, interval, integer) is
-  'Gives one lane of a limit its own max_running and rate; null: those of the limit.';
+  'Overrides max_running and rate of a limit for one of its lanes; null: the value of the limit.';

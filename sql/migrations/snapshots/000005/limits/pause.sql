@@ -1,9 +1,9 @@
 -- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin after
--- the commit start none of them. Running jobs go on. A pause survives restarts; it ends with resume(), or at until.
--- Pausing what is paused changes reason, author and until.
--- The jobs of a paused task or queue are moved aside in steps, as for a limit; so claims do not read them. Jobs of other
--- tasks in a named queue go on, and overtake those of a paused task. If a pause of a task ends at until, its jobs in named
--- queues start with the next heartbeat of a worker.
+-- the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at until.
+-- A second pause of the same changes its reason, author and until.
+-- The jobs of a paused task or queue are moved to a group in steps, as for a limit, so claims do not read them. Jobs of other
+-- tasks in a named queue continue to run, and overtake those of a paused task. If a pause of a task ends at until, its jobs
+-- in named queues start with the next heartbeat of a worker.
 -- Locks: the row of limits, so that only one transaction at a time changes them.
 -- Raises GWLVA, GWLNM.
 create or replace function {{.schema}}.pause(
@@ -23,7 +23,7 @@ declare
   paused text;
 begin
   if num_nonnulls(task, queue, limit_name) > 1 or lane is not null and limit_name is null then
-    raise exception 'A pause is of one task, one queue, one limit or one of its lanes, or of everything.' using errcode = 'GWLVA';
+    raise exception 'A pause applies to one task, one queue, one limit, one lane of a limit, or everything.' using errcode = 'GWLVA';
   elsif until <= clock_timestamp() then
     raise exception 'A pause must end in the future, not at %.', until using errcode = 'GWLVA';
   end if;
@@ -38,7 +38,7 @@ begin
   values (task, queue, paused, lane, reason, until);
 
   if paused is null then
-    -- A front without a group and a lane makes claims look.
+    -- A front without a group and a lane makes the next claim search.
     insert into {{.schema}}._gw_fronts (priority, run_at, job_id) values (0, '-infinity', 0);
   elsif task is not null or queue is not null then
     if not exists (select from {{.schema}}._gw_limits as i where i.name = paused) then
@@ -62,7 +62,7 @@ end;
 $$;
 
 comment on function {{.schema}}.pause(text, text, text, text, text, timestamptz) is
-  'Pauses a task, a named queue, a limit, one of its lanes, or everything, until resume() or until a time. Running jobs go on.';
+  'Pauses a task, a named queue, a limit, one of its lanes, or everything, until resume() or until a time. Running jobs continue.';
 
 -- Ends a pause: the same arguments as for pause(). Returns whether there was one.
 -- Locks: the row of limits, so that only one transaction at a time changes them.
@@ -106,7 +106,7 @@ $$;
 comment on function {{.schema}}.resume(text, text, text, text) is
   'Ends a pause of a task, a named queue, a limit, one of its lanes, or everything. Returns whether there was one.';
 
--- Returns in words what a pause is of, for the audit.
+-- Returns what a pause applies to, as text for the audit.
 create or replace function {{.schema}}._gw_paused(
   task       text,
   queue      text,
@@ -123,7 +123,7 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_paused(text, text, text, text) is
-  'Internal: returns in words what a pause is of, for the audit.';
+  'Internal: returns what a pause applies to, as text for the audit.';
 
 -- Returns the pauses, the oldest first. Those that have ended by themselves are left out.
 create or replace function {{.schema}}.list_pauses()

@@ -1,17 +1,17 @@
--- Limits how many jobs run at once, and how many start per interval. Called again, it changes the limit of this name.
--- tasks: the jobs of these tasks, all if null. queues: the jobs in named queues of this name, in which * stands for any
--- characters; these queues are then not serial but as wide as the limit. Without queues: jobs without a queue.
--- by: what gives each job its lane, for which the limit counts: null, one lane for all jobs; 'queue', the name of the
--- queue; 'flag:tenant', the flag tenant:42 has the lane 42; 'payload:field', a field of the payload. A job without such a
--- flag or field is not limited.
--- max_running: how many jobs of a lane run at once. total_running: of all lanes together. rate, per, burst: how many jobs
--- of a lane start per interval, and how many of them at once, by default rate. fair: the lanes take turns. Of equal priority
--- the lane with the fewest running jobs comes first, then the one that has started no job for the longest time. At least
--- one of max_running, total_running, rate and fair is given. If several fair limits apply to a job, the one that was set
--- first gives it its turn. A job to which several limits apply starts when all of them allow it.
--- Claims that begin after the commit obey the limit. Jobs that are waiting then are moved into their lanes in steps by
--- claims and heartbeats; until a job is moved it does not run. Limited jobs are claimed by our workers only: Node workers
--- do not see them.
+-- Limits how many jobs run at once, or start per interval. If there is a limit of this name, the call replaces it.
+-- tasks: the limit applies to the jobs of these tasks, of all tasks if null. queues: the limit applies to the jobs in named
+-- queues of this name, in which * stands for any characters; these queues are then not serial, but run as many jobs at once
+-- as the limit allows. If queues is null, the limit applies to jobs without a queue.
+-- by: assigns each job to a lane, and the numbers of the limit apply to each lane: null, one lane for all jobs; 'queue', the
+-- name of the queue; 'flag:tenant', a job with the flag tenant:42 has the lane 42; 'payload:field', a field of the payload.
+-- A job without such a flag or field is not limited.
+-- max_running: how many jobs of a lane run at once. total_running: how many jobs of all lanes run at once. rate, per, burst:
+-- how many jobs of a lane start per interval, and how many of them at once, by default rate. fair: the lanes take turns;
+-- among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for
+-- the longest time. At least one of max_running, total_running, rate and fair is required. If several fair limits apply to
+-- a job, the limit that was set first determines its turn. If several limits apply to a job, it starts when all allow it.
+-- Claims that begin after the commit obey the limit. Claims and heartbeats move waiting jobs into their lanes in steps; a job
+-- does not run until it is moved. Only workers of gw claim limited jobs; Node workers do not see them.
 -- Records the act for list_audit, as do the other functions that change limits and pauses.
 -- Locks: the row of limits, so that only one transaction at a time changes them.
 -- Raises GWLVA.
@@ -57,9 +57,9 @@ end;
 $$;
 
 comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean) is
-  'Limits how many jobs run at once or start per interval; called again, changes the limit. tasks: the tasks it applies to, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which are then as wide as the limit; null: to jobs without a queue. by: what gives a job its lane: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: of equal priority the lane with the fewest running jobs comes first, then the one that has started no job for the longest time.';
+  'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which then run as many jobs at once as the limit allows; null: to jobs without a queue. by: assigns jobs to lanes: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time.';
 
--- Implements set_limit() and the limits that pause() makes.
+-- Implements set_limit(), and creates the limits of pause().
 create or replace function {{.schema}}._gw_put_limit(
   name          text,
   tasks         text[],
@@ -95,7 +95,7 @@ begin
       perform {{.schema}}._gw_wake(1);
       return;
     end if;
-    -- Other jobs, or other lanes: a new limit takes the place of the old one.
+    -- The limit applies to other jobs or has other lanes: a new limit replaces the old one.
     delete from {{.schema}}._gw_limits as i where i.id = old.id;
   end if;
   insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, is_pause)
@@ -108,10 +108,11 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean, boolean) is
-  'Internal: implements set_limit() and the limits that pause() makes.';
+  'Internal: implements set_limit(), and creates the limits of pause().';
 
--- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: those in queues of this name, or,
--- if it is null, those without a queue. If bars, a limit is new: until the move is complete, claims take none of these jobs outside of groups.
+-- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: the jobs in queues of this name
+-- or, if it is null, the jobs without a queue. bars is true for a new limit: until the move is complete, claims take none of
+-- these jobs outside of groups.
 create or replace function {{.schema}}._gw_plan_move(
   tasks  text[],
   queues text,
@@ -128,7 +129,7 @@ begin
      set is_retired = true
    where not g.is_retired and (g.tasks && tasks) is not false
      and case when queues is null then g.queue_name is null else g.queue_name like {{.schema}}._gw_pattern(queues) escape '!' end;
-  -- A front without a group and a lane makes claims look.
+  -- A front without a group and a lane makes the next claim search.
   insert into {{.schema}}._gw_fronts (priority, run_at, job_id) values (0, '-infinity', 0);
   perform {{.schema}}._gw_wake(1);
 end;

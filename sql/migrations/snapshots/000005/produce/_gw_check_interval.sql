@@ -1,4 +1,4 @@
--- Refuses an interval that no job can wait for.
+-- Refuses an interval that is null, negative or longer than 1000 years.
 -- Raises GWOIV.
 create or replace function {{.schema}}._gw_check_interval(
   name      text,

@@ -1,8 +1,8 @@
--- Adds a job unless a call under the same key has added one and its interval within is not over. Returns the id of the new
--- job, or of the job of that first call, and its state: 'gone' if it has ended well or was removed. is_new: this call has added it.
--- The job has this key, so add_job() and remove_job() act on it while it is there; the first call counts nevertheless, also
--- when the job is done, replaced or has lost its key. When the interval is over, the next call adds a job as add_job()
--- does. A call that is rolled back does not count; others under the same key wait for its end.
+-- Adds a job unless a call under the same key has added one less than the interval within ago. Returns the id of the new job,
+-- or of the job of that first call, and its state: 'gone' if it has completed or was removed. is_new: this call has added it.
+-- The job has this key, so add_job() and remove_job() change it while it exists. The first call counts even if its job has
+-- ended, was replaced or has lost its key. After the interval, the next call adds a job as add_job() does. A call that is
+-- rolled back does not count; other calls under the same key wait for its end.
 -- Locks: as _gw_hold_keyed_call, then as add_job. A call that adds nothing locks nothing.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.add_job_once(
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}.add_job_once(text, json, text, interval, text, timestamptz, integer, integer, text[]) is
-  'Adds a job unless a call under the same key has added one and its interval within is not over, and returns the id and state of the new or the first job. state: gone if the first job has ended well or was removed. due_at: its run_at, null if it is gone. is_new: whether this call has added it. The first call counts also when its job is done, replaced or has lost its key. within: more than 0, default 1 day. The other arguments are those of add_job().';
+  'Adds a job unless a call under the same key has added one less than the interval within ago, and returns the id and state of the new or the first job. state: gone if the first job has completed or was removed. due_at: its run_at, null if it is gone. is_new: whether this call has added it. The first call counts even if its job has ended, was replaced or has lost its key. within: more than 0, default 1 day. The other arguments are those of add_job().';

@@ -1,5 +1,5 @@
--- Deletes the records of add_job_once, debounce_job and throttle_job that nothing needs any more. A record whose job still
--- waits, though it was due, is looked at again an hour later.
+-- Deletes the records of add_job_once, debounce_job and throttle_job that are no longer needed. A record whose job still waits
+-- although it was due is checked again an hour later.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_keyed_calls(
   most integer default 10000
@@ -28,4 +28,4 @@ as $$
 $$;
 
 comment on function {{.schema}}._gw_drop_keyed_calls(integer) is
-  'Internal: deletes the records of calls under keys that nothing needs any more.';
+  'Internal: deletes the records of calls under keys that are no longer needed.';
