@@ -26,7 +26,7 @@ var differences = []difference{
 	{
 		what: "Error codes",
 		node: "`23502`, `23514`, `22003` and `22023`",
-		ours: "[codes of our own](errors.md), which begin with `GW`",
+		ours: "[its own codes](errors.md), which begin with `GW`",
 		why:  "each error has its own code; the error still has the names of schema, table, column and CHECK constraint, but not the failing row",
 	},
 	{

@@ -52,7 +52,7 @@ func TestACrontabIsCheckedWithItsNextRunsInBothClocks(t *testing.T) {
 		at := first.AddDate(i, 0, 0)
 		want.WriteString("  " + at.Format("Mon 2006-01-02 15:04") + " UTC, " + at.Format("Mon 2006-01-02") + " 08:30 Europe/Berlin\n")
 	}
-	want.WriteString("line 3: 0 0 30 2 * never\n  never runs\ncrontab is right: 3 items.\n")
+	want.WriteString("line 3: 0 0 30 2 * never\n  never runs\ncrontab is valid: 3 items.\n")
 	if stdout != want.String() {
 		t.Errorf("got\n%s, want\n%s", stdout, want.String())
 	}
