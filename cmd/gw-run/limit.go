@@ -150,6 +150,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 		queues, by   condition
 		totalRunning int
 		fair         bool
+		strict       span
 	)
 	o := &order{cobra: cobra.Command{
 		Use: "set NAME", Short: "Create or change a limit", Long: limitSetHelp, Example: limitSetExamples,
@@ -162,12 +163,14 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	n.addFlags(flags)
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")
+	flags.Var(&strict, "strict", "the `time` for which a job of a worker that seems dead keeps its slots after another worker may run it, such as 1m")
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
 		_, err := db.act(ctx, "", "", `
 			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
-			                   $8::text::interval, $9::bigint::integer, $10::boolean)`,
-			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair)
+			                   $8::text::interval, $9::bigint::integer, $10::boolean, $11::text::interval)`,
+			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair,
+			orNull(strict))
 		return "The limit " + terminal.Printable(args[0]) + " is set.", err
 	}
 	return newOrderCommand(getenv, stops, o)

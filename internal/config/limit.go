@@ -18,6 +18,7 @@ type Limit struct {
 	Per          time.Duration
 	Burst        int
 	Fair         bool
+	Strict       time.Duration
 }
 
 // OfLimit returns the keys of a limit.
@@ -33,6 +34,7 @@ func OfLimit() []Key {
 		{"per", Time, "", "The time of `rate`.", ""},
 		{"burst", Number, "`rate`", "How many jobs of a lane start at once.", ""},
 		{"fair", YesNo, "false", "The lanes take turns: among jobs of equal priority, the lane with the fewest running jobs comes first.", ""},
+		{"strict", Time, "0s", "For how long a job of a worker that seems dead keeps its slots after another worker may run it.", ""},
 	}
 }
 
@@ -71,6 +73,8 @@ func (r *reader) limit(e entry) Limit {
 			limit.Burst = r.number(inner, 1, maxLimit)
 		case "fair":
 			limit.Fair = r.yes(inner)
+		case "strict":
+			limit.Strict = r.time(inner)
 		default:
 			r.unknown(inner, " in a limit", names(OfLimit()))
 		}
@@ -107,6 +111,8 @@ func (r *reader) checkLimit(limit Limit) {
 		r.refuse(limit.Position, "the limit %s has only one of rate and per, which belong together", limit.Name)
 	case limit.Burst != 0 && limit.Rate == 0:
 		r.refuse(limit.Position, "the limit %s has burst without rate", limit.Name)
+	case limit.Strict != 0 && limit.MaxRunning == 0 && limit.TotalRunning == 0:
+		r.refuse(limit.Position, "the limit %s has strict without max_running and total_running, so it has no slots to keep", limit.Name)
 	case limit.By == "queue" && limit.Queues == "":
 		r.refuse(limit.Position, "the limit %s has by: queue without queues", limit.Name)
 	case limit.By == "" && limit.MaxRunning != 0 && limit.TotalRunning != 0:

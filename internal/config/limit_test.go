@@ -13,7 +13,7 @@ import (
 func TestLimitsAreReadInTheirOrder(t *testing.T) {
 	file, err := config.Parse("gw.yaml", `
 limits:
-  exports: {tasks: [export, report], by: "payload:tenant", max_running: 3, total_running: 20}
+  exports: {tasks: [export, report], by: "payload:tenant", max_running: 3, total_running: 20, strict: 10m}
   api:
     tasks: call
     rate: 100
@@ -25,7 +25,7 @@ limits:
 		t.Fatal(err)
 	}
 	want := []config.Limit{
-		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20},
+		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20, Strict: 10 * time.Minute},
 		{Name: "api", Tasks: []string{"call"}, Rate: 100, Per: time.Minute, Burst: 10},
 		{Name: "imports", Queues: "import-*", By: "queue", MaxRunning: 2},
 	}
@@ -52,6 +52,7 @@ func TestMistakesInALimitHaveTheirLine(t *testing.T) {
 		`{by: "flag:", max_running: 1}`:      `gw.yaml:2:11: by takes queue, flag:NAME or payload:FIELD, not "flag:"`,
 		`{max_running: 0}`:                   "gw.yaml:2:20: max_running is 0, must be at least 1",
 		`{max_runing: 1}`:                    "gw.yaml:2:7: there is no key max_runing in a limit; is max_running meant?",
+		`{rate: 1, per: 1s, strict: 1m}`:     "gw.yaml:2:3: the limit a has strict without max_running and total_running",
 		`{max_running: 1, total_running: 1}`: "gw.yaml:2:3: the limit a has one lane",
 		`{rate: 3, per: 3}`:                  `per takes a time with a unit`,
 		`3`:                                  "limit a takes keys with values",

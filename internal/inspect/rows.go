@@ -108,6 +108,7 @@ type Limit struct {
 	By           string   `json:"by"`
 	TotalRunning *int64   `json:"total_running"`
 	Fair         bool     `json:"fair"`
+	Strict       string   `json:"strict"`
 	Lanes        int64    `json:"lanes"`
 	Running      int64    `json:"running"`
 	IsMoving     bool     `json:"is_moving"`

@@ -34,6 +34,7 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 		wanted := shim.Limit{
 			Name: limit.Name, Tasks: limit.Tasks, Queues: limit.Queues, By: limit.By, MaxRunning: limit.MaxRunning,
 			TotalRunning: limit.TotalRunning, Rate: limit.Rate, Per: limit.Per, Burst: limit.Burst, Fair: limit.Fair,
+			Strict: limit.Strict,
 		}
 		if slices.ContainsFunc(present, func(l shim.LimitInfo) bool { return isSet(l.Limit, wanted) }) {
 			continue
@@ -54,7 +55,8 @@ func isSet(present, wanted shim.Limit) bool {
 	sameTasks := slices.Equal(present.Tasks, wanted.Tasks)
 	return sameTasks && present.Name == wanted.Name && present.Queues == wanted.Queues && present.By == wanted.By &&
 		present.MaxRunning == wanted.MaxRunning && present.TotalRunning == wanted.TotalRunning &&
-		present.Rate == wanted.Rate && present.Per == wanted.Per && present.Burst == wanted.Burst && present.Fair == wanted.Fair
+		present.Rate == wanted.Rate && present.Per == wanted.Per && present.Burst == wanted.Burst && present.Fair == wanted.Fair &&
+		present.Strict == wanted.Strict
 }
 
 // explainLimits returns the error of a limit with its place in the file. The role of a worker alone may not set limits.

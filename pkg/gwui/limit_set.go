@@ -95,7 +95,8 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 		numbers[0],
 		field{Name: "total_running", Label: "In all lanes", Hint: "How many jobs of all lanes run at once.", Value: numeral(l.TotalRunning)},
 		numbers[1], numbers[2], numbers[3],
-		field{Name: "fair", Label: "Fair", Kind: "check", Hint: "The lanes take turns.", Value: map[bool]string{true: "yes"}[l.Fair]})
+		field{Name: "fair", Label: "Fair", Kind: "check", Hint: "The lanes take turns.", Value: map[bool]string{true: "yes"}[l.Fair]},
+		field{Name: "strict", Label: "Strict", Hint: "For how long a job of a worker that seems dead keeps its slots after another worker may run it, such as 1 minute.", Value: l.Strict})
 	return d.page("limits"), nil
 }
 
@@ -138,9 +139,9 @@ func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (str
 	return backTo(form, "limits"), c.once(ctx, q, `
 		select 1 as one
 		  from S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
-		                   $8::text::interval, $9::bigint::integer, $10::boolean) as s`,
+		                   $8::text::interval, $9::bigint::integer, $10::boolean, $11::text::interval) as s`,
 		strings.TrimSpace(form.Get("limit")), lines(form.Get("tasks")), get("queues"), get("by"), n[0], n[1], n[2], get("per"), n[3],
-		form.Get("fair") != "")
+		form.Get("fair") != "", get("strict"))
 }
 
 func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {

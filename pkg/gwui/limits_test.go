@@ -171,17 +171,17 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	s.get("limits/set").want(t, http.StatusOK, "New limit", "Lanes by", `<textarea id="field-tasks"`, ">Set</button>")
 	s.post("limits/set", url.Values{
 		"limit": {" exports "}, "tasks": {"export\r\nreport a\r\n\r\n"}, "by": {"payload:tenant"}, "max_running": {"3"}, "rate": {"100"}, "per": {"1m"},
-		"fair": {"yes"},
+		"fair": {"yes"}, "strict": {"2m"},
 	}).want(t, http.StatusSeeOther)
 	const read = `
-		select concat_ws('|', name, tasks::text, queues, by, max_running, total_running, rate, per, burst, fair) from graphile_worker.list_limits()`
-	if got := pgtest.Value[string](t, s.pool, read); got != `exports|{export,"report a"}|payload:tenant|3|100|00:01:00|100|t` {
+		select concat_ws('|', name, tasks::text, queues, by, max_running, total_running, rate, per, burst, fair, strict) from graphile_worker.list_limits()`
+	if got := pgtest.Value[string](t, s.pool, read); got != `exports|{export,"report a"}|payload:tenant|3|100|00:01:00|100|t|00:02:00` {
 		t.Errorf("the limit is %s", got)
 	}
 	const link = `?back=limits%3F&amp;limit=exports"`
 	s.get("limits").want(t, http.StatusOK, `href="./limits/set`+link, `href="./limits/drop`+link)
 	s.get("limits/set?limit=exports").want(t, http.StatusOK, "Change the limit exports", `value="payload:tenant"`, "export\nreport a</textarea>", `value="00:01:00"`,
-		`value="yes" checked`)
+		`value="yes" checked`, `value="00:02:00"`)
 	s.post("limits/set", url.Values{"limit": {"exports"}, "queues": {"x-*"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
 	if got := pgtest.Value[string](t, s.pool, read); got != "exports|x-*|7|f" {
 		t.Errorf("the limit is %s after the change", got)

@@ -34,6 +34,11 @@ type Limit struct {
 	// Fair makes the lanes take turns: among jobs of equal priority the lane with the fewest running jobs comes first,
 	// then the lane that has started no job for the longest time. It requires By.
 	Fair bool
+
+	// Strict is for how long a job of a worker that seems dead keeps its slots after another worker may run it, because the
+	// first worker may only have stopped for a while and its handler may still run. It requires MaxRunning or TotalRunning.
+	// Default: 0
+	Strict time.Duration
 }
 
 // SetLimit creates a limit, or replaces the limit of this name. Later claims obey it. Workers of Graphile Worker do not see
@@ -41,9 +46,10 @@ type Limit struct {
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::integer, $6::integer, $7::integer,
-		                   `+microseconds("$8")+`, $9::integer, $10::boolean)::text`,
+		                   `+microseconds("$8")+`, $9::integer, $10::boolean, `+microseconds("$11")+`)::text`,
 		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.Queues), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
-		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair)
+		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair,
+		orNull(limit.Strict.Microseconds()))
 	if err != nil {
 		return fmt.Errorf("set limit %q: %w", limit.Name, err)
 	}
@@ -108,15 +114,16 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 			limit                                  LimitInfo
 			tasks, queues, by                      *string
 			maxRunning, totalRunning, rate, bursts *int
-			per                                    *float64
+			per, strict                            *float64
 		)
-		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &limit.Lanes,
-			&limit.Running, &limit.IsMoving, &limit.FullLanes, &limit.ClosedLanes)
+		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
+			&limit.Lanes, &limit.Running, &limit.IsMoving, &limit.FullLanes, &limit.ClosedLanes)
 		if err != nil {
 			return err
 		}
 		limit.Queues, limit.By, limit.MaxRunning, limit.TotalRunning = orZero(queues), orZero(by), orZero(maxRunning), orZero(totalRunning)
 		limit.Rate, limit.Per, limit.Burst = orZero(rate), seconds.Duration(orZero(per)), orZero(bursts)
+		limit.Strict = seconds.Duration(orZero(strict))
 		limits = append(limits, limit)
 		if tasks == nil {
 			return nil
@@ -124,8 +131,8 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 		return json.Unmarshal([]byte(*tasks), &limits[len(limits)-1].Tasks)
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.queues, l.by, l.max_running, l.total_running, l.rate,
-		       extract(epoch from l.per)::double precision, l.burst, l.fair, l.lanes, l.running, l.is_moving, l.full_lanes,
-		       l.closed_lanes
+		       extract(epoch from l.per)::double precision, l.burst, l.fair,
+		       extract(epoch from l.strict)::double precision, l.lanes, l.running, l.is_moving, l.full_lanes, l.closed_lanes
 		  from S.list_limits() as l
 		 order by l.name`)
 	if err != nil {

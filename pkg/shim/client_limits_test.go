@@ -13,7 +13,8 @@ import (
 func TestLimitsAreSetWithEveryDriver(t *testing.T) {
 	clients(t, func(t *testing.T, q *queue, client *shim.Client) {
 		ctx := t.Context()
-		exports := shim.Limit{Name: "exports", Tasks: []string{"export", `"{}"`}, By: "payload:tenant", MaxRunning: 2, TotalRunning: 5, Fair: true}
+		exports := shim.Limit{Name: "exports", Tasks: []string{"export", `"{}"`}, By: "payload:tenant", MaxRunning: 2, TotalRunning: 5, Fair: true,
+			Strict: 90 * time.Second}
 		imports := shim.Limit{Name: "imports", Queues: "import-*", By: "queue", Rate: 100, Per: 90 * time.Second, Burst: 10}
 		for _, limit := range []shim.Limit{exports, imports} {
 			if err := client.SetLimit(ctx, limit); err != nil {

@@ -24,6 +24,7 @@ create table {{.schema}}._gw_limits (
   per           interval,
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
   fair          boolean not null default false,
+  strict        interval,
   is_pause      boolean not null default false
 );
 
@@ -62,10 +63,11 @@ create index _gw_groups_by_lane on {{.schema}}._gw_groups using gin (lanes);
 create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
 
 create table {{.schema}}._gw_slots (
-  lane_id   integer     not null,
-  job_id    bigint      not null,
-  locked_at timestamptz not null,
-  free_at   timestamptz,
+  lane_id    integer     not null,
+  job_id     bigint      not null,
+  locked_at  timestamptz not null,
+  free_at    timestamptz,
+  kept_until timestamptz,
   constraint _gw_slots_pkey primary key (lane_id, job_id)
 );
 
@@ -152,6 +154,7 @@ comment on column {{.schema}}._gw_limits.rate is 'How many jobs of a lane start 
 comment on column {{.schema}}._gw_limits.per is 'That interval.';
 comment on column {{.schema}}._gw_limits.burst is 'How many of them may start at once.';
 comment on column {{.schema}}._gw_limits.fair is 'Whether its lanes take turns.';
+comment on column {{.schema}}._gw_limits.strict is 'For how long a job of a dead worker keeps its slots after its recovery; null: no time.';
 comment on column {{.schema}}._gw_limits.is_pause is 'Whether pause() made it, and resume() drops it.';
 
 comment on table {{.schema}}._gw_lanes is 'The lanes of limits. Who changes what a lane allows, or its slots, holds the lock of its row.';
@@ -178,9 +181,10 @@ comment on column {{.schema}}._gw_groups.is_retired is 'Whether a limit has chan
 
 comment on table {{.schema}}._gw_slots is 'Jobs that run in lanes. A slot counts while the job has this locked_at, so that nothing has to free it.';
 comment on column {{.schema}}._gw_slots.lane_id is 'The lane.';
-comment on column {{.schema}}._gw_slots.job_id is 'The job.';
+comment on column {{.schema}}._gw_slots.job_id is 'The job; negative for a slot that is kept after its recovery.';
 comment on column {{.schema}}._gw_slots.locked_at is 'Its locked_at.';
 comment on column {{.schema}}._gw_slots.free_at is 'When the lane would have used up its rate without this start.';
+comment on column {{.schema}}._gw_slots.kept_until is 'Until when the slot counts although its job was recovered; null otherwise.';
 
 comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
 comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';

@@ -85,6 +85,7 @@ begin
      where q.id = any (queue_ids) and q.locked_by = any (dead);
   end if;
   if limited is not null then
+    perform {{.schema}}._gw_keep_slots(limited);
     perform {{.schema}}._gw_leave_lanes(limited);
   end if;
   if freed > 0 then

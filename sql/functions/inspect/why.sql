@@ -76,7 +76,12 @@ begin
                                              p.author, p.paused_at, p.reason), ' ')
                       from {{.schema}}._gw_pauses as p
                      where (p.limit_name = i.name or i.is_pause and p.task = any (i.tasks)) and (p.lane is null or p.lane = l.key) and coalesce(p.until, 'infinity') > at)
-              when r.reason = 'full' then format('The limit %s%s has no free slot.', i.name, ', lane ' || l.key)
+              when r.reason = 'full' then
+                format('The limit %s%s has no free slot.', i.name, ', lane ' || l.key)
+                || coalesce((select format(' Slots of recovered jobs are kept until %s, because the limit is strict.', max(s.kept_until))
+                               from {{.schema}}._gw_slots as s
+                              where s.lane_id = l.id and s.kept_until > at
+                             having count(*) > 0), '')
               when r.reason = 'rate' then format('The limit %s%s has started its maximum of jobs per time.', i.name, ', lane ' || l.key)
               when r.reason = 'closed' then format('A worker has closed the limit %s%s.', i.name, ', lane ' || l.key)
               else 'Its limit was dropped; claims and heartbeats are moving its jobs.' end,

@@ -2,7 +2,7 @@
 -- (null: at no known time). This is the only function that compares limits with running jobs: claims and why() call it.
 -- room: null if nothing limits the lane. reason: dropped, paused, closed, full or rate.
 -- A slot counts while its job has the locked_at of the slot, so slots need not be freed. Slots with locked_at = at belong to
--- the calling claim, which is about to update their jobs.
+-- the calling claim, which is about to update their jobs. Slots of recovered jobs count until kept_until.
 -- Jobs of a paused task in named queues do not start before resume() has put them back into their queues, because they would
 -- not be serial with the jobs there.
 -- A claim holds the locks of the lanes, from an earlier statement; other callers need no locks.
@@ -40,7 +40,7 @@ begin
                    n.width - (select count(*)
                                 from {{.schema}}._gw_slots as s
                                where s.lane_id = l.id
-                                 and (s.locked_at = at
+                                 and (s.locked_at = at or s.kept_until > at
                                       or (select j.locked_at = s.locked_at from {{.schema}}._private_jobs as j where j.id = s.job_id)))
                  end as free,
                  case when n.rate is not null then

@@ -44,9 +44,9 @@ There are more rows: --limit shows more of them, --after 0 the next ones.
 	b.exec(`update ._gw_lanes set closed_until = now() + interval '1 hour' where key is not null`)
 	b.want(b.run("limit", "open", "exports", "0"), result{stdout: "The lane 0 of the limit exports is open.\n"})
 	b.want(b.run("limit", "open", "exports"), result{stdout: "The limit exports is open.\n"})
-	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "5"),
+	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "5", "--strict", "10m"),
 		result{stdout: "The limit exports is set.\n"})
-	if !b.is(`select max_running = 5 and total_running is null from .list_limits() where name = 'exports'`) {
+	if !b.is(`select max_running = 5 and total_running is null and strict = '10 minutes' from .list_limits() where name = 'exports'`) {
 		t.Error("what is not given is not unset")
 	}
 	b.want(b.run("limit", "drop", "exports"), result{stdout: "The limit exports is dropped.\n"})

@@ -21,6 +21,38 @@ $$;
 comment on function {{.schema}}._gw_leave_lanes(bigint[]) is
   'Internal: makes claims read the groups of these jobs, and the lanes whose slots they had.';
 
+-- Called by every function that recovers jobs because their worker seems dead, before _gw_leave_lanes: the slots of strict limits
+-- still count for some time, because the handlers may still run. Claims read their lanes again after that.
+create or replace function {{.schema}}._gw_keep_slots(
+  job_ids bigint[]
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+begin
+  with kept as (
+    insert into {{.schema}}._gw_slots as k (lane_id, job_id, locked_at, kept_until)
+    select s.lane_id, -s.job_id, s.locked_at, clock_timestamp() + i.strict
+      from {{.schema}}._gw_slots as s
+      join {{.schema}}._gw_lanes as l on l.id = s.lane_id
+      join {{.schema}}._gw_limits as i on i.id = l.limit_id and i.strict is not null
+     where s.job_id = any (job_ids)
+       and (select j.locked_at = s.locked_at from {{.schema}}._private_jobs as j where j.id = s.job_id) is not true
+        on conflict on constraint _gw_slots_pkey do update set kept_until = excluded.kept_until
+    returning k.lane_id, k.kept_until
+  )
+  insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id)
+  select k.lane_id, 0, k.kept_until, 0 from kept as k;
+end;
+$$;
+
+comment on function {{.schema}}._gw_keep_slots(bigint[]) is
+  'Internal: keeps the slots of recovered jobs for as long as their limits are strict.';
+
 -- Called by every function that ends jobs: makes claims read the lanes whose slots they had. Slots of jobs that still run remain.
 -- If a job ends without this call, because its row was deleted by hand, its slots do not count either, and a heartbeat deletes
 -- them. Notifies the workers if it changes something.

@@ -20,6 +20,7 @@ begin
      where s.ctid = any (array(select l.ctid
                                  from {{.schema}}._gw_slots as l
                                 where (select j.locked_at = l.locked_at from {{.schema}}._private_jobs as j where j.id = l.job_id) is not true
+                                  and coalesce(l.kept_until, '-infinity') <= clock_timestamp()
                                   for update skip locked))
     returning s.lane_id
   )

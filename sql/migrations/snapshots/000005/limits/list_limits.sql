@@ -12,6 +12,7 @@ create or replace function {{.schema}}.list_limits()
     per           interval,
     burst         integer,
     fair          boolean,
+    strict        interval,
     lanes         bigint,
     running       bigint,
     is_moving     boolean,
@@ -24,7 +25,7 @@ create or replace function {{.schema}}.list_limits()
 as $$
 begin
   return query
-  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair,
+  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair, i.strict,
          (select count(*) from {{.schema}}._gw_lanes as l where l.limit_id = i.id and not l.is_total),
          (select count(distinct s.job_id)
             from {{.schema}}._gw_slots as s

@@ -44,9 +44,9 @@ begin
     if not exists (select from {{.schema}}._gw_limits as i where i.name = paused) then
       perform {{.schema}}._gw_put_limit(
         paused, case when task is not null then array[task] end, queue, null, case when queue is not null then 1 end, null, null, null,
-        null, false, true); -- the queue is serial again when the pause ends by itself
+        null, false, null, true); -- the queue is serial again when the pause ends by itself
       if task is not null then
-        perform {{.schema}}._gw_put_limit('pause:queued:' || task, array[task], '*', null, null, null, null, null, null, false, true);
+        perform {{.schema}}._gw_put_limit('pause:queued:' || task, array[task], '*', null, null, null, null, null, null, false, null, true);
       end if;
     end if;
   end if;

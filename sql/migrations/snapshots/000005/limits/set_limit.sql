@@ -8,8 +8,10 @@
 -- max_running: how many jobs of a lane run at once. total_running: how many jobs of all lanes run at once. rate, per, burst:
 -- how many jobs of a lane start per interval, and how many of them at once, by default rate. fair: the lanes take turns;
 -- among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for
--- the longest time. At least one of max_running, total_running, rate and fair is required. If several fair limits apply to
--- a job, the limit that was set first determines its turn. If several limits apply to a job, it starts when all allow it.
+-- the longest time. strict: for how long a job of a worker that seems dead keeps its slots after another worker may run it; the
+-- worker may only have stopped for a while. At least one of max_running, total_running, rate and fair is required. If several
+-- fair limits apply to a job, the limit that was set first determines its turn. If several limits apply to a job, it starts when
+-- all allow it.
 -- Claims that begin after the commit obey the limit. Claims and heartbeats move waiting jobs into their lanes in steps; a job
 -- does not run until it is moved. Only workers of gw claim limited jobs; Node workers do not see them.
 -- Records the act for list_audit, as do the other functions that change limits and pauses.
@@ -25,7 +27,8 @@ create or replace function {{.schema}}.set_limit(
   rate          integer  default null,
   per           interval default null,
   burst         integer  default null,
-  fair          boolean  default false
+  fair          boolean  default false,
+  strict        interval default null
 )
   returns void
   language plpgsql
@@ -42,6 +45,8 @@ declare
     when (rate is null) <> (per is null) then 'rate and per belong together'
     when burst is not null and rate is null then 'burst needs a rate'
     when per <= interval '0' or per > interval '1000 years' then 'per must be positive and at most 1000 years'
+    when strict <= interval '0' or strict > interval '1 day' then 'strict must be positive and at most a day'
+    when strict is not null and num_nonnulls(max_running, total_running) = 0 then 'strict needs max_running or total_running'
     when by <> 'queue' and by !~ '^(flag|payload):.' then 'by must be queue, flag:... or payload:...'
     when by = 'queue' and queues is null then 'by queue needs queues'
     when by is null and max_running is not null and total_running is not null then 'without by, total_running is max_running'
@@ -50,14 +55,14 @@ begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
   end if;
-  perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, coalesce(fair, false), false);
+  perform {{.schema}}._gw_put_limit(name, tasks, queues, by, max_running, total_running, rate, per, burst, coalesce(fair, false), strict, false);
   perform {{.schema}}._gw_record_act('set limit', 0, name || ': ' || concat_ws(', ', 'tasks ' || tasks::text, 'queues ' || queues,
-    'by ' || by, 'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst, case when fair then 'fair' end));
+    'by ' || by, 'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst, case when fair then 'fair' end, 'strict ' || strict));
 end;
 $$;
 
-comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean) is
-  'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which then run as many jobs at once as the limit allows; null: to jobs without a queue. by: assigns jobs to lanes: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time.';
+comment on function {{.schema}}.set_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean, interval) is
+  'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. queues: it applies to jobs in named queues of this name (* stands for any characters), which then run as many jobs at once as the limit allows; null: to jobs without a queue. by: assigns jobs to lanes: null (one lane), queue, flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time. strict: for how long a job of a worker that seems dead keeps its slots after its recovery.';
 
 -- Implements set_limit(), and creates the limits of pause().
 create or replace function {{.schema}}._gw_put_limit(
@@ -71,6 +76,7 @@ create or replace function {{.schema}}._gw_put_limit(
   per           interval,
   burst         integer,
   fair          boolean,
+  strict        interval,
   is_pause      boolean
 )
   returns void
@@ -85,7 +91,7 @@ begin
   select i.id, i.tasks, i.queues, i.by as lanes_by, i.max_running, i.total_running, i.rate, i.fair into old from {{.schema}}._gw_limits as i where i.name = name;
   if found then
     update {{.schema}}._gw_limits as i
-       set max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst
+       set max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst, strict = strict
      where i.id = old.id;
     if (old.tasks, old.queues, old.lanes_by, old.fair, old.max_running is null and old.rate is null, old.total_running is null)
        is not distinct from (tasks, queues, by, fair, max_running is null and rate is null, total_running is null) then
@@ -98,8 +104,8 @@ begin
     -- The limit applies to other jobs or has other lanes: a new limit replaces the old one.
     delete from {{.schema}}._gw_limits as i where i.id = old.id;
   end if;
-  insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, is_pause)
-  values (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, is_pause);
+  insert into {{.schema}}._gw_limits as i (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, strict, is_pause)
+  values (name, tasks, queues, by, max_running, total_running, rate, per, burst, fair, strict, is_pause);
   perform {{.schema}}._gw_plan_move(tasks, queues, true);
   if old.id is not null and (old.tasks, old.queues) is distinct from (tasks, queues) then
     perform {{.schema}}._gw_plan_move(old.tasks, old.queues, false);
@@ -107,7 +113,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean, boolean) is
+comment on function {{.schema}}._gw_put_limit(text, text[], text, text, integer, integer, integer, interval, integer, boolean, interval, boolean) is
   'Internal: implements set_limit(), and creates the limits of pause().';
 
 -- Makes claims and heartbeats move the jobs of these tasks (all if null) into their groups: the jobs in queues of this name

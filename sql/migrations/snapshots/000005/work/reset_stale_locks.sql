@@ -155,6 +155,7 @@ begin
    where j.id = stale.id;
   get diagnostics freed = row_count;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
+    perform {{.schema}}._gw_keep_slots(job_ids);
     perform {{.schema}}._gw_leave_lanes(job_ids);
   end if;
   return freed;

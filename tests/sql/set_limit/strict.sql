@@ -1,0 +1,50 @@
+-- A strict limit keeps the slots of recovered jobs for a time, because a worker that seems dead may only have stopped for a while.
+begin;
+select plan(12);
+set local search_path = graphile_worker, public;
+\ir ../keeper.psql
+
+create function pg_temp.claimed() returns text as $body$
+  select coalesce(string_agg(b.key, ' '), '') from get_job_batch('worker', batch_size => 5, now => clock_timestamp()) as b
+$body$ language sql;
+create function pg_temp.time_passes() returns void as $body$
+  update _gw_slots set kept_until = kept_until - interval '1 hour' where kept_until is not null;
+  update _gw_fronts set run_at = run_at - interval '1 hour' where group_id is null and lane_id is not null and run_at > '-infinity';
+$body$ language sql;
+
+select throws_ok($$ select set_limit('x', rate => 1, per => '1 s', strict => '1 min') $$, 'GWLVA',
+                 'The limit ''x'' is invalid: strict needs max_running or total_running.', 'a limit without slots is not strict');
+select throws_ok($$ select set_limit('x', max_running => 1, strict => '-1 s') $$, 'GWLVA', null, 'nor for a negative time');
+
+select register_worker('worker');
+select register_worker('dies', tasks => '{export,mail}');
+select set_limit('exports', tasks => '{export}', max_running => 2, strict => '1 hour');
+select set_limit('mails', tasks => '{mail}', max_running => 1);
+select get_job_batch('worker') from generate_series(1, 9);
+select is(l.strict, '1 hour'::interval, 'the list shows it') from list_limits() as l where l.name = 'exports';
+select add_job('export', job_key => 'lost 1'), add_job('mail', job_key => 'lost 2');
+select get_job_batch('dies', batch_size => 5);
+select add_job('export', job_key => n) from unnest(array['1', '2', '3']) as n;
+select add_job('mail', job_key => 'mail');
+select pg_temp.kill('dies');
+select * from pg_temp.beat() as b (died text[], freed bigint);
+select is((select count(*) from jobs where locked_by = 'dies'), 0::bigint, 'the jobs are recovered');
+
+select is(pg_temp.claimed(), '1 mail', 'one slot of the strict limit is kept, and none of the other');
+select matches(w.detail, 'kept until .*, because the limit is strict', 'why says so') from jobs as j, why(j.id) as w where j.key = '2' and w.reason = 'full';
+select is((select running from list_limits() where name = 'exports'), 1::bigint, 'one job runs');
+select is((select count(*) from _gw_fronts as f where f.lane_id is not null and f.run_at between now() + interval '59 minutes' and now() + interval '61 minutes'),
+          1::bigint, 'claims read the lane again at that time');
+select _gw_mend_lanes();
+select is(pg_temp.claimed(), '', 'a heartbeat does not end it');
+select pg_temp.time_passes();
+select is(pg_temp.claimed(), '2', 'when the time is over, the next job starts');
+select _gw_mend_lanes();
+select is_empty($$ select from _gw_slots where kept_until is not null $$, 'a heartbeat deletes the slot');
+
+-- Who unlocks a worker by force says that it does not run.
+select force_unlock_workers('{worker}');
+select is((select count(*) from _gw_slots where job_id < 0), 0::bigint, 'no slot is kept for workers that are unlocked by force');
+
+select * from finish();
+rollback;
