@@ -36,9 +36,9 @@ const (
 	vainInterval = 500 * time.Millisecond
 )
 
-// A worker waits after a claim that returned fewer jobs than it asked for, unless an outcome is settled or a notification comes
-// before: what is left are mostly jobs of full lanes and busy queues, which these jobs hold. It waits for restClaims times as
-// long as the claim took, which is about how long short jobs need to end, within these bounds.
+// A worker waits after a claim that returned fewer jobs than it asked for, until all its jobs have ended: what is left are mostly
+// jobs of full lanes and busy queues, which these jobs hold. It waits at most for restClaims times as long as the claim took,
+// which is about how long short jobs need to end, within these bounds.
 const (
 	restClaims = 3
 	leastRest  = 2 * time.Millisecond
@@ -296,7 +296,7 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-f.rest:
 		f.rest = nil
 	case <-f.wake:
-		f.look, f.rest = true, nil
+		f.look = true
 	case <-f.changed:
 		f.look, f.rest = true, nil
 	case <-f.listens:
@@ -343,7 +343,10 @@ func (f *fetcher) noteSettled(s settlement) {
 	if f.runsAlone && f.held.n == 0 {
 		f.runsAlone, f.look = false, true
 	}
-	f.look, f.rest = f.look || s.queue || f.once, nil
+	f.look = f.look || s.queue || f.once
+	if f.held.n == 0 {
+		f.rest = nil
+	}
 }
 
 // returnOld returns the waiting jobs if one of them has waited too long because handlers take longer than expected.
