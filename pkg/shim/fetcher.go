@@ -36,15 +36,6 @@ const (
 	vainInterval = 500 * time.Millisecond
 )
 
-// A worker waits after a claim that returned fewer jobs than it asked for, until all its jobs have ended: what is left are mostly
-// jobs of full lanes and busy queues, which these jobs hold. It waits at most for restClaims times as long as the claim took,
-// which is about how long short jobs need to end, within these bounds.
-const (
-	restClaims = 3
-	leastRest  = 2 * time.Millisecond
-	mostRest   = 20 * time.Millisecond
-)
-
 // fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
 	queries      *queries
@@ -76,7 +67,7 @@ type fetcher struct {
 	runsAlone   bool             // the held job has to run alone
 	tryBeside   bool             // the next claim shows whether others may run beside it by now
 	look        bool             // there may be jobs to claim
-	rest        <-chan time.Time // but not before it ends, nil without
+	rest        rest             // but not before it is over
 	leftOut     bool             // but not in this claim, because a task was full
 	skips       bool             // the next claim may leave out tasks with a limit
 	lingers     bool             // with once, jobs are due at any moment that this claim could not take
@@ -127,7 +118,7 @@ func (f *fetcher) run(stop context.Context) {
 			}
 		case f.alone == oneWaits && f.held.n > 0 && (!f.runsAlone || f.tryBeside) && (limit > 0 && !f.askedBeside || !f.askedRoom):
 			err = f.askForRoom(stop, limit)
-		case f.look && f.rest == nil && limit > 0 && f.alone != makeRoom && (!f.runsAlone || f.tryBeside):
+		case f.look && f.rest.over == nil && limit > 0 && f.alone != makeRoom && (!f.runsAlone || f.tryBeside):
 			if f.aside.singly > 0 {
 				err = f.claimSingly(stop)
 				break
@@ -215,7 +206,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	full := len(answer.jobs) == ask.limit
 	err = f.sleep.rise(context.WithoutCancel(stop), full)
 	if !full {
-		f.rest = time.After(min(max(leastRest, restClaims*time.Since(sent)), mostRest))
+		f.rest.after(answer.jobs, time.Since(sent))
 		return false, err
 	}
 	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
@@ -293,14 +284,16 @@ func (f *fetcher) wait(stop context.Context) {
 	case <-stop.Done():
 	case <-ended:
 		f.look = f.sleep.anyEnded(context.WithoutCancel(stop))
-	case <-f.rest:
-		f.rest = nil
+	case <-f.rest.over:
+		f.rest.end()
 	case <-f.wake:
 		f.look = true
 	case <-f.changed:
-		f.look, f.rest = true, nil
+		f.look = true
+		f.rest.end()
 	case <-f.listens:
-		f.look, f.rest, f.sleep.unsure = true, nil, true
+		f.look, f.sleep.unsure = true, true
+		f.rest.end()
 		if f.anew.Swap(false) {
 			f.unsure.lost()
 		}
@@ -344,9 +337,7 @@ func (f *fetcher) noteSettled(s settlement) {
 		f.runsAlone, f.look = false, true
 	}
 	f.look = f.look || s.queue || f.once
-	if f.held.n == 0 {
-		f.rest = nil
-	}
+	f.rest.ended(s.jobs)
 }
 
 // returnOld returns the waiting jobs if one of them has waited too long because handlers take longer than expected.
