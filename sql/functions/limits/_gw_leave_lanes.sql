@@ -89,8 +89,8 @@ $$;
 comment on function {{.schema}}._gw_free_slots(bigint[]) is
   'Internal: makes claims read the lanes whose slots these jobs had.';
 
--- Makes claims read a group to which add_job is about to add a job. Null: the defaults of add_job. The function is
--- security definer, because add_job runs with the rights of its caller.
+-- Makes claims read a group to which add_job is about to add a job. Null: the defaults of add_job; -infinity: the job keeps a
+-- run_at that is not known. The function is security definer, because add_job runs with the rights of its caller.
 create or replace function {{.schema}}._gw_add_front(
   group_id integer,
   priority integer,
@@ -104,7 +104,7 @@ as $$
 begin
   insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id, covers)
   values (group_id, (select g.fair_lane from {{.schema}}._gw_groups as g where g.id = _gw_add_front.group_id), coalesce(priority, 0),
-          coalesce(run_at, now()), 0, coalesce(run_at, now()));
+          coalesce(run_at, now()), 0, case when run_at = '-infinity' then 'infinity' else coalesce(run_at, now()) end);
 end;
 $$;
 
