@@ -30,7 +30,18 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 	for seed == 0 {
 		seed = rand.Uint64()
 	}
+	for name, limits := range map[string][]limit{"without limits": nil, "with limits": someLimits} {
+		t.Run(name, func(t *testing.T) { judge(t, seed, limits) })
+	}
+}
+
+// judge makes the calls, and checks that all that has to occur did.
+func judge(t *testing.T, seed uint64, limits []limit) {
+	t.Helper()
 	f := newFuzz(t, seed)
+	if err := f.limit(t.Context(), limits); err != nil {
+		t.Fatal(err)
+	}
 	started := time.Now()
 	if err := f.run(t.Context(), *callsFlag); err != nil {
 		t.Fatal(err)
@@ -41,6 +52,11 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 	}
 	if *callsFlag < 5000 {
 		return
+	}
+	for _, l := range limits {
+		if f.model.seen[l.full()] == 0 {
+			t.Errorf("this never occurred: %s", l.full())
+		}
 	}
 	for _, what := range mustSee {
 		if f.model.seen[what] == 0 {

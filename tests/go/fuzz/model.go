@@ -44,6 +44,13 @@ type job struct {
 	isAvailable, isLocked bool
 }
 
+// limit is how many jobs of a task run at once: of those without a queue, or of those in each queue.
+type limit struct {
+	name, task string
+	inQueues   bool
+	most       int
+}
+
 // counters are the last values of the sequences of jobs, tasks and queues.
 type counters struct{ job, task, queue int64 }
 
@@ -55,6 +62,7 @@ type model struct {
 	changed       []int64 // the rows stored since the last look, some perhaps more than once or removed again
 	last          counters
 	seen          map[string]int // how often each event occurred
+	limits        []limit
 }
 
 func newModel() *model {
@@ -99,6 +107,9 @@ func (m *model) addJobs(requests []request, preserve truth, now string) ([]job, 
 		mode = "preserve_run_at"
 	}
 	ids := make([]int64, len(requests))
+	for _, r := range requests {
+		makeName(m.queues, r.queueName, &m.last.queue) // also of limited jobs
+	}
 	for i, r := range requests {
 		ids[i] = m.add(r, mode, now)
 	}
@@ -189,13 +200,16 @@ func (m *model) remove(j job) {
 
 // makeNames inserts the names of a request; new names get new ids.
 func (m *model) makeNames(r request) {
-	if !m.tasks[r.identifier.V] {
-		m.tasks[r.identifier.V] = true
-		m.last.task++
+	makeName(m.tasks, r.identifier, &m.last.task)
+	if !m.isLimitedInQueues(r.identifier.V) {
+		makeName(m.queues, r.queueName, &m.last.queue)
 	}
-	if r.queueName.Valid && !m.queues[r.queueName.V] {
-		m.queues[r.queueName.V] = true
-		m.last.queue++
+}
+
+func makeName(names map[string]bool, name text, last *int64) {
+	if name.Valid && !names[name.V] {
+		names[name.V] = true
+		*last++
 	}
 }
 
@@ -205,10 +219,15 @@ func (m *model) collectNames() {
 	clear(m.queues)
 	for _, j := range m.jobs {
 		m.tasks[j.identifier] = true
-		if j.queueName.Valid {
+		if j.queueName.Valid && !m.isLimitedInQueues(j.identifier) {
 			m.queues[j.queueName.V] = true
 		}
 	}
+}
+
+// isLimitedInQueues reports whether a limit applies to the jobs of a task in queues. Such a queue is not serial, and has no row.
+func (m *model) isLimitedInQueues(task string) bool {
+	return slices.ContainsFunc(m.limits, func(l limit) bool { return l.inQueues && l.task == task })
 }
 
 // refusal returns the code of the first rule that the request breaks. Lengths count characters.

@@ -18,6 +18,9 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 			if err := m.apply(t.Context(), f.database); err != nil {
 				t.Fatal(err)
 			}
+			if err := f.limit(t.Context(), m.limits); err != nil {
+				t.Fatal(err)
+			}
 			err := f.run(t.Context(), 5000)
 			if err == nil {
 				t.Fatal("5000 calls did not detect the mutant")
@@ -31,9 +34,14 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 type mutant struct {
 	rule, function string
 	sound, broken  string // a part of its body, and the replacement
+	limits         []limit
 }
 
 var mutants = []mutant{
+	{
+		rule: "no more jobs of a lane run than its limit", function: "_gw_lane_rooms", limits: someLimits,
+		sound: "n.width - (select", broken: "n.width + 1 - (select",
+	},
 	{
 		rule: "run_at is kept only before the first attempt", function: "_gw_add_keyed_job",
 		sound: "'preserve_run_at' and j.attempts = 0", broken: "'preserve_run_at'",

@@ -70,7 +70,7 @@ func (f *fuzz) claim(ctx context.Context, size int) error {
 		j.attempts, j.lockedBy = j.attempts+1, textOf(worker)
 		f.model.put(j)
 	}
-	return nil
+	return f.checkLimits()
 }
 
 // fail fails a job, permanently or not, and sometimes with another payload.
