@@ -32,7 +32,12 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	for _, p := range []profile{crowd, spread, limited} {
-		t.Run(p.name, func(t *testing.T) { judge(t, newRun(t, p, seed, calls())) })
+		t.Run(p.name, func(t *testing.T) {
+			if p.limits != nil {
+				pgtest.OnOneVersion(t)
+			}
+			judge(t, newRun(t, p, seed, calls()))
+		})
 	}
 }
 
