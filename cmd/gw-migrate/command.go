@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -105,19 +103,14 @@ func (c *command) root() *cobra.Command {
 	return root
 }
 
+// otherCommands are the words for commands of other programs that install a schema.
+var otherCommands = map[string]string{"install": withoutCommand, "migrate": withoutCommand, "upgrade": withoutCommand, "init": withoutCommand}
+
+const withoutCommand = "gw-migrate without a command installs and upgrades the queue"
+
 // noCommand returns an error for the first argument, which is not a command.
 func noCommand(cmd *cobra.Command, args []string) error {
-	err := cobra.NoArgs(cmd, args)
-	if err == nil {
-		return nil
-	}
-	if slices.Contains([]string{"install", "migrate", "upgrade", "init"}, args[0]) {
-		return fmt.Errorf("%w; gw-migrate without a command installs and upgrades the queue", err)
-	}
-	if like := usage.Commands(cmd, args[0]); len(like) > 0 {
-		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
-	}
-	return err
+	return usage.NoArguments(cmd, args, otherCommands)
 }
 
 func (c *command) addUpFlags(cmd *cobra.Command) {

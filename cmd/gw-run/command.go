@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,19 +131,24 @@ func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
+const (
+	runsJobs = "gw-run without a command runs jobs"
+	installs = "gw-migrate installs and upgrades the queue"
+)
+
+// otherCommands are the words for commands of other programs.
+var otherCommands = map[string]string{
+	"run": runsJobs, "start": runsJobs, "work": runsJobs, "serve": runsJobs,
+	"migrate": installs, "install": installs, "upgrade": installs, "up": installs, "init": installs,
+}
+
 func noArguments(cmd *cobra.Command, args []string) error {
-	err := cobra.NoArgs(cmd, args)
-	if err == nil {
-		return nil
+	others := otherCommands
+	if cmd.HasParent() {
+		others = nil
 	}
-	like := usage.Commands(cmd, args[0])
-	switch {
-	case !cmd.HasParent() && slices.Contains([]string{"run", "start", "work", "serve"}, args[0]):
-		err = fmt.Errorf("%w; gw-run without a command runs jobs", err)
-	case !cmd.HasParent() && slices.Contains([]string{"migrate", "install", "upgrade", "up", "init"}, args[0]):
-		err = fmt.Errorf("%w; gw-migrate installs and upgrades the queue", err)
-	case len(like) > 0:
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	if err := usage.NoArguments(cmd, args, others); err != nil {
+		return usageError{err}
 	}
-	return usageError{err}
+	return nil
 }

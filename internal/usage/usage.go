@@ -37,6 +37,22 @@ func Flag(cmd *cobra.Command, err error) error {
 	return err
 }
 
+// NoArguments returns the error of the first of args, which is not a command of cmd; nil without any. The error suggests what others
+// says of that word, otherwise the commands that it may mean.
+func NoArguments(cmd *cobra.Command, args []string, others map[string]string) error {
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
+	}
+	if other := others[args[0]]; other != "" {
+		return fmt.Errorf("%w; %s", err, other)
+	}
+	if like := Commands(cmd, args[0]); len(like) > 0 {
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
+	}
+	return err
+}
+
 // Commands returns the subcommands of cmd that a word may mean: those that begin with it, otherwise the most similar one.
 func Commands(cmd *cobra.Command, word string) (meant []string) {
 	var names []string
