@@ -30,7 +30,7 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 	for seed == 0 {
 		seed = rand.Uint64()
 	}
-	for name, limits := range map[string][]limit{"without limits": nil, "with limits": someLimits} {
+	for name, limits := range map[string][]pgtest.Limit{"without limits": nil, "with limits": someLimits} {
 		t.Run(name, func(t *testing.T) {
 			if limits != nil {
 				pgtest.OnOneVersion(t)
@@ -41,12 +41,10 @@ func TestEveryAnswerOfAddJobAndAddJobsIsTheOneThatTheRulesPredict(t *testing.T) 
 }
 
 // judge makes the calls, and checks that all that has to occur did.
-func judge(t *testing.T, seed uint64, limits []limit) {
+func judge(t *testing.T, seed uint64, limits []pgtest.Limit) {
 	t.Helper()
 	f := newFuzz(t, seed)
-	if err := f.limit(t.Context(), limits); err != nil {
-		t.Fatal(err)
-	}
+	f.setLimits(t, limits)
 	calls, started := *callsFlag, time.Now()
 	if limits != nil {
 		calls /= 3
@@ -59,8 +57,8 @@ func judge(t *testing.T, seed uint64, limits []limit) {
 		t.Logf("%8d %s", f.model.seen[what], what)
 	}
 	for _, l := range limits {
-		if f.model.seen[l.full()] == 0 {
-			t.Errorf("this never occurred: %s", l.full())
+		if f.model.seen[reached(l)] == 0 {
+			t.Errorf("this never occurred: %s", reached(l))
 		}
 	}
 	if calls < 5000 {
@@ -107,6 +105,14 @@ func newFuzz(t *testing.T, seed uint64) *fuzz {
 		seed: seed, model: newModel(), coverage: newCoverage(),
 		database: &database{conn: conn, tasks: map[int32]string{}, queues: map[int32]string{}},
 	}
+}
+
+func (f *fuzz) setLimits(t *testing.T, limits []pgtest.Limit) {
+	t.Helper()
+	if err := pgtest.SetLimits(t.Context(), f.database.conn, limits...); err != nil {
+		t.Fatal(err)
+	}
+	f.model.limits = limits
 }
 
 const (

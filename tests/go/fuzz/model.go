@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // text, number and truth are SQL values that may be null.
@@ -44,13 +46,6 @@ type job struct {
 	isAvailable, isLocked bool
 }
 
-// limit is how many jobs of a task run at once: of those without a queue, or of those in each queue.
-type limit struct {
-	name, task string
-	inQueues   bool
-	most       int
-}
-
 // counters are the last values of the sequences of jobs, tasks and queues.
 type counters struct{ job, task, queue int64 }
 
@@ -62,7 +57,7 @@ type model struct {
 	changed       []int64 // the rows stored since the last look, some perhaps more than once or removed again
 	last          counters
 	seen          map[string]int // how often each event occurred
-	limits        []limit
+	limits        []pgtest.Limit
 }
 
 func newModel() *model {
@@ -227,7 +222,7 @@ func (m *model) collectNames() {
 
 // isLimitedInQueues reports whether a limit applies to the jobs of a task in queues. Such a queue is not serial, and has no row.
 func (m *model) isLimitedInQueues(task string) bool {
-	return slices.ContainsFunc(m.limits, func(l limit) bool { return l.inQueues && l.task == task })
+	return slices.ContainsFunc(m.limits, func(l pgtest.Limit) bool { return l.InQueues && l.Task == task })
 }
 
 // refusal returns the code of the first rule that the request breaks. Lengths count characters.

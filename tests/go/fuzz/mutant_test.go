@@ -18,9 +18,7 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 			if err := m.apply(t.Context(), f.database); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.limit(t.Context(), m.limits); err != nil {
-				t.Fatal(err)
-			}
+			f.setLimits(t, m.limits)
 			err := f.run(t.Context(), 5000)
 			if err == nil {
 				t.Fatal("5000 calls did not detect the mutant")
@@ -34,7 +32,7 @@ func TestABrokenRuleIsSeen(t *testing.T) {
 type mutant struct {
 	rule, function string
 	sound, broken  string // a part of its body, and the replacement
-	limits         []limit
+	limits         []pgtest.Limit
 }
 
 var mutants = []mutant{

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // rule is a rule of the queue that the checks test.
@@ -48,7 +50,7 @@ type verdict struct {
 }
 
 // check checks a history, during which there were these limits, and the tables at its end.
-func check(events []*event, end final, limits ...limit) verdict {
+func check(events []*event, end final, limits ...pgtest.Limit) verdict {
 	h := newIndex(events, end)
 	h.limits = limits
 	v := checkOrder(h)

@@ -3,6 +3,8 @@ package history
 import (
 	"slices"
 	"testing"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // added7 is the first event of most histories: request number 1 with a key, added between 10 and 20 as job 7.
@@ -58,7 +60,7 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		limits []limit
+		limits []pgtest.Limit
 		events []*event
 		end    final
 		want   rule // none if empty
@@ -165,18 +167,18 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
 			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
 		}},
-		{name: "a limit holds", limits: []limit{{"l", "t", false, 2}}, events: []*event{
+		{name: "a limit holds", limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
 			alone(1, "", 1, 2), alone(2, "", 3, 4), alone(3, "", 3, 4),
 			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}, row{id: 2, numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 7, 10, true), claimBy("b", 8, 9, row{id: 3, numbers: []int64{3}, runAt: 3}),
 			ended(complete, "a", 2, 5, 11, 12, true), ended(complete, "b", 3, 8, 11, 12, true),
 		}},
-		{name: "one job too many of a lane runs", want: aLimitHolds, limits: []limit{{"l", "t", false, 1}}, events: []*event{
+		{name: "one job too many of a lane runs", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
 			alone(1, "", 1, 2), alone(2, "", 3, 4),
 			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
 		}},
-		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []limit{{"l", "t", true, 2}}, events: []*event{
+		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", InQueues: true, Most: 2}}, events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
 			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
 			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),

@@ -3,6 +3,8 @@ package history
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // index is a history, indexed for its checks.
@@ -10,7 +12,7 @@ type index struct {
 	events []*event // by start
 	end    map[int64]finalJob
 	stuck  []string // queues that are locked at the end
-	limits []limit
+	limits []pgtest.Limit
 
 	jobs    map[int64]*job
 	claims  map[lease]*claimed

@@ -6,23 +6,6 @@ import (
 	"slices"
 )
 
-// limit is how many jobs of a task run at once: of those without a queue, or of those in each queue.
-type limit struct {
-	name     string
-	task     string
-	inQueues bool
-	most     int
-}
-
-// statement returns the call that sets the limit.
-func (l limit) statement() string {
-	if l.inQueues {
-		return fmt.Sprintf("select graphile_worker.set_limit('%s', tasks => '{%s}', queues => 'queue *', by => 'queue', max_running => %d)",
-			l.name, l.task, l.most)
-	}
-	return fmt.Sprintf("select graphile_worker.set_limit('%s', tasks => '{%s}', max_running => %d)", l.name, l.task, l.most)
-}
-
 // lane is the jobs that share a limit, or a named queue without one.
 type lane struct {
 	limit string // the limit's name, if there is one
@@ -32,8 +15,8 @@ type lane struct {
 // laneOf returns the lane of a job and how many of its jobs may be held at once; 0 for a job that is in no lane.
 func (h *index) laneOf(r row) (lane, int) {
 	for _, l := range h.limits {
-		if l.task == r.task && l.inQueues == (r.queue != "") {
-			return lane{l.name, r.queue}, l.most
+		if l.Task == r.task && l.InQueues == (r.queue != "") {
+			return lane{l.Name, r.queue}, l.Most
 		}
 	}
 	if r.queue != "" {

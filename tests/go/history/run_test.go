@@ -20,7 +20,7 @@ type profile struct {
 	queues                             int
 	keys                               int
 	killEvery                          int // on average one in this number of calls of mortal sessions is killed
-	limits                             []limit
+	limits                             []pgtest.Limit
 }
 
 // In addition to the participants counted here, each run has a session that kills others.
@@ -29,7 +29,7 @@ var (
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
 
 	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
-		limits: []limit{{"narrow", "plain", false, 2}, {"wide", "other", true, 3}, {"shared", "shared", false, 5}}}
+		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", InQueues: true, Most: 3}, {Name: "shared", Task: "shared", Most: 5}}}
 )
 
 // tasks are the tasks of direct calls. Other workers only have the first one.
@@ -62,10 +62,9 @@ func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
 	pgtest.Exec(t, pool, "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
-	for _, l := range p.limits {
-		pgtest.Exec(t, pool, l.statement())
+	if err := pgtest.SetLimits(t.Context(), pool, p.limits...); err != nil {
+		t.Fatal(err)
 	}
-	pgtest.Exec(t, pool, "do $$ begin while exists (select from graphile_worker._gw_moves) loop perform graphile_worker.get_job('nobody'); commit; end loop; end $$")
 	return &run{
 		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
 	}
