@@ -4,6 +4,9 @@
 
 create extension plpgsql_check;
 
+-- Creates the trigger on the jobs, which a database has only if it needs it.
+select graphile_worker._gw_watch_ends();
+
 create temporary table findings as
 select
   f.oid::regprocedure as function,

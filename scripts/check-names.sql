@@ -1,9 +1,10 @@
 -- Fails if a function of the schema graphile_worker could find objects of other schemas by unqualified names. A function must
--- either set its search_path, with the temporary schema last, or be one SQL statement, or in PL/pgSQL only return one
--- expression, in which every name is qualified. To check
--- that, the script creates a schema with an object of the same name for every function, operator, type and relation of
--- pg_catalog, and creates the function again with this schema first in the search_path: it must not depend on any of these
--- objects. Requires PostgreSQL 14 or later, in which functions depend on what they call. The objects remain in the database.
+-- either set its search_path, with the temporary schema last, or qualify every name. To check that, the script creates a
+-- schema with an object of the same name for every function, operator, type and relation of pg_catalog. A function of one SQL
+-- statement, or in PL/pgSQL of one expression, is created again with this schema first in the search_path, and must not depend
+-- on any of these objects. Of the other functions in PL/pgSQL, plpgsql_check lists what they use with that search_path; it does
+-- not list types. Requires PostgreSQL 14 or later, in which functions depend on what they call. The objects remain in the
+-- database.
 
 create schema namesakes;
 
@@ -52,11 +53,24 @@ declare
 begin
   for loose in
     select p.oid, p.oid::regprocedure::text as function,
-           regexp_replace(p.prosrc, '^\s*begin\s+return (.*);\s*end;\s*$', 'select \1') as body
+           regexp_replace(p.prosrc, '^\s*begin\s+return (.*);\s*end;\s*$', 'select \1') as body,
+           l.lanname = 'plpgsql' and p.prosrc !~ '^\s*begin\s+return ' as is_long
       from pg_proc as p
+      join pg_language as l on l.oid = p.prolang
      where p.pronamespace = 'graphile_worker'::regnamespace
+       and p.prokind <> 'p'
        and ('search_path=pg_catalog, pg_temp' = any (p.proconfig)) is not true
   loop
+    if loose.is_long then
+      perform set_config('search_path', 'namesakes, pg_catalog', true);
+      slips := array(
+        select pg_catalog.concat_ws(' ', d.type, d.schema operator(pg_catalog.||) '.' operator(pg_catalog.||) d.name, d.params)
+          from public.plpgsql_show_dependency_tb(loose.oid) as d
+         where d.schema operator(pg_catalog.=) 'namesakes');
+      perform pg_catalog.set_config('search_path', 'pg_catalog', true);
+      insert into slips select loose.function, s.name from unnest(slips) as s (name);
+      continue;
+    end if;
     begin
       -- With this path, types are printed qualified as well.
       perform set_config('search_path', 'namesakes, pg_catalog', true);
@@ -79,6 +93,14 @@ begin
   end loop;
 end
 $$;
+
+-- A procedure that commits can have no SET clause: each of its transactions begins by setting the path.
+insert into slips
+select p.oid::regprocedure::text, 'a transaction that does not begin with set local search_path = pg_catalog, pg_temp'
+  from pg_proc as p
+ where p.pronamespace = 'graphile_worker'::regnamespace
+   and p.prokind = 'p'
+   and p.prosrc ~ '(commit|rollback|\mbegin);?\s+(?!\s*set local search_path = pg_catalog, pg_temp;)';
 
 select s.function, s.name as "is not qualified" from slips as s order by 1, 2;
 

@@ -20,22 +20,22 @@ var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|p
 
 // stress matches the packages that let workers and callers run against each other, or take their server, their network or their
 // processes away, for as long as it takes to find something. make test-stress runs them, and those of the benchmarks.
-var stress = regexp.MustCompile(`/tests/go(/(adversary|baddays|beside|fuzz|history|interleave|limits|recovery))?$`)
+var stress = regexp.MustCompile(`/tests/go(/(adversary|baddays|beside|fuzz|history|interleave|limits|recovery|shards))?$`)
 
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
 // returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on
-// old servers those of commands and migrations, which have to do without what such a server lacks; on new servers those of what
-// PostgreSQL has changed since, such as plans and roles. What happens to a locked row that has changed differs between both.
+// old servers those of commands and migrations, which have to do without what such a server lacks; on new servers those of
+// roles. What happens to a locked row that has changed differs between both; .ci/run runs the packages of stress on the newest server.
 var (
 	versionedOfOld = regexp.MustCompile(`/(cmd/gw-migrate|pkg/migrate|tests/go/(adopt|doctor|interleave))$`)
-	versionedOfNew = regexp.MustCompile(`/tests/go(/(fuzz|grants|interleave))?$`)
+	versionedOfNew = regexp.MustCompile(`/tests/go/grants$`)
 )
 
 // firstNew is the first version that counts as new.
 const firstNew = 15
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
-var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adopt|adversary|baddays|grants|gwrun|interleave|limits|operate))?)$`)
+var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adopt|adversary|baddays|grants|gwrun|interleave|limits|operate|shards))?)$`)
 
 const (
 	timeout    = "20m"            // of the tests of a package

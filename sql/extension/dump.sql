@@ -1,4 +1,5 @@
--- The tables and sequences that pg_dump saves in addition to the extension: data of users and workers. The other tables
+-- The tables and sequences that pg_dump saves in addition to the extension: data of users and workers. Partitions of
+-- _gw_history do not belong to the extension, so that it saves them anyway. The other tables
 -- are created with the extension, such as the ledger, or are filled again during operation: marks of sleeping workers,
 -- parsed patterns, turns, cursors. One statement per table, because each changes the same row.
 do $$
@@ -19,15 +20,23 @@ begin
              '_gw_audit', '_gw_audit_id_seq',
              '_gw_samples',
              '_gw_job_context',
+             '_gw_steps',
              '_gw_keyed_calls',
+             '_gw_kept_tasks',
+             '_gw_ended_0', '_gw_ended_1', '_gw_ended_2',
+             '_gw_expected',
+             '_gw_long_attempts',
              '_gw_schedules',
              '_gw_limits', '_gw_limits_id_seq',
              '_gw_lanes', '_gw_lanes_id_seq',
              '_gw_groups', '_gw_groups_id_seq',
-             '_gw_slots',
+             '_gw_group_lanes',
+             '_gw_kept_slots',
+             '_gw_starts',
              '_gw_fronts',
              '_gw_moves', '_gw_moves_id_seq',
              '_gw_pauses', '_gw_pauses_id_seq',
+             '_gw_shard', '_gw_shard_slots', '_gw_shard_names', '_gw_shard_transit', '_gw_shard_arrivals',
              '_gw_grants',
              '_gw_shared_rights')
   loop

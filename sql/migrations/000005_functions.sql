@@ -59,19 +59,29 @@ create table {{.schema}}._gw_groups (
 
 create unique index _gw_groups_lanes on {{.schema}}._gw_groups (lanes, coalesce(queue_name, ''), (queue_name is null))
   where not is_retired;
-create index _gw_groups_by_lane on {{.schema}}._gw_groups using gin (lanes);
 create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
 
-create table {{.schema}}._gw_slots (
-  lane_id    integer     not null,
-  job_id     bigint      not null,
-  locked_at  timestamptz not null,
-  free_at    timestamptz,
-  kept_until timestamptz,
-  constraint _gw_slots_pkey primary key (lane_id, job_id)
+-- Which groups a lane has. Only the first groups of a lane are read, so that a lane may have many.
+create table {{.schema}}._gw_group_lanes (
+  lane_id  integer not null,
+  group_id integer not null,
+  constraint _gw_group_lanes_pkey primary key (lane_id, group_id)
 );
 
-create index _gw_slots_job on {{.schema}}._gw_slots (job_id);
+create table {{.schema}}._gw_kept_slots (
+  lane_id    integer     not null,
+  job_id     bigint      not null,
+  kept_until timestamptz not null,
+  constraint _gw_kept_slots_pkey primary key (lane_id, job_id)
+);
+
+create table {{.schema}}._gw_starts (
+  lane_id integer     not null,
+  job_ids bigint[]    not null,
+  free_at timestamptz not null
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+create index _gw_starts_lane on {{.schema}}._gw_starts (lane_id, free_at);
 
 create table {{.schema}}._gw_fronts (
   group_id  integer,
@@ -81,7 +91,8 @@ create table {{.schema}}._gw_fronts (
   run_at    timestamptz not null,
   job_id    bigint      not null,
   covers    timestamptz, -- null: a lane
-  turn      bigint
+  turn      bigint,
+  ended     integer[] -- with lane 0
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 create index _gw_fronts_due on {{.schema}}._gw_fronts (run_at) include (group_id, lane_id)
@@ -133,11 +144,17 @@ insert into {{.schema}}._gw_turns (name, last_at) values ('idle_lanes', '-infini
 alter table {{.schema}}._gw_limits        enable row level security;
 alter table {{.schema}}._gw_lanes         enable row level security;
 alter table {{.schema}}._gw_groups        enable row level security;
-alter table {{.schema}}._gw_slots         enable row level security;
+alter table {{.schema}}._gw_group_lanes   enable row level security;
+alter table {{.schema}}._gw_kept_slots    enable row level security;
+alter table {{.schema}}._gw_starts        enable row level security;
 alter table {{.schema}}._gw_fronts        enable row level security;
 alter table {{.schema}}._gw_moves         enable row level security;
 alter table {{.schema}}._gw_pauses        enable row level security;
 alter table {{.schema}}._gw_limit_changes enable row level security;
+
+-- Until a recovery has read all jobs, it does not know which job of a claim is the first one of its queue.
+alter table {{.schema}}._gw_recovery add column queued bigint[] not null default '{}';
+comment on column {{.schema}}._gw_recovery.queued is 'Jobs to be freed at the end of the pass, because their claims have several jobs of a named queue.';
 
 comment on index {{.schema}}._gw_queued_jobs is 'The jobs in named queues, in claim order.';
 comment on index {{.schema}}._gw_queued_tasks is 'The jobs in named queues by task, in claim order.';
@@ -179,12 +196,19 @@ comment on column {{.schema}}._gw_groups.queue_name is 'The name of their queue,
 comment on column {{.schema}}._gw_groups.fair_lane is 'The one of these lanes by whose turn its jobs are claimed; null: no limit is fair.';
 comment on column {{.schema}}._gw_groups.is_retired is 'Whether a limit has changed since: its jobs are not claimed until they are moved.';
 
-comment on table {{.schema}}._gw_slots is 'Jobs that run in lanes. A slot counts while the job has this locked_at, so that nothing has to free it.';
-comment on column {{.schema}}._gw_slots.lane_id is 'The lane.';
-comment on column {{.schema}}._gw_slots.job_id is 'The job; negative for a slot that is kept after its recovery.';
-comment on column {{.schema}}._gw_slots.locked_at is 'Its locked_at.';
-comment on column {{.schema}}._gw_slots.free_at is 'When the lane would have used up its rate without this start.';
-comment on column {{.schema}}._gw_slots.kept_until is 'Until when the slot counts although its job was recovered; null otherwise.';
+comment on table {{.schema}}._gw_group_lanes is 'The lanes of groups; see _gw_groups.lanes.';
+comment on column {{.schema}}._gw_group_lanes.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_group_lanes.group_id is 'The group.';
+
+comment on table {{.schema}}._gw_kept_slots is 'Slots of strict limits that are kept after the recovery of their jobs.';
+comment on column {{.schema}}._gw_kept_slots.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_kept_slots.job_id is 'The job.';
+comment on column {{.schema}}._gw_kept_slots.kept_until is 'Until when the slot counts.';
+
+comment on table {{.schema}}._gw_starts is 'The jobs that one claim has started in a lane with a rate, for the case that they are returned.';
+comment on column {{.schema}}._gw_starts.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_starts.job_ids is 'The jobs.';
+comment on column {{.schema}}._gw_starts.free_at is 'When the lane would have used up its rate without these starts.';
 
 comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
 comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';
@@ -196,6 +220,7 @@ comment on column {{.schema}}._gw_fronts.job_id is 'The job.';
 comment on column {{.schema}}._gw_fronts.covers is
   'It stands for the jobs of its group at this place and behind it that are due by then; infinity: for all that are due at run_at or later.';
 comment on column {{.schema}}._gw_fronts.turn is 'The turn of the fair lane of the group, or an earlier one.';
+comment on column {{.schema}}._gw_fronts.ended is 'Groups of which jobs have ended, so that their lanes may start jobs again.';
 
 comment on table {{.schema}}._gw_moves is 'Changes of limits whose jobs are not all in their groups yet.';
 comment on column {{.schema}}._gw_moves.id is 'The order of the changes.';
@@ -224,9 +249,11 @@ comment on table {{.schema}}._gw_limit_changes is 'One row. A producer with an o
 comment on column {{.schema}}._gw_limit_changes.only_row is 'True.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When the limits last changed.';
 
--- The failed jobs, for operators. It has no entry unless a job fails for good. An update of a job checks its condition, which
--- is what it costs others: 1.3 % of the instructions of a claim of one job. A comparison of the attempts would cost half as much again.
-create index _gw_failed_jobs on {{.schema}}._private_jobs (id) where locked_at is null and not is_available;
+-- The running jobs with limits, by group, and the failed jobs, for operators, as those of group 0. Claims count the first, so the
+-- lease of a job is its slot. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
+-- is what the index costs others; two indexes would cost them twice as much.
+create index _gw_unavailable_jobs on {{.schema}}._private_jobs ((case when locked_at is not null then job_queue_id else 0 end), id)
+  where not is_available and (locked_at is null or job_queue_id < 0);
 
 create table {{.schema}}._gw_audit (
   id        bigint      not null generated always as identity constraint _gw_audit_pkey primary key,
@@ -288,9 +315,48 @@ comment on column {{.schema}}._gw_keyed_calls.kind is 'once, debounce or throttl
 comment on column {{.schema}}._gw_keyed_calls.key is 'The key of the call and of its job.';
 comment on column {{.schema}}._gw_keyed_calls.job_id is 'The job of the first call (once) or of the last one; null only during the first call.';
 comment on column {{.schema}}._gw_keyed_calls.began_at is 'once: the time of the first call. debounce: the time of the first call since the job has last started. throttle: the run_at of the last job.';
-comment on column {{.schema}}._gw_keyed_calls.not_before is 'The time of the next attempt of a job that had failed when a call replaced it.';
-comment on column {{.schema}}._gw_keyed_calls.kept_until is 'The row is deleted after this time; for debounce and throttle also not before its job has gone.';
+comment on column {{.schema}}._gw_keyed_calls.not_before is 'debounce: the time of the next attempt of a job that had failed when a call replaced it.';
+comment on column {{.schema}}._gw_keyed_calls.kept_until is 'The row is deleted a minute after this time; for debounce and throttle also not before its job has gone.';
 comment on index {{.schema}}._gw_keyed_calls_kept_until is 'Finds the rows that were kept long enough.';
+
+-- What attempts of jobs leave for the next ones and for operators. No foreign keys, as for contexts: each deletion of a job
+-- would look for rows.
+create table {{.schema}}._gw_steps (
+  job_id   bigint      not null,
+  revision integer     not null,
+  name     text        not null,
+  result   json        not null,
+  saved_at timestamptz not null default clock_timestamp(),
+  constraint _gw_steps_pkey primary key (job_id, name)
+);
+create sequence {{.schema}}._gw_step_cursor minvalue 0 start 0 owned by {{.schema}}._gw_steps.job_id;
+create table {{.schema}}._gw_progress (
+  job_id      bigint      not null constraint _gw_progress_pkey primary key,
+  revision    integer     not null,
+  attempt     smallint    not null,
+  percent     real,
+  note        text,
+  reported_at timestamptz not null default clock_timestamp()
+) with (fillfactor = 50);
+create sequence {{.schema}}._gw_progress_cursor minvalue 0 start 0 owned by {{.schema}}._gw_progress.job_id;
+alter table {{.schema}}._gw_steps    enable row level security;
+alter table {{.schema}}._gw_progress enable row level security;
+
+comment on table {{.schema}}._gw_steps is 'The steps that attempts of jobs have saved; see save_step().';
+comment on column {{.schema}}._gw_steps.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_steps.revision is 'The revision of the job that the step belongs to. A replaced job has another one.';
+comment on column {{.schema}}._gw_steps.name is 'The name of the step within its job.';
+comment on column {{.schema}}._gw_steps.result is 'The result of the step.';
+comment on column {{.schema}}._gw_steps.saved_at is 'When the step was saved.';
+comment on sequence {{.schema}}._gw_step_cursor is 'The id of the job after which the next search for steps of deleted jobs begins.';
+comment on table {{.schema}}._gw_progress is 'How far jobs have come; see set_progress().';
+comment on column {{.schema}}._gw_progress.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_progress.revision is 'The revision of the job when it reported its progress.';
+comment on column {{.schema}}._gw_progress.attempt is 'The attempts of the job at that time, including the one that reported it.';
+comment on column {{.schema}}._gw_progress.percent is 'How much is done, from 0 to 100; null if that is unknown.';
+comment on column {{.schema}}._gw_progress.note is 'What the job is doing.';
+comment on column {{.schema}}._gw_progress.reported_at is 'When the progress was stored.';
+comment on sequence {{.schema}}._gw_progress_cursor is 'The id of the job after which the next search for progress of deleted jobs begins.';
 
 alter table {{.schema}}._gw_audit   enable row level security;
 alter table {{.schema}}._gw_samples enable row level security;
@@ -299,7 +365,8 @@ alter table {{.schema}}._gw_samples enable row level security;
 create policy _gw_own on {{.schema}}._gw_audit using (role = session_user::text) with check (role = session_user::text);
 comment on policy _gw_own on {{.schema}}._gw_audit is 'A role that was granted rights sees and records its own acts.';
 
-comment on index {{.schema}}._gw_failed_jobs is 'The permanently failed jobs, by id.';
+comment on index {{.schema}}._gw_unavailable_jobs is
+  'The running jobs with limits by their group, and the permanently failed jobs with 0 in its place, by id.';
 comment on index {{.schema}}._gw_audit_operations is 'Finds the row of an operation.';
 comment on index {{.schema}}._gw_audit_at is 'Finds the acts that were kept long enough.';
 
@@ -327,6 +394,276 @@ comment on column {{.schema}}._gw_samples.oldest_ready_seconds is 'How long the 
 comment on column {{.schema}}._gw_samples.workers is 'The number of registered workers seen in the five minutes before.';
 comment on column {{.schema}}._gw_samples.added is 'The jobs that were ever added, as the server counts.';
 comment on column {{.schema}}._gw_samples.gone is 'The jobs that were ever deleted, as the server counts.';
+
+-- The batches that workers run at the moment.
+create table {{.schema}}._gw_batches (
+  worker_id text    not null,
+  slot      integer not null,
+  task_id   integer not null,
+  jobs      integer not null,
+  constraint _gw_batches_pkey primary key (worker_id, slot)
+);
+alter table {{.schema}}._gw_batches enable row level security;
+comment on table {{.schema}}._gw_batches is 'The batches that workers run at the moment, one after the other; see _gw_work_batch().';
+comment on column {{.schema}}._gw_batches.worker_id is 'The worker.';
+comment on column {{.schema}}._gw_batches.slot is 'Distinguishes the batches that the worker runs at the same time.';
+comment on column {{.schema}}._gw_batches.task_id is 'The task of the jobs.';
+comment on column {{.schema}}._gw_batches.jobs is 'The maximum number of jobs of a batch.';
+
+-- The history of kept tasks. Claims and completions check the size of this file and of _gw_expected, which costs less than a query.
+create table {{.schema}}._gw_kept_tasks (
+  task       text        not null constraint _gw_kept_tasks_pkey primary key,
+  keep_for   interval    not null,
+  payloads   boolean     not null,
+  results    boolean     not null,
+  kept_since timestamptz not null default clock_timestamp()
+);
+
+-- What the statements that end jobs write: a row for the jobs of one task and worker that end together. It has three slots that exist
+-- always, so no completion depends on a partition that somebody has to create. The last full slot is moved to _gw_history.
+create table {{.schema}}._gw_ended (
+  slot         integer       not null,
+  drop_on      date          not null,
+  first_id     bigint        not null,
+  last_id      bigint        not null,
+  task         text          not null,
+  outcome      text          not null,
+  worker_id    text,
+  place        text,
+  key          text,
+  ended_at     timestamptz   not null,
+  job_ids      bigint[]      not null,
+  started_at   timestamptz[],
+  run_at       timestamptz[] not null,
+  created_at   timestamptz[],
+  attempts     smallint[],
+  max_attempts smallint      not null,
+  details      text[],
+  payload      json,
+  result       json
+) partition by list (slot);
+create table {{.schema}}._gw_ended_0 partition of {{.schema}}._gw_ended for values in (0);
+create table {{.schema}}._gw_ended_1 partition of {{.schema}}._gw_ended for values in (1);
+create table {{.schema}}._gw_ended_2 partition of {{.schema}}._gw_ended for values in (2);
+create index _gw_ended_ids on {{.schema}}._gw_ended (first_id, last_id);
+
+-- A row has up to a thousand attempts of one task, of jobs in a range of 8192 ids, that ended in one hour. A value that all of
+-- them have is in a column of its own instead of an array.
+create table {{.schema}}._gw_history (
+  drop_on        date        not null,
+  first_id       bigint      not null,
+  last_id        bigint      not null constraint _gw_history_ids_check check (last_id - first_id < 8192),
+  task           text        not null,
+  max_attempts   smallint    not null,
+  first_ended_at timestamptz not null,
+  last_ended_at  timestamptz not null,
+  attempt_count  integer     not null,
+  counts         jsonb       not null,
+  id_offsets     smallint[]  not null,
+  ended_after    real[]      not null,
+  ran            real[]      not null,
+  waited         real[]      not null,
+  aged           real[],
+  attempt        smallint,
+  attempts       smallint[],
+  outcome        text,
+  outcomes       text[],
+  worker_id      text,
+  worker_ids     text[],
+  place          text,
+  places         text[],
+  keys           text[],
+  details        text[],
+  payloads       json[],
+  results        json[]
+) partition by list (drop_on);
+create index _gw_history_ids on {{.schema}}._gw_history (first_id, last_id);
+create index _gw_history_by_task on {{.schema}}._gw_history (task, last_ended_at);
+create index _gw_history_by_time on {{.schema}}._gw_history (last_ended_at);
+create index _gw_history_keys on {{.schema}}._gw_history using gin (keys) where keys is not null;
+
+-- Jobs for which somebody waits, or whose result was asked for.
+create table {{.schema}}._gw_expected (
+  job_id     bigint      not null constraint _gw_expected_pkey primary key,
+  kept_until timestamptz not null,
+  ended_at   timestamptz,
+  outcome    text,
+  result     json
+);
+
+-- When attempts began whose locks were renewed.
+create table {{.schema}}._gw_long_attempts (
+  job_id     bigint      not null constraint _gw_long_attempts_pkey primary key,
+  locked_at  timestamptz not null,
+  started_at timestamptz not null
+);
+
+alter table {{.schema}}._gw_kept_tasks    enable row level security;
+alter table {{.schema}}._gw_ended         enable row level security;
+alter table {{.schema}}._gw_ended_0       enable row level security;
+alter table {{.schema}}._gw_ended_1       enable row level security;
+alter table {{.schema}}._gw_ended_2       enable row level security;
+alter table {{.schema}}._gw_history       enable row level security;
+alter table {{.schema}}._gw_expected      enable row level security;
+alter table {{.schema}}._gw_long_attempts enable row level security;
+
+comment on table {{.schema}}._gw_kept_tasks is 'The tasks whose jobs are recorded; see keep_task().';
+comment on column {{.schema}}._gw_kept_tasks.task is 'The name of the task.';
+comment on column {{.schema}}._gw_kept_tasks.keep_for is 'For how long its records are kept.';
+comment on column {{.schema}}._gw_kept_tasks.payloads is 'Whether payloads are kept.';
+comment on column {{.schema}}._gw_kept_tasks.results is 'Whether results are kept.';
+comment on column {{.schema}}._gw_kept_tasks.kept_since is 'When keep_task() was first called for it.';
+
+comment on table {{.schema}}._gw_ended is 'Attempts and jobs that have ended, until they are moved to _gw_history; see job_history().';
+comment on table {{.schema}}._gw_ended_0 is 'The first slot of _gw_ended.';
+comment on table {{.schema}}._gw_ended_1 is 'The second slot of _gw_ended.';
+comment on table {{.schema}}._gw_ended_2 is 'The third slot of _gw_ended.';
+comment on column {{.schema}}._gw_ended.slot is 'The slot: each has the records of ten minutes, one after the other.';
+comment on column {{.schema}}._gw_ended.drop_on is 'The day on which the record is dropped.';
+comment on column {{.schema}}._gw_ended.first_id is 'The lowest id of its jobs.';
+comment on column {{.schema}}._gw_ended.last_id is 'The highest id of its jobs.';
+comment on column {{.schema}}._gw_ended.task is 'Their task.';
+comment on column {{.schema}}._gw_ended.outcome is 'The outcome, as in job_history().';
+comment on column {{.schema}}._gw_ended.worker_id is 'The worker that held them; null: none.';
+comment on column {{.schema}}._gw_ended.place is 'Their queue and lanes.';
+comment on column {{.schema}}._gw_ended.key is 'The key of the job; a job with a key has a row of its own.';
+comment on column {{.schema}}._gw_ended.ended_at is 'When they ended.';
+comment on column {{.schema}}._gw_ended.job_ids is 'Their ids, ascending.';
+comment on column {{.schema}}._gw_ended.started_at is 'When they were claimed; one element if at the same time.';
+comment on column {{.schema}}._gw_ended.run_at is 'When they were due.';
+comment on column {{.schema}}._gw_ended.created_at is 'When they were created; null: when they were due.';
+comment on column {{.schema}}._gw_ended.attempts is 'The numbers of the attempts; null: 1.';
+comment on column {{.schema}}._gw_ended.max_attempts is 'Their max_attempts.';
+comment on column {{.schema}}._gw_ended.details is 'The first lines of errors.';
+comment on column {{.schema}}._gw_ended.payload is 'The payload of the only job of the row.';
+comment on column {{.schema}}._gw_ended.result is 'The result of the only job of the row.';
+comment on index {{.schema}}._gw_ended_ids is 'Finds the records of a job.';
+
+comment on table {{.schema}}._gw_history is 'Attempts and jobs that have ended, packed; a partition for each day on which records are dropped. See job_history().';
+comment on column {{.schema}}._gw_history.drop_on is 'The day on which the records are dropped.';
+comment on column {{.schema}}._gw_history.first_id is 'The lowest id of its jobs.';
+comment on column {{.schema}}._gw_history.last_id is 'The highest id of its jobs.';
+comment on column {{.schema}}._gw_history.task is 'Their task.';
+comment on column {{.schema}}._gw_history.max_attempts is 'Their max_attempts.';
+comment on column {{.schema}}._gw_history.first_ended_at is 'When the first of the attempts ended.';
+comment on column {{.schema}}._gw_history.last_ended_at is 'When the last of them ended.';
+comment on column {{.schema}}._gw_history.attempt_count is 'The number of attempts.';
+comment on column {{.schema}}._gw_history.counts is 'The number of attempts by outcome.';
+comment on column {{.schema}}._gw_history.id_offsets is 'The ids of the jobs, less first_id, ascending.';
+comment on column {{.schema}}._gw_history.ended_after is 'When the attempts ended, in seconds after first_ended_at.';
+comment on column {{.schema}}._gw_history.ran is 'The seconds from the claim to the end; null without a claim.';
+comment on column {{.schema}}._gw_history.waited is 'The seconds from run_at to the claim, or to the end without a claim.';
+comment on column {{.schema}}._gw_history.aged is 'The seconds from the creation to run_at; null: none for all.';
+comment on column {{.schema}}._gw_history.attempt is 'The number of the attempts, if it is the same.';
+comment on column {{.schema}}._gw_history.attempts is 'Their numbers otherwise.';
+comment on column {{.schema}}._gw_history.outcome is 'The outcome, if it is the same.';
+comment on column {{.schema}}._gw_history.outcomes is 'The outcomes otherwise.';
+comment on column {{.schema}}._gw_history.worker_id is 'The worker, if it is the same.';
+comment on column {{.schema}}._gw_history.worker_ids is 'The workers otherwise; null: none.';
+comment on column {{.schema}}._gw_history.place is 'The queue and lanes, if they are the same.';
+comment on column {{.schema}}._gw_history.places is 'The queues and lanes otherwise; null: none.';
+comment on column {{.schema}}._gw_history.keys is 'The keys; null: none.';
+comment on column {{.schema}}._gw_history.details is 'The first lines of errors; null: none.';
+comment on column {{.schema}}._gw_history.payloads is 'The payloads; null: none is kept.';
+comment on column {{.schema}}._gw_history.results is 'The results; null: none is kept.';
+comment on index {{.schema}}._gw_history_ids is 'Finds the records of a job.';
+comment on index {{.schema}}._gw_history_by_task is 'The records of a task by time.';
+comment on index {{.schema}}._gw_history_by_time is 'The records by time.';
+comment on index {{.schema}}._gw_history_keys is 'Finds the records under a key.';
+
+comment on table {{.schema}}._gw_expected is 'Jobs for which somebody waits, or whose result was asked for; see expect_result() and await_jobs().';
+comment on column {{.schema}}._gw_expected.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_expected.kept_until is 'The row is deleted after this time.';
+comment on column {{.schema}}._gw_expected.ended_at is 'When the job ended; null: it has not, or has failed.';
+comment on column {{.schema}}._gw_expected.outcome is 'How it ended: completed or removed.';
+comment on column {{.schema}}._gw_expected.result is 'The result that its worker reported.';
+
+comment on table {{.schema}}._gw_long_attempts is 'When attempts began whose locks were renewed, for the history.';
+comment on column {{.schema}}._gw_long_attempts.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_long_attempts.locked_at is 'The renewed time of its lock.';
+comment on column {{.schema}}._gw_long_attempts.started_at is 'When it was claimed.';
+-- Shards. These tables are empty unless gw-migrate --shards has made the database one of several shards.
+create table {{.schema}}._gw_shard (
+  only_row  boolean     not null default true constraint _gw_shard_pkey primary key constraint _gw_shard_only_row_check check (only_row),
+  name      text        not null,
+  joined_at timestamptz not null default now()
+);
+-- The states are described at _gw_leave_shard_slots().
+create table {{.schema}}._gw_shard_slots (
+  slot       smallint    not null constraint _gw_shard_slots_pkey primary key constraint _gw_shard_slots_slot_check check (slot between 0 and 255),
+  shard      text        not null,
+  version    integer     not null default 1,
+  state      text        not null constraint _gw_shard_slots_state_check check (state in ('here', 'leaving', 'left', 'away')),
+  target     text,
+  changed_at timestamptz not null default now(),
+  left_at    timestamptz
+) with (fillfactor = 50);
+create table {{.schema}}._gw_shard_names (
+  kind text     not null constraint _gw_shard_names_kind_check check (kind in ('key', 'queue')),
+  name text     not null,
+  slot smallint not null,
+  constraint _gw_shard_names_pkey primary key (kind, name)
+);
+create index _gw_shard_names_slot on {{.schema}}._gw_shard_names (slot);
+create table {{.schema}}._gw_shard_transit (
+  slot       smallint not null,
+  kind       text     not null,
+  job_id     bigint,
+  was_due    boolean,
+  task       text,
+  queue_name text,
+  record     text     not null,
+  target     text,
+  is_taken   boolean  not null default false,
+  new_id     bigint
+);
+create index _gw_shard_transit_slot on {{.schema}}._gw_shard_transit (slot, kind, job_id);
+create table {{.schema}}._gw_shard_arrivals (
+  source     text        not null,
+  source_id  bigint      not null,
+  job_id     bigint      not null,
+  arrived_at timestamptz not null default now(),
+  constraint _gw_shard_arrivals_pkey primary key (source, source_id)
+);
+alter table {{.schema}}._gw_shard          enable row level security;
+alter table {{.schema}}._gw_shard_slots    enable row level security;
+alter table {{.schema}}._gw_shard_names    enable row level security;
+alter table {{.schema}}._gw_shard_transit  enable row level security;
+alter table {{.schema}}._gw_shard_arrivals enable row level security;
+comment on table {{.schema}}._gw_shard is 'One row if this database is one of several shards.';
+comment on column {{.schema}}._gw_shard.only_row is 'True.';
+comment on column {{.schema}}._gw_shard.name is 'The name of the shard.';
+comment on column {{.schema}}._gw_shard.joined_at is 'Since when.';
+comment on table {{.schema}}._gw_shard_slots is 'Where the 256 slots are, as far as this shard knows. Who adds jobs of a slot holds the lock of its row, for key share.';
+comment on column {{.schema}}._gw_shard_slots.slot is 'The slot.';
+comment on column {{.schema}}._gw_shard_slots.shard is 'The shard that has it; for slots of other shards, the last one that this shard was told of.';
+comment on column {{.schema}}._gw_shard_slots.version is 'How often it was moved, and one; of two shards the one with the higher version knows better.';
+comment on column {{.schema}}._gw_shard_slots.state is 'here, leaving, left or away; see _gw_leave_shard_slots().';
+comment on column {{.schema}}._gw_shard_slots.target is 'The shard that it is being moved to.';
+comment on column {{.schema}}._gw_shard_slots.changed_at is 'When this row last changed.';
+comment on column {{.schema}}._gw_shard_slots.left_at is 'When it left the shard from which it was moved here.';
+comment on table {{.schema}}._gw_shard_names is 'Named queues and keys whose slot is not that of their own name, because a shard key was given with them.';
+comment on column {{.schema}}._gw_shard_names.kind is 'key or queue.';
+comment on column {{.schema}}._gw_shard_names.name is 'The key, or the name of the queue.';
+comment on column {{.schema}}._gw_shard_names.slot is 'The slot.';
+comment on index {{.schema}}._gw_shard_names_slot is 'Finds the names of a slot.';
+comment on table {{.schema}}._gw_shard_transit is 'What is being moved from one shard to another. No worker claims these jobs.';
+comment on column {{.schema}}._gw_shard_transit.slot is 'The slot; -1 for jobs without a slot.';
+comment on column {{.schema}}._gw_shard_transit.kind is 'job, context, suspect, call, crontab, schedule or name.';
+comment on column {{.schema}}._gw_shard_transit.job_id is 'The id of the job in the source.';
+comment on column {{.schema}}._gw_shard_transit.was_due is 'Whether the job was due.';
+comment on column {{.schema}}._gw_shard_transit.task is 'The task of the job.';
+comment on column {{.schema}}._gw_shard_transit.queue_name is 'The named queue of the job.';
+comment on column {{.schema}}._gw_shard_transit.record is 'The row, as the text of a record of its table.';
+comment on column {{.schema}}._gw_shard_transit.target is 'With slot -1, the shard that the job is being moved to.';
+comment on column {{.schema}}._gw_shard_transit.is_taken is 'During an import: whether the job is in the queue.';
+comment on column {{.schema}}._gw_shard_transit.new_id is 'During an import: its id there.';
+comment on index {{.schema}}._gw_shard_transit_slot is 'Finds what belongs to a slot.';
+comment on table {{.schema}}._gw_shard_arrivals is 'The ids of jobs that came from other shards in the last seven days; see arrived_job().';
+comment on column {{.schema}}._gw_shard_arrivals.source is 'The shard that the job came from.';
+comment on column {{.schema}}._gw_shard_arrivals.source_id is 'Its id there.';
+comment on column {{.schema}}._gw_shard_arrivals.job_id is 'Its id here.';
+comment on column {{.schema}}._gw_shard_arrivals.arrived_at is 'When it came.';
 
 {{ install_snapshot "000005" }}
 

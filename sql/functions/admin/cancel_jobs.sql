@@ -25,6 +25,11 @@ begin
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids) and j.locked_by is not null;
 
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts(
+      'canceled', null, array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) and j.locked_at is null),
+      details => array[coalesce(cancel_jobs.reason, 'Canceled')]);
+  end if;
   return query
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(cancel_jobs.reason, 'Canceled'),

@@ -34,6 +34,9 @@ declare
   after      text;
 begin
   perform {{.schema}}._gw_check_crons(array[entry], 'cron_schedule call');
+  if exists (select from {{.schema}}._gw_shard) then
+    perform {{.schema}}._gw_hold_shard_slot({{.schema}}.shard_slot(identifier));
+  end if;
   select w.id into owner from {{.schema}}._gw_workers as w where identifier = any (w.crontab) limit 1;
   if found then
     raise exception 'Identifier ''%'' is in the crontab of worker ''%''.', identifier, owner
@@ -80,9 +83,15 @@ create or replace function {{.schema}}.cron_unschedule(
   set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
+declare
+  is_known boolean;
 begin
   perform from {{.schema}}._private_known_crontabs as k where k.identifier = identifier for update;
-  delete from {{.schema}}._gw_schedules as s where s.identifier = identifier;
+  is_known := found;
+  -- If it has just been scheduled, after the search for its lock, this call comes before that one: the lock must be the first one.
+  delete from {{.schema}}._gw_schedules as s
+   where s.identifier = identifier
+     and (is_known or not exists (select from {{.schema}}._private_known_crontabs as k where k.identifier = s.identifier));
   if not found then
     return false;
   end if;

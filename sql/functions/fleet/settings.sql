@@ -23,6 +23,8 @@ as $$
           'how long a transaction may prevent vacuum from removing dead rows until doctor() reports it'),
          ('max_payload', '67108864', '1048576', '999999999', null,
           'the maximum size of a new job''s payload in bytes'),
+         ('max_result', '1048576', '1024', '67108864', null,
+          'the maximum size of the result of a job in bytes; see expect_result() and keep_task()'),
          ('audit_for', '90 days', '1 day', '100 years', null,
           'how long acts of operators are kept; see list_audit()'),
          ('samples_for', '7 days', '1 hour', '1 year', null,

@@ -70,7 +70,8 @@ begin
                    where (below_id is null or j.id < below_id)
                      and (candidates is null or j.id = any (candidates))
                      and (search_jobs.job_key is null or j.key = search_jobs.job_key)
-                     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
+                     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available
+                              and case when j.locked_at is not null then j.job_queue_id else 0 end = 0))
                    order by j.id desc
                    limit max_read) as r
            cross join lateral (

@@ -46,7 +46,7 @@ begin
     from seen as s
     join {{.schema}}._gw_limits as i on i.id = s.limit_id
    where {{.schema}}._gw_is_idle(s.key, s.max_running, s.rate, s.theoretic_at, s.closed_until, s.served_at, idle_since)
-     and not exists (select from {{.schema}}._gw_slots as o where o.lane_id = s.id offset 0)
+     and not exists (select from {{.schema}}._gw_slots(array[s.id]) offset 0)
    group by i.id
    order by count(*) desc
    limit 1;
@@ -66,13 +66,13 @@ begin
        for update skip locked);
   -- Separate statements, which see what the last holders of these locks have committed.
   lane_ids := array(
-    select u.id
-      from unnest(lane_ids) as u (id)
-     where not exists (select from {{.schema}}._gw_slots as o where o.lane_id = u.id offset 0));
+    select u.id from unnest(lane_ids) as u (id)
+    except
+    select s.lane_id from {{.schema}}._gw_slots(lane_ids) as s);
   group_ids := array(
     select g.id
       from {{.schema}}._gw_groups as g
-     where g.lanes && lane_ids
+     where g.id in (select o.group_id from {{.schema}}._gw_group_lanes as o where o.lane_id = any (lane_ids))
        and not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = g.id offset 0)
      order by g.id
        for update skip locked);
@@ -83,13 +83,12 @@ begin
   lane_ids := array(
     select u.id from unnest(lane_ids) as u (id)
     except
-    select k.lane
-      from {{.schema}}._gw_groups as g
-     cross join unnest(g.lanes) as k (lane)
-     where g.lanes && lane_ids and g.id <> all (group_ids));
+    select g.lane_id from {{.schema}}._gw_group_lanes as g where g.lane_id = any (lane_ids) and g.group_id <> all (group_ids));
   update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp() where lane_ids <> '{}';
   delete from {{.schema}}._gw_fronts as f where f.group_id = any (group_ids);
   delete from {{.schema}}._gw_fronts as f where f.lane_id = any (lane_ids);
+  delete from {{.schema}}._gw_group_lanes as g where g.group_id = any (group_ids) or g.lane_id = any (lane_ids);
+  delete from {{.schema}}._gw_starts as s where s.lane_id = any (lane_ids);
   delete from {{.schema}}._gw_groups as g where g.id = any (group_ids);
   delete from {{.schema}}._gw_lanes as l where l.id = any (lane_ids);
   return cardinality(lane_ids);

@@ -1,4 +1,4 @@
--- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (slots, rates), and
+-- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (rates, turns), and
 -- replaces the fronts of the groups by the ones after the claim. The caller holds the locks of the lanes and of the jobs and
 -- updates the jobs in the same transaction. rooms: how many jobs each of lanes could start before; null elements: any number.
 -- Lanes that are known to be open after the claim are not checked again. Fair lanes that start jobs get their next turns,
@@ -24,7 +24,7 @@ create or replace function {{.schema}}._gw_enter_lanes(
 as $$
 #variable_conflict use_column
 declare
-  entered     integer[]; -- lanes, and how many jobs start in each
+  entered     integer[]; -- lanes, and how many jobs start in each that _gw_slots does not return yet
   starts      bigint[];
   lane_ids    integer[];
   unsure      integer[];
@@ -39,36 +39,40 @@ declare
   job_ids     bigint[];
   renewed     integer[]; -- the groups whose fronts of later jobs are deleted
 begin
-  with slots as (
-    insert into {{.schema}}._gw_slots as s (lane_id, job_id, locked_at, free_at)
-    select k.id, j.id, claimed_at, greatest(k.theoretic_at, claimed_at)
-      from {{.schema}}._private_jobs as j
-      join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
-     cross join unnest(g.lanes) as u (lane)
-      join {{.schema}}._gw_lanes as k on k.id = u.lane
-     where j.ctid = any (places) and j.job_queue_id < 0
-        on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at, free_at = excluded.free_at
-    returning s.lane_id
-  ), counted as (
-    select s.lane_id, count(*) as starts from slots as s group by s.lane_id
+  with entered as materialized (
+    select k.id, n.job_ids, n.waiting, k.theoretic_at, k.rate, k.per
+      from (select u.lane, array_agg(j.id) as job_ids, count(*) filter (where j.locked_at is null) as waiting
+              from {{.schema}}._private_jobs as j
+             cross join lateral (
+                    select u.lane from {{.schema}}._gw_groups as g cross join unnest(g.lanes) as u (lane) where g.id = j.job_queue_id
+                    offset 0) as u
+             where j.ctid = any (places) and j.job_queue_id < 0
+             group by u.lane) as n
+     cross join lateral (
+            select l.id, greatest(l.theoretic_at, claimed_at) as theoretic_at,
+                   case when not l.is_total then coalesce(l.rate, i.rate) end as rate, coalesce(l.per, i.per) as per
+              from {{.schema}}._gw_lanes as l
+              join {{.schema}}._gw_limits as i on i.id = l.limit_id
+             where l.id = n.lane
+            offset 0) as k
+  ), started as (
+    insert into {{.schema}}._gw_starts (lane_id, job_ids, free_at)
+    select e.id, e.job_ids, e.theoretic_at from entered as e where e.rate is not null
   ), charged as (
     update {{.schema}}._gw_lanes as l
        set served_at = claimed_at,
            theoretic_at = case when e.rate is null then l.theoretic_at
-                               else greatest(l.theoretic_at, claimed_at) + {{.schema}}._gw_charge(e.starts, e.rate, e.per) end,
-           turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + e.starts, claimed_at)
-      from (select k.id, case when not k.is_total then coalesce(k.rate, i.rate) end as rate, coalesce(k.per, i.per) as per, c.starts
-              from counted as c
-              join {{.schema}}._gw_lanes as k on k.id = c.lane_id
-              join {{.schema}}._gw_limits as i on i.id = k.limit_id) as e
+                               else e.theoretic_at + {{.schema}}._gw_charge(cardinality(e.job_ids), e.rate, e.per) end,
+           turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + cardinality(e.job_ids), claimed_at)
+      from entered as e
      where l.id = e.id
-    returning l.id, l.turn, e.rate
+       and (e.rate is not null or l.turn is not null or (l.served_at > claimed_at - interval '10 seconds') is not true)
+    returning l.id, l.turn
   )
-  select array_agg(c.lane_id), array_agg(c.starts),
-         (select array_agg(c.id) from charged as c where c.turn is not null),
-         (select array_agg(c.id) from charged as c where c.rate is null)
-    into entered, starts, fair_lanes, unrated
-    from counted as c;
+  select array_agg(e.id), array_agg(e.waiting), array_agg(e.id) filter (where e.rate is null),
+         (select array_agg(c.id) from charged as c where c.turn is not null)
+    into entered, starts, unrated, fair_lanes
+    from entered as e;
 
   if fair_lanes is not null then
     update {{.schema}}._gw_fronts as f
@@ -79,11 +83,12 @@ begin
      where f.ctid = any (array(select o.ctid
                                  from {{.schema}}._gw_lanes as l
                                 cross join lateral (select g.id from {{.schema}}._gw_groups as g
-                                                     where g.fair_lane = l.id and g.id <> all (group_ids) and not g.is_retired
+                                                     where g.fair_lane = l.id and not g.is_retired
                                                     offset 0) as g
                                 cross join lateral (select f.ctid, f.barred_by, f.turn from {{.schema}}._gw_fronts as f
                                                      where f.group_id = g.id offset 0) as o
                                 where l.id = any (fair_lanes) and o.turn <> l.turn
+                                  and g.id not in (select u.id from unnest(group_ids) as u (id))
                                   and (o.barred_by is null or o.barred_by = any (lanes))));
   end if;
 
@@ -102,17 +107,23 @@ begin
                    bool_or(g.run_at <= due and g.covers = 'infinity') over (partition by g.group_id) as is_whole
               from gone as g) as g
      order by g.group_id, g.is_due desc, g.priority, g.run_at, g.job_id
+  ), claimed as (
+    select j.job_queue_id as group_id, array_agg(j.ctid) as places
+      from {{.schema}}._private_jobs as j
+     where j.ctid = any (places)
+     group by j.job_queue_id
   )
   select array_agg(o.group_id) filter (where o.renews), array_agg(o.group_id) filter (where j.id is not null),
          array_agg(j.priority) filter (where j.id is not null), array_agg(j.run_at) filter (where j.id is not null),
          array_agg(j.id) filter (where j.id is not null)
     into renewed, due_groups, priorities, run_ats, job_ids
     from old as o
+    left join claimed as c on c.group_id = o.group_id
     left join lateral (
           select j.priority, j.run_at, j.id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = o.group_id and (j.priority, j.run_at, j.id) >= (o.priority, o.run_at, o.job_id)
-             and j.run_at <= due and j.ctid <> all (places)
+             and j.run_at <= due and (j.ctid = any (c.places)) is not true
            order by j.priority, j.run_at, j.id
            limit 1) as j on true;
   if renewed is not null then
@@ -167,7 +178,11 @@ begin
   if unsure is not null then
     select array_agg(r.lane_id) || shut, array_agg(r.opens_at)
       into shut, opens
-      from {{.schema}}._gw_lane_rooms(unsure, claimed_at) as r
+      from {{.schema}}._gw_lane_rooms(unsure, claimed_at, array(
+             select coalesce(e.starts, 0)
+               from unnest(unsure) with ordinality as u (id, number)
+               left join unnest(entered, starts) as e (id, starts) on e.id = u.id
+              order by u.number)) as r
      where r.room = 0;
   end if;
 

@@ -95,32 +95,37 @@ begin
                 and (g.queue_name is null) = (s.queue_name is null) and not g.is_retired
              offset 0) as g on true;
     exit when is_done;
-    insert into {{.schema}}._gw_groups (lanes, tasks, queue_name, fair_lane)
-    select n.lanes,
-           -- The tasks that all these limits have; null if each is of all tasks.
-           (select case when count(i.tasks) > 0 then
-                     array(select t.task
-                             from (select distinct u.task
-                                     from {{.schema}}._gw_limits as j
-                                    cross join unnest(j.tasks) as u (task)
-                                    where j.id = any (n.limit_ids)) as t
-                            where not exists (select from {{.schema}}._gw_limits as j
-                                               where j.id = any (n.limit_ids) and t.task <> all (j.tasks))
-                            order by t.task)
-                   end
-              from {{.schema}}._gw_limits as i
-             where i.id = any (n.limit_ids)),
-           n.queue_name,
-           (select l.id from {{.schema}}._gw_lanes as l where l.id = any (n.lanes) and l.turn is not null order by l.limit_id limit 1)
-      from (select distinct w.lanes, w.limit_ids, s.queue_name
-              from (select w.number, array_agg(w.lane order by w.lane) as lanes,
-                           array_agg(distinct w.limit_id) as limit_ids
-                      from unnest(numbers, lane_ids, limit_ids) as w (number, lane, limit_id)
-                     group by w.number) as w
-             cross join lateral (select (specs[w.number]).queue_name) as s
-             where groups[w.number] is null) as n
-     order by n.lanes, n.queue_name collate "C"
-        on conflict do nothing;
+    with added as (
+      insert into {{.schema}}._gw_groups (lanes, tasks, queue_name, fair_lane)
+      select n.lanes,
+             -- The tasks that all these limits have; null if each is of all tasks.
+             (select case when count(i.tasks) > 0 then
+                       array(select t.task
+                               from (select distinct u.task
+                                       from {{.schema}}._gw_limits as j
+                                      cross join unnest(j.tasks) as u (task)
+                                      where j.id = any (n.limit_ids)) as t
+                              where not exists (select from {{.schema}}._gw_limits as j
+                                                 where j.id = any (n.limit_ids) and t.task <> all (j.tasks))
+                              order by t.task)
+                     end
+                from {{.schema}}._gw_limits as i
+               where i.id = any (n.limit_ids)),
+             n.queue_name,
+             (select l.id from {{.schema}}._gw_lanes as l where l.id = any (n.lanes) and l.turn is not null order by l.limit_id limit 1)
+        from (select distinct w.lanes, w.limit_ids, s.queue_name
+                from (select w.number, array_agg(w.lane order by w.lane) as lanes,
+                             array_agg(distinct w.limit_id) as limit_ids
+                        from unnest(numbers, lane_ids, limit_ids) as w (number, lane, limit_id)
+                       group by w.number) as w
+               cross join lateral (select (specs[w.number]).queue_name) as s
+               where groups[w.number] is null) as n
+       order by n.lanes, n.queue_name collate "C"
+          on conflict do nothing
+      returning id, lanes
+    )
+    insert into {{.schema}}._gw_group_lanes (lane_id, group_id)
+    select u.lane, a.id from added as a cross join unnest(a.lanes) as u (lane);
   end loop;
   return groups;
 end;

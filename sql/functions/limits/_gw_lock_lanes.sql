@@ -36,9 +36,7 @@ create or replace function {{.schema}}._gw_lock_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  looks_at   bigint; -- lanes
-  freed      integer[];
-  fair_lanes integer[];
+  freed      record;
   lane_ids   integer[];
   has_more   boolean; -- of the groups without a turn, of those with one
   more_fair  boolean;
@@ -50,37 +48,12 @@ declare
   most_jobs  integer;  -- of a group
   fitting    record;
 begin
-  select count(*), array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair)
-    into looks_at, freed, fair_lanes
-    from (select distinct f.lane_id
-            from (select f.lane_id
-                    from {{.schema}}._gw_fronts as f
-                   where f.lane_id is not null and f.run_at <= greatest(claimed_at, due) -- by the index of such fronts
-                     and f.run_at <= case when f.group_id is null then claimed_at else due end
-                   order by f.run_at
-                   limit 500) as f) as f
-    left join lateral (
-          select l.id, l.turn is not null as is_fair
-            from {{.schema}}._gw_lanes as l
-           where l.id = f.lane_id for no key update skip locked) as l on true;
-  if freed is null and looks_at > 0 then
-    -- Others hold all of these lanes, or the lanes were deleted by a transaction that has not seen these fronts.
-    delete from {{.schema}}._gw_fronts as f
-     where f.ctid = any (array(select w.ctid
-                                 from {{.schema}}._gw_fronts as w
-                                where w.lane_id is not null and w.run_at <= greatest(claimed_at, due)
-                                  and not exists (select from {{.schema}}._gw_lanes as l where l.id = w.lane_id offset 0)
-                                limit 500
-                                  for update skip locked));
-  elsif freed is not null then
-    if fair_lanes is not null then
-      perform {{.schema}}._gw_look_up_turns(fair_lanes, due, claimed_at);
-    end if;
-    delete from {{.schema}}._gw_fronts as f where f.lane_id = any (freed) and f.run_at <= claimed_at and f.group_id is null;
-    -- Separate statements: they see what the transactions have done whose fronts were deleted.
-    if exists (select from {{.schema}}._gw_fronts as f where f.barred_by = any (freed)) then
-      select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(freed, claimed_at) as o;
-    end if;
+  freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
+  if freed.fair_lanes is not null then
+    perform {{.schema}}._gw_look_up_turns(freed.fair_lanes, freed.added);
+  end if;
+  if freed.barring is not null then
+    select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(freed.barring, claimed_at) as o;
   end if;
 
   select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) filter (where not l.is_fair) = most_fronts,
@@ -143,8 +116,9 @@ begin
 
   -- If there are several groups, first a few jobs of each: most jobs of a batch are from one group only if that is far ahead.
   most_jobs := case when cardinality(group_ids) = 1 then batch_size
-                    else least(batch_size, 1 + greatest(1, 2 * batch_size / cardinality(group_ids))) end;
-  if (lane_ids <@ lanes) is not true then
+                    when cardinality(group_ids) >= batch_size then least(batch_size, 2)
+                    else least(batch_size, 1 + 2 * batch_size / cardinality(group_ids)) end;
+  if lanes is distinct from lane_ids then
     select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r;
   end if;
   loop
@@ -280,8 +254,8 @@ comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], t
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims read the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open
--- later get a front for that time. Returns the lanes that barred groups, and how many jobs they may start. The caller holds the
--- locks of the lanes, from an earlier statement.
+-- later get a front for that time. Returns how many jobs each lane may start. The caller holds the locks of the lanes, from an
+-- earlier statement.
 create or replace function {{.schema}}._gw_open_lanes(
   lane_ids  integer[],
   at        timestamptz,
@@ -298,7 +272,6 @@ begin
   with lane as materialized (
     select r.lane_id, r.room, r.opens_at
       from {{.schema}}._gw_lane_rooms(lane_ids, at) as r
-     where exists (select from {{.schema}}._gw_fronts as f where f.barred_by = r.lane_id)
   ), opened as (
     update {{.schema}}._gw_fronts as f
        set barred_by = null

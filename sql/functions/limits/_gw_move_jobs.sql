@@ -5,7 +5,7 @@
 -- their group, until their transactions end; they hold name locks. The first pass records them. A change is complete after a
 -- pass that began after all of them had ended, and that has skipped no job that must be moved. Until then, passes begin half
 -- a second apart. Later producers see the change.
--- Running jobs are moved as well, and get their slots.
+-- Running jobs are moved as well, and then count in their new lanes.
 -- Locks: the row of the move; rows of tasks, at the beginning of a pass; then as _gw_move_some. It waits only for new names,
 -- lanes and groups of other transactions, for 20 milliseconds, and then tries again half a second later.
 create or replace function {{.schema}}._gw_move_jobs(
@@ -197,9 +197,10 @@ create or replace function {{.schema}}._gw_regroup(
   set jit = off
 as $$
 declare
-  ids    bigint[];
-  wanted integer[];
-  queues integer[];
+  ids      bigint[];
+  wanted   integer[];
+  left_ids integer[]; -- queues and groups that running jobs have left
+  ats      timestamptz[];
 begin
   select array_agg(w.id order by w.id), array_agg(w.wanted_id order by w.id)
     into ids, wanted
@@ -212,20 +213,19 @@ begin
               from unnest(ids, wanted) as u (id, wanted_id)
              cross join lateral (select l.id, l.job_queue_id from {{.schema}}._private_jobs as l where l.id = u.id offset 0) as l) as n
      where j.id = n.id and j.job_queue_id is distinct from n.wanted_id
-    returning j.id, n.old_id, j.locked_at
-  ), entered as (
-    insert into {{.schema}}._gw_slots (lane_id, job_id, locked_at)
-    select k.lane, j.id, j.locked_at
-      from unnest(ids, wanted) as u (id, wanted_id)
-     cross join lateral (select j.id, j.locked_at from {{.schema}}._private_jobs as j where j.id = u.id and j.locked_at is not null offset 0) as j
-      join {{.schema}}._gw_groups as g on g.id = u.wanted_id
-     cross join unnest(g.lanes) as k (lane)
-        on conflict on constraint _gw_slots_pkey do update set locked_at = excluded.locked_at
+    returning n.old_id, j.locked_at
   )
-  select array_agg(m.old_id) filter (where m.old_id > 0 and m.locked_at is not null) into queues from moved as m;
+  select array_agg(m.old_id order by m.old_id), array_agg(m.locked_at order by m.old_id)
+    into left_ids, ats
+    from moved as m
+   where m.old_id is not null and m.locked_at is not null;
   -- The queue of a running job: its worker will look for the group instead.
-  if queues is not null then
-    update {{.schema}}._private_job_queues as q set locked_at = null, locked_by = null where q.id = any (queues);
+  if left_ids is not null then
+    update {{.schema}}._private_job_queues as q
+       set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, left_ids, ats),
+           locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, left_ids, ats) is not null then q.locked_by end
+     where q.id = any (left_ids);
+    perform {{.schema}}._gw_free_lanes(left_ids);
   end if;
   perform {{.schema}}._gw_put_fronts(job_ids);
 end;
@@ -251,7 +251,9 @@ begin
      order by l.id
        for update skip locked);
   group_ids := array(select g.id from {{.schema}}._gw_groups as g where g.is_retired order by g.id for update skip locked);
-  delete from {{.schema}}._gw_slots as s where s.lane_id = any (lane_ids);
+  delete from {{.schema}}._gw_kept_slots as s where s.lane_id = any (lane_ids);
+  delete from {{.schema}}._gw_starts as s where s.lane_id = any (lane_ids);
+  delete from {{.schema}}._gw_group_lanes as g where g.lane_id = any (lane_ids) or g.group_id = any (group_ids);
   delete from {{.schema}}._gw_fronts as f where f.lane_id = any (lane_ids) or f.group_id = any (group_ids);
   delete from {{.schema}}._gw_groups as g where g.id = any (group_ids);
   delete from {{.schema}}._gw_lanes as l where l.id = any (lane_ids);

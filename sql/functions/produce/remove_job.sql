@@ -27,7 +27,9 @@ begin
     perform {{.schema}}._gw_record_act('remove', 1, null, array[found_job.id]);
   end if;
   if found_job.locked_at is null or found_job.locked_at < now() - interval '4 hours' then
+    perform set_config('gw.outcome', 'removed', true); -- for the history
     delete from {{.schema}}._private_jobs as j where j.id = found_job.id;
+    perform set_config('gw.outcome', '', true);
     perform {{.schema}}._gw_wake(-1);
     return found_job;
   end if;

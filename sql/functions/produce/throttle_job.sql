@@ -1,7 +1,7 @@
 -- Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key: the first
--- call adds a job that is due now; calls within the interval share one that is due at its end. A call while a job waits
--- under the key replaces its payload and options, as add_job() does, but not its run_at, nor the time of its next attempt
--- after a failure.
+-- call adds a job that is due now; calls within the interval share one that is due at its end. A call while this job waits
+-- under the key replaces its payload and options, as add_job() does, but not the run_at that such calls have given it. If a
+-- job under the key has failed and waits for its next attempt, its run_at is kept, and the interval counts from then.
 -- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each other.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.throttle_job(
@@ -27,20 +27,18 @@ begin
   perform {{.schema}}._gw_check_interval('every', every, false);
   held := {{.schema}}._gw_hold_keyed_call('throttle', task, key, queue_name, max_attempts, priority, flags);
   waiting := {{.schema}}._gw_waiting_job(key);
+  -- began_at is the run_at of the last of these jobs.
   if (waiting.id = held.job_id) is not true then
-    -- began_at is the run_at of the last of these jobs.
     held.began_at := greatest(now(), case when held.job_id is not null then held.began_at + every end);
-    held.not_before := null;
-  elsif waiting.attempts > 0 then
-    held.not_before := waiting.run_at;
+  end if;
+  if waiting.attempts > 0 then
+    held.began_at := greatest(held.began_at, waiting.run_at);
   end if;
   held.kept_until := held.began_at + every;
   return query
-  select a.*
-    from {{.schema}}._gw_add_held_job(
-           held, task, payload, queue_name, greatest(held.began_at, held.not_before), max_attempts, priority, flags) as a;
+  select a.* from {{.schema}}._gw_add_held_job(held, task, payload, queue_name, held.began_at, max_attempts, priority, flags) as a;
 end;
 $$;
 
 comment on function {{.schema}}.throttle_job(text, json, text, interval, text, integer, integer, text[]) is
-  'Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key, and returns it. While a job waits under the key, a call replaces it as add_job() does, but for its run_at. The other arguments are those of add_job().';
+  'Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key, and returns it. While this job waits, a call replaces it as add_job() does, but for its run_at; the time of its next attempt after a failure is kept. The other arguments are those of add_job().';

@@ -1,6 +1,6 @@
--- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs without a queue, and those
--- with limits, take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
--- Locks: job rows by id, then queue rows by id, then slots.
+-- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs without a queue and
+-- without limits take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
+-- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.
 create or replace function {{.schema}}._gw_complete_claim(
   worker_id text,
@@ -17,29 +17,25 @@ create or replace function {{.schema}}._gw_complete_claim(
 as $$
 declare
   completed bigint[];
-  limited   bigint[];
 begin
   with gone as (
     delete from {{.schema}}._private_jobs as j
      where j.id = any (job_ids)
        and j.locked_by = worker_id
        and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
-       and coalesce(j.job_queue_id, -1) < 0
-    returning j.id, j.job_queue_id
+       and j.job_queue_id is null
+    returning j.id
   )
-  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end,
-         array_agg(g.id) filter (where g.job_queue_id is not null)
-    into completed, limited
+  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end into completed
     from gone as g;
-  if completed is not null then
-    -- The remaining jobs are in queues, are no longer held, or have invalid ids.
-    perform {{.schema}}._gw_check_outcomes(job_ids, null);
-    completed := completed || {{.schema}}._gw_complete_queued(
-      worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
+  if completed is null then
+    return null;
   end if;
-  if limited is not null then
-    perform {{.schema}}._gw_free_slots(limited);
-  end if;
+
+  -- The remaining jobs are in queues, have limits, are no longer held, or have invalid ids.
+  perform {{.schema}}._gw_check_outcomes(job_ids, null);
+  completed := completed || {{.schema}}._gw_complete_queued(
+    worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
   if cardinality(completed) < cardinality(job_ids) then
     perform {{.schema}}._gw_wake_for(job_ids);
     return completed;

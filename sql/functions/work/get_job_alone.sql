@@ -36,7 +36,8 @@ create or replace function {{.schema}}.get_job_alone(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    serial          boolean
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -133,7 +134,8 @@ begin
            case when c.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = c.job_queue_id)
                 else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id) end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision
+           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision,
+           coalesce(c.job_queue_id > 0, false)
       from claimed as c;
     continue when not found;
 

@@ -1,13 +1,16 @@
--- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. It takes only the
--- head job of each named queue, and the queue is then locked until that job ends. Returns no row if there is nothing to
--- claim.
+-- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. Of each named queue it takes
+-- the first job, or up to queue_batch jobs if jobs without a queue leave room in the batch. The worker must run these one after
+-- the other in this order. The queue is locked until all of them have ended. A job with a key is only taken as the first of its
+-- queue, so that it can be replaced or removed until it starts, and so is a job that has failed before. Returns no row if there
+-- is nothing to claim.
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
+-- serial: the job is in a named queue to which no limit applies.
 -- Locks: waits for no job or queue, but see _gw_move_jobs. Locks queue rows before their head jobs, and lanes before their
 -- jobs; skips rows that other transactions have locked. A claim of more than 20 jobs that has to skip many index entries
 -- waits half a second at most for another such claim, before it locks anything; see _gw_take_turn.
--- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
+-- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
@@ -21,7 +24,8 @@ create or replace function {{.schema}}.get_job_batch(
   forbidden_flags      text[]      default null,
   now                  timestamptz default now(),
   task_forbidden_flags json        default null,
-  max_bytes            integer     default 8388608
+  max_bytes            integer     default 8388608,
+  queue_batch          integer     default 1
 )
   returns table (
     id              bigint,
@@ -37,7 +41,8 @@ create or replace function {{.schema}}.get_job_batch(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    serial          boolean
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -49,6 +54,7 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at timestamptz := clock_timestamp();
+  its_lease  bigint := {{.schema}}._gw_lease(claimed_at);
   task_ids   integer[];
   task_names text[];
   snapshot   txid_snapshot;
@@ -58,13 +64,16 @@ begin
   <<ordinary>>
   begin
     -- One condition instead of three, because each costs a microsecond. Without limits _gw_fronts has no pages.
-    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null
+    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
         and current_setting('gw.claim_cursor', true) = ''
         and pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0) is not true then
       if (length(worker_id) between 1 and 128) is not true then
         raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
       elsif (batch_size >= 1) is not true then
         raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
+          using errcode = 'GWWBS';
+      elsif (queue_batch >= 1) is not true then
+        raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null')
           using errcode = 'GWWBS';
       end if;
       if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
@@ -118,12 +127,12 @@ begin
                 j.last_error, j.revision
     )
     select c.id,
-           case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+           case when task_ids is not null then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
            c.payload, null::text,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+           its_lease, c.created_at, c.last_error, c.revision, false
       from claimed as c
      order by c.priority, c.run_at, c.id;
     if found then
@@ -140,10 +149,12 @@ begin
   places := case
     when pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0 then
       {{.schema}}._gw_lock_jobs(
-        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes)
+        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+        least(queue_batch, 1000))
     else
       {{.schema}}._gw_lock_limited_jobs(
-        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes)
+        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+        least(queue_batch, 1000))
   end;
   if cardinality(places) > 0 then
     return query
@@ -162,12 +173,13 @@ begin
                 when c.job_queue_id < 0 then (select {{.schema}}._gw_queues_of_groups(places)) ->> c.job_queue_id::text
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+           its_lease, c.created_at, c.last_error, c.revision,
+           coalesce(c.job_queue_id > 0, false)
       from claimed as c
      order by c.priority, c.run_at, c.id;
   end if;
 end;
 $$;
 
-comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer) is
-  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. lease: identifies the claim; pass it with the outcome. Returns no row if there is nothing to claim.';
+comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer, integer) is
+  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. queue_batch: the maximum number of jobs of one named queue, 1000 at most, which the worker must run one after the other; the queue is free when all of them have ended. lease: identifies the claim; pass it with the outcome. serial: the job is in a named queue to which no limit applies, so that its jobs run one after the other. Returns no row if there is nothing to claim.';

@@ -1,4 +1,4 @@
--- Functions and triggers that differ from those of the migrations are reported until they are restored.
+-- Functions, procedures and triggers that differ from those of the migrations are reported until they are restored.
 begin;
 select plan(8);
 set local search_path = graphile_worker, public;
@@ -27,7 +27,7 @@ $$;
 set local search_path = public;
 select set_eq(
   $$ select object from graphile_worker._gw_installed $$,
-  $$ select 'function ' || p.oid::regprocedure
+  $$ select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure
        from pg_proc as p where p.pronamespace = 'graphile_worker'::regnamespace
      union all
      select 'trigger ' || t.tgname || ' on ' || t.tgrelid::regclass

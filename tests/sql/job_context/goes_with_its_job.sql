@@ -34,7 +34,7 @@ select pg_temp.add(200);
 create temporary table waiting as select id from _private_jobs;
 do $$
 begin
-  for n in 1 .. 1000 loop
+  for n in 1 .. 400 loop
     perform pg_temp.add(1);
     delete from graphile_worker._private_jobs as j where j.id = (select max(l.id) from graphile_worker._private_jobs as l);
   end loop;

@@ -8,7 +8,7 @@ select is_empty(
   $$ select c.relname
        from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace
-        and c.relkind in ('r', 'v', 'c')
+        and c.relkind in ('r', 'p', 'v', 'c')
         and c.relname <> '_gw_schema_version'
         and coalesce(obj_description(c.oid, 'pg_class'), (select obj_description(c.reltype, 'pg_type'))) is null $$,
   'every table, view and type has a comment');
@@ -17,7 +17,8 @@ select is_empty(
        from pg_class as c
        join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       where c.relnamespace = 'graphile_worker'::regnamespace
-        and c.relkind in ('r', 'v')
+        and c.relkind in ('r', 'p', 'v')
+        and not c.relispartition
         and c.relname <> '_gw_schema_version'
         and col_description(c.oid, a.attnum) is null $$,
   'every column has a comment');

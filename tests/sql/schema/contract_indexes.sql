@@ -4,21 +4,21 @@
 --   _gw_queued_tasks is ours, and is the same for those of each task;
 --   _gw_queued_jobs and _gw_queued_tasks leave out jobs with limits, whose job_queue_id is negative;
 --   _gw_queue_heads is ours, and finds the head job of each named queue;
---   _gw_failed_jobs is ours, and finds the failed jobs for operators.
+--   _gw_unavailable_jobs is ours: it finds the running jobs of limits, and the failed jobs for operators.
 begin;
 select plan(1);
 set local search_path = graphile_worker, public;
 
 select results_eq(
-  $$ select r.relname, regexp_replace(pg_get_indexdef(i.indexrelid), '^.* USING ', '')
+  $$ select r.relname, regexp_replace(regexp_replace(pg_get_indexdef(i.indexrelid), '^.* USING ', ''), '\s+', ' ', 'g')
        from pg_index as i
        join pg_class as r on r.oid = i.indexrelid
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
-  $$ values ('_gw_failed_jobs'::name, 'btree (id) WHERE ((locked_at IS NULL) AND (NOT is_available))'),
-            ('_gw_queue_heads',     'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
+  $$ values ('_gw_queue_heads'::name, 'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
             ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
+            ('_gw_unavailable_jobs', 'btree (( CASE WHEN (locked_at IS NOT NULL) THEN job_queue_id ELSE 0 END), id) WHERE ((NOT is_available) AND ((locked_at IS NULL) OR (job_queue_id < 0)))'),
             ('jobs_key_key1',       'btree (key)'),
             ('jobs_main_index',     'btree (priority, run_at) INCLUDE (id, task_id, job_queue_id) WHERE (is_available = true)'),
             ('jobs_no_queue_index', 'btree (priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),

@@ -8,12 +8,23 @@ set local search_path = graphile_worker, public;
 select results_eq(
   $$ select c.relname, c.relrowsecurity, c.relforcerowsecurity
        from pg_class as c
-      where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_schema_version'
+      where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p') and c.relname <> '_gw_schema_version'
       order by c.relname $$,
-  $$ values ('_gw_audit'::name, true, false), ('_gw_breaking_versions', false, false), ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false), ('_gw_fronts', true, false), ('_gw_grants', true, false), ('_gw_groups', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false), ('_gw_keyed_calls', true, false),
-            ('_gw_lanes', true, false), ('_gw_limit_changes', true, false), ('_gw_limits', true, false), ('_gw_moves', true, false), ('_gw_pauses', true, false),
-            ('_gw_recovery', true, false), ('_gw_samples', true, false), ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shared_rights', true, false),
-            ('_gw_sleepers', true, false), ('_gw_slots', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false), ('_gw_workers', true, false),
+  $$ values ('_gw_audit'::name, true, false), ('_gw_batches', true, false), ('_gw_breaking_versions', false, false),
+            ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false),
+            ('_gw_ended', true, false), ('_gw_ended_0', true, false), ('_gw_ended_1', true, false),
+            ('_gw_ended_2', true, false), ('_gw_expected', true, false), ('_gw_fronts', true, false),
+            ('_gw_grants', true, false), ('_gw_group_lanes', true, false), ('_gw_groups', true, false),
+            ('_gw_history', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
+            ('_gw_kept_slots', true, false), ('_gw_kept_tasks', true, false), ('_gw_keyed_calls', true, false),
+            ('_gw_lanes', true, false), ('_gw_limit_changes', true, false), ('_gw_limits', true, false),
+            ('_gw_long_attempts', true, false), ('_gw_moves', true, false), ('_gw_pauses', true, false),
+            ('_gw_progress', true, false), ('_gw_recovery', true, false), ('_gw_samples', true, false),
+            ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shard', true, false),
+            ('_gw_shard_arrivals', true, false), ('_gw_shard_names', true, false), ('_gw_shard_slots', true, false),
+            ('_gw_shard_transit', true, false), ('_gw_shared_rights', true, false), ('_gw_sleepers', true, false),
+            ('_gw_starts', true, false), ('_gw_steps', true, false), ('_gw_suspects', true, false),
+            ('_gw_turns', true, false), ('_gw_workers', true, false),
             ('_private_job_queues', true, false), ('_private_jobs', true, false),
             ('_private_known_crontabs', true, false), ('_private_tasks', true, false),
             ('migrations', false, false) $$,

@@ -32,8 +32,8 @@ select results_eq(
        ('cleanup',
         'tasks text[], keep_task_identifiers text[] DEFAULT ''{}''::text[], force boolean DEFAULT false '
         '-> TABLE(task text, rows bigint)'),
-       ('complete_job', 'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint -> boolean'),
-       ('complete_job_batch', 'worker_id text, job_ids bigint[], leases bigint[] DEFAULT NULL::bigint[] -> SETOF bigint'),
+       ('complete_job', 'worker_id text, job_id bigint, lease bigint DEFAULT NULL::bigint, result json DEFAULT NULL::json -> boolean'),
+       ('complete_job_batch', 'worker_id text, job_ids bigint[], leases bigint[] DEFAULT NULL::bigint[], results json[] DEFAULT NULL::json[] -> SETOF bigint'),
        ('deregister_worker', 'worker_id text -> boolean'),
        ('fail_job',
         'worker_id text, job_id bigint, error_message text, lease bigint DEFAULT NULL::bigint, '
@@ -75,7 +75,7 @@ select results_eq(
       cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
   $$ select c.name, c.arguments || ' -> TABLE(id bigint, task_identifier text, payload json, queue_name text, '
             'priority smallint, run_at timestamp with time zone, attempts smallint, max_attempts smallint, key text, '
-            'flags jsonb, lease bigint, created_at timestamp with time zone, last_error text, revision integer)'
+            'flags jsonb, lease bigint, created_at timestamp with time zone, last_error text, revision integer, serial boolean)'
        from (values
          ('get_job',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], job_expiry interval DEFAULT ''04:00:00''::interval, '
@@ -86,7 +86,7 @@ select results_eq(
          ('get_job_batch',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], batch_size integer DEFAULT 1, '
           'forbidden_flags text[] DEFAULT NULL::text[], now timestamp with time zone DEFAULT now(), '
-          'task_forbidden_flags json DEFAULT NULL::json, max_bytes integer DEFAULT 8388608'))
+          'task_forbidden_flags json DEFAULT NULL::json, max_bytes integer DEFAULT 8388608, queue_batch integer DEFAULT 1'))
          as c (name, arguments) $$,
   'all claims return the same named columns');
 

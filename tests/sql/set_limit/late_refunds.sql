@@ -9,7 +9,7 @@ create function pg_temp.later(elapsed interval)
   language sql
 as $$
   update _gw_lanes set theoretic_at = theoretic_at - elapsed;
-  update _gw_slots set free_at = free_at - elapsed;
+  update _gw_starts set free_at = free_at - elapsed;
   update _gw_fronts set run_at = run_at - elapsed where lane_id is not null;
 $$;
 

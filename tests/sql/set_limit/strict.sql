@@ -8,7 +8,7 @@ create function pg_temp.claimed() returns text as $body$
   select coalesce(string_agg(b.key, ' '), '') from get_job_batch('worker', batch_size => 5, now => clock_timestamp()) as b
 $body$ language sql;
 create function pg_temp.time_passes() returns void as $body$
-  update _gw_slots set kept_until = kept_until - interval '1 hour' where kept_until is not null;
+  update _gw_kept_slots set kept_until = kept_until - interval '1 hour';
   update _gw_fronts set run_at = run_at - interval '1 hour' where group_id is null and lane_id is not null and run_at > '-infinity';
 $body$ language sql;
 
@@ -40,11 +40,11 @@ select is(pg_temp.claimed(), '', 'a heartbeat does not end it');
 select pg_temp.time_passes();
 select is(pg_temp.claimed(), '2', 'when the time is over, the next job starts');
 select _gw_mend_lanes();
-select is_empty($$ select from _gw_slots where kept_until is not null $$, 'a heartbeat deletes the slot');
+select is_empty($$ select from _gw_kept_slots $$, 'a heartbeat deletes the slot');
 
 -- Who unlocks a worker by force says that it does not run.
 select force_unlock_workers('{worker}');
-select is((select count(*) from _gw_slots where job_id < 0), 0::bigint, 'no slot is kept for workers that are unlocked by force');
+select is((select count(*) from _gw_kept_slots), 0::bigint, 'no slot is kept for workers that are unlocked by force');
 
 select * from finish();
 rollback;

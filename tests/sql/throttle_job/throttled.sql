@@ -1,6 +1,6 @@
 -- Jobs of calls under a key are due at least the interval apart; calls in between share one.
 begin;
-select plan(10);
+select plan(14);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.pass(seconds integer) returns void language sql as $$
@@ -32,8 +32,27 @@ select fail_job('worker', id, 'error') from get_job_batch('worker');
 update _private_jobs set run_at = now() + interval '5 minutes';
 select is(pg_temp.call('[7]'), '300 f', 'the time of the next attempt is kept');
 select is(pg_temp.call('[8]'), '300 f', 'by each call');
+select pg_temp.pass(300);
+select complete_job('worker', id) from get_job_batch('worker');
+select is(pg_temp.call('[9]'), '60 t', 'and the interval counts from then');
 delete from _private_jobs;
-select is(pg_temp.call('[9]'), '60 t', 'a job that was removed counts');
+select is(pg_temp.call('[10]'), '120 t', 'a job that was removed counts');
+
+-- The failed job may be that of another call.
+select add_job('task', job_key => 'other');
+select fail_job('worker', id, 'error') from get_job('worker');
+update _private_jobs set run_at = now() + interval '5 minutes' where key = 'other';
+select is(round(extract(epoch from due_at - now()))::integer, 300, 'the next attempt of any job under the key is kept')
+  from throttle_job('task', key => 'other', every => '1 minute');
+
+-- Transactions that began while the record was needed still find it.
+delete from _private_jobs;
+update _gw_keyed_calls set kept_until = now() - interval '30 s' where key = 'k';
+select _gw_drop_keyed_calls();
+select is(count(*), 1::bigint, 'a record is kept for a minute longer') from _gw_keyed_calls where key = 'k';
+update _gw_keyed_calls set kept_until = now() - interval '90 s' where key = 'k';
+select _gw_drop_keyed_calls();
+select is(count(*), 0::bigint, 'and then deleted') from _gw_keyed_calls where key = 'k';
 
 select * from finish();
 rollback;

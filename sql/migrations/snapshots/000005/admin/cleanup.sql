@@ -33,6 +33,7 @@ begin
       using errcode = 'GWCIS';
   end if;
   perform {{.schema}}._gw_drop_spent();
+  perform {{.schema}}._gw_pack_history();
 
   if 'DELETE_PERMAFAILED_JOBS' = any (tasks) then
     task := 'DELETE_PERMAFAILED_JOBS';

@@ -13,6 +13,7 @@ as $$
 declare
   done bigint;
 begin
+  perform set_config('gw.outcome', 'completed', true); -- for the history
   return query
   delete from {{.schema}}._private_jobs as j
    using (select l.id
@@ -24,6 +25,7 @@ begin
    where j.id = free.id
   returning j.*;
   get diagnostics done = row_count;
+  perform set_config('gw.outcome', '', true);
   if done > 0 then
     perform {{.schema}}._gw_record_act('complete', done, null, complete_jobs.job_ids);
   end if;

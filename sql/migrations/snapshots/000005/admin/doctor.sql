@@ -43,6 +43,7 @@ begin
     '_gw_find_replaced_functions()',
     '_gw_find_unpinned_functions()',
     '_gw_find_lacking_roles()',
+    '_gw_find_node_indexes($1)',
     '_gw_find_ending_identities()',
     '_gw_find_full_notify_queue()',
     '_gw_find_two_phase_commit()',

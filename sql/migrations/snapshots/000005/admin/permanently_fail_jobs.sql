@@ -15,6 +15,9 @@ as $$
 declare
   done bigint;
 begin
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts('failed', null, job_ids, details => array[coalesce(error_message, 'Manually marked as failed')]);
+  end if;
   return query
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(error_message, 'Manually marked as failed'),

@@ -41,7 +41,7 @@ begin
           format('The lane has started no job for %s, because its slots are in use. Its jobs wait. The slots are held by the jobs %s.',
                  {{.schema}}._gw_age(l.served_at),
                  (select string_agg(s.job_id::text, ', ')
-                    from (select abs(s.job_id) as job_id from {{.schema}}._gw_slots as s where s.lane_id = l.id order by 1 limit 10) as s)),
+                    from (select s.job_id from {{.schema}}._gw_slots(array[l.id]) as s order by s.job_id limit 10) as s)),
           'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane can raise the maximum of the lane.'
      from (select array_agg(o.id) as lane_ids
              from waiting as w

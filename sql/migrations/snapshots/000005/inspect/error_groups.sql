@@ -32,6 +32,7 @@ begin
     select j.id, j.task_id, j.updated_at, left(split_part(left(j.last_error, 1000), e'\n', 1), 200) as line
       from {{.schema}}._private_jobs as j
      where j.locked_at is null and not j.is_available
+       and case when j.locked_at is not null then j.job_queue_id else 0 end = 0 -- for the index
      order by j.id desc
      limit max_read
   )

@@ -56,7 +56,8 @@ begin
      and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
      and (job_state is null or job_state in ('running', 'failed') or j.is_available)
-     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available))
+     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available
+              and case when j.locked_at is not null then j.job_queue_id else 0 end = 0))
    order by j.id
    limit max_rows;
 end;

@@ -7,7 +7,7 @@
 --   paused            everything, its task, its queue, or a limit; the detail has the reason of the pause
 --   moving            limits have changed, and it has not been moved yet
 --   full, rate, closed  a lane starts no job; see list_lanes
---   queue held        a job of its named queue runs
+--   queue held        a job of its named queue runs; its worker may have claimed this job, too
 --   behind in queue   jobs of its named queue come first
 --   suspect           its worker died; see get_job_alone
 --   no worker         no registered worker runs its task
@@ -38,8 +38,23 @@ begin
    where j.id = why.job_id;
   if not found then
     return;
+  elsif job.job_queue_id > 0 and job.queue_locked_at < job.locked_at -- the claim has other jobs of the queue
+        and job.id = any ({{.schema}}._gw_unstarted_jobs(array(
+              select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = job.job_queue_id and j.locked_at is not null))) then
+    return query
+    select 'queue held', format('Worker %s has claimed it together with jobs of the queue %s that come first.', job.locked_by, job.queue_name),
+           null::timestamptz, array_agg(b.id), 'It starts when they have ended.'
+      from (select j.id
+              from {{.schema}}._private_jobs as j
+             where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at
+               and (j.priority, j.run_at, j.id) < (job.priority, job.run_at, job.id)
+             order by j.priority, j.run_at, j.id
+             limit 10) as b;
+    return;
   elsif job.locked_at is not null then
-    return query values ('claimed', format('Worker %s has run it since %s.', coalesce(job.locked_by, 'unknown'), job.locked_at),
+    return query values ('claimed', format('Worker %s has run it since %s.', coalesce(job.locked_by, 'unknown'), job.locked_at)
+                                    || coalesce((select format(' Its progress at %s:%s%s', p.reported_at, ' ' || p.percent || ' %', ' ' || p.note)
+                                                   from {{.schema}}._gw_job_progress(array[why.job_id]) as p), ''),
                          null::timestamptz, null::bigint[], 'cancel_jobs ends it.');
     return;
   elsif job.attempts >= job.max_attempts then
@@ -79,8 +94,8 @@ begin
               when r.reason = 'full' then
                 format('The limit %s%s has no free slot.', i.name, ', lane ' || l.key)
                 || coalesce((select format(' Slots of recovered jobs are kept until %s, because the limit is strict.', max(s.kept_until))
-                               from {{.schema}}._gw_slots as s
-                              where s.lane_id = l.id and s.kept_until > at
+                               from {{.schema}}._gw_slots(array[l.id]) as s
+                              where s.kept_until > at
                              having count(*) > 0), '')
               when r.reason = 'rate' then format('The limit %s%s has started its maximum of jobs per time.', i.name, ', lane ' || l.key)
               when r.reason = 'closed' then format('A worker has closed the limit %s%s.', i.name, ', lane ' || l.key)
@@ -89,9 +104,9 @@ begin
          case when r.reason = 'full' then
            (select array_agg(h.id)
               from (select j.id
-                      from {{.schema}}._gw_slots as s
-                      join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
-                     where s.lane_id = l.id
+                      from {{.schema}}._gw_slots(array[l.id]) as s
+                      join {{.schema}}._private_jobs as j on j.id = s.job_id
+                     where s.kept_until is null
                      order by j.locked_at
                      limit 10) as h)
          end,

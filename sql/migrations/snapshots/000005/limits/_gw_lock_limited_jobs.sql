@@ -9,7 +9,8 @@ create or replace function {{.schema}}._gw_lock_limited_jobs(
   task_forbidden_flags json,
   due                  timestamptz,
   claimed_at           timestamptz,
-  max_bytes            integer
+  max_bytes            integer,
+  queue_batch          integer
 )
   returns tid[]
   language plpgsql
@@ -20,28 +21,39 @@ declare
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
-  suspects      boolean;
-  barred        record;
+  state         record;
+  plain_tasks   text[]    := task_identifiers; -- those whose jobs without limits may be claimed
+  moving_queues text[];
+  is_paused     boolean;
   laned         record; -- the jobs with limits
   seen          integer[] := array[]::integer[];
   most_fronts   integer := batch_size;
   places        tid[];
 begin
-  if not exists (select from {{.schema}}._gw_fronts as f where f.barred_by is null and f.run_at <= greatest(due, claimed_at) and f.run_at < 'infinity') then
-    return {{.schema}}._gw_lock_jobs(
-      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes);
-  end if;
-
-  barred := {{.schema}}._gw_barred_tasks(task_identifiers);
-  if barred.is_paused then
-    return null;
-  end if;
-  select case when task_identifiers is not null then
+  select exists (select from {{.schema}}._gw_fronts as f
+                  where f.barred_by is null and f.run_at <= greatest(due, claimed_at) and f.run_at < 'infinity') as are_due,
+         -- The mark of pauses and moves; see _gw_barred_tasks.
+         exists (select from {{.schema}}._gw_fronts as f
+                  where f.barred_by is null and f.run_at = '-infinity' and f.group_id is null and f.lane_id is null) as are_barred,
+         case when task_identifiers is not null then
            array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-         end,
-         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
-    into task_ids, suspects;
-  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
+         end as task_ids,
+         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) as suspects
+    into state;
+  if not state.are_due then
+    return {{.schema}}._gw_lock_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes, queue_batch);
+  end if;
+  task_ids := state.task_ids;
+  if state.are_barred then
+    select b.task_identifiers, b.moving_queues, b.is_paused
+      into plain_tasks, moving_queues, is_paused
+      from {{.schema}}._gw_barred_tasks(task_identifiers) as b;
+    if is_paused then
+      return null;
+    end if;
+  end if;
+  if state.suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return null;
   end if;
   if task_forbidden_flags is not null then
@@ -51,7 +63,7 @@ begin
   end if;
   for round in 1..20 loop -- each reads twice as many groups
     laned := {{.schema}}._gw_lock_lanes(
-      task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, suspects, seen,
+      task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, state.suspects, seen,
       most_fronts);
     exit when laned.group_ids is null or laned.places <> '{}' and (not laned.come_later or most_fronts > batch_size + 1000);
     perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
@@ -64,8 +76,8 @@ begin
   end loop;
 
   places := {{.schema}}._gw_lock_jobs(
-    worker_id, barred.task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
-    barred.moving_queues, case when laned.places <> '{}' then laned.places end);
+    worker_id, plain_tasks, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
+    queue_batch, moving_queues, case when laned.places <> '{}' then laned.places end);
   if laned.places <> '{}' then
     perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
   end if;
@@ -73,5 +85,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_limited_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer) is
+comment on function {{.schema}}._gw_lock_limited_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, integer) is
   'Internal: locks the jobs for get_job_batch while there are limits, and returns their ctids.';

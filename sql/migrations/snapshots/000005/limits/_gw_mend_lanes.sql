@@ -1,10 +1,11 @@
--- For heartbeats: cleans up after jobs and pauses that have ended without a call. The function deletes slots whose jobs no
--- longer run, and makes claims read their lanes: rows may be deleted by hand, and by Graphile Worker's functions. It removes
--- pauses that have ended, and deletes unused lanes. Groups whose first job was changed by hand, so that it comes before all their
+-- For heartbeats: cleans up after jobs and pauses that have ended without a call. The function makes claims read lanes that have
+-- barred groups although they may start jobs, or whose turn is too late: rows may be deleted by hand, and by Graphile Worker's
+-- functions. It looks at up to 500 such lanes, from a random one on. It deletes records that are no longer needed, removes pauses
+-- that have ended, and deletes unused lanes. Groups whose first job was changed by hand, so that it comes before all their
 -- fronts, get a front for it.
 -- If a group is due and no worker takes its jobs, for example because no worker has their tasks, claims read the groups again
 -- that wait for the same lanes.
--- Locks: slots, skipping locked ones; for pauses what resume locks; then what _gw_drop_idle_lanes locks.
+-- Locks: records, skipping locked ones; for pauses what resume locks; then what _gw_drop_idle_lanes locks.
 create or replace function {{.schema}}._gw_mend_lanes()
   returns void
   language plpgsql
@@ -15,16 +16,27 @@ as $$
 declare
   lane_ids integer[];
 begin
-  with gone as (
-    delete from {{.schema}}._gw_slots as s
-     where s.ctid = any (array(select l.ctid
-                                 from {{.schema}}._gw_slots as l
-                                where (select j.locked_at = l.locked_at from {{.schema}}._private_jobs as j where j.id = l.job_id) is not true
-                                  and coalesce(l.kept_until, '-infinity') <= clock_timestamp()
-                                  for update skip locked))
-    returning s.lane_id
+  perform {{.schema}}._gw_drop_spent_starts();
+  with first as materialized (
+    select min(l.id) + floor(random() * (max(l.id) - min(l.id) + 1))::integer as id from {{.schema}}._gw_lanes as l
+  ), seen as materialized (
+    (select l.id, l.turn from {{.schema}}._gw_lanes as l where l.id >= (select f.id from first as f) order by l.id limit 500)
+    union all
+    (select l.id, l.turn from {{.schema}}._gw_lanes as l where l.id < (select f.id from first as f) order by l.id limit 500)
+     limit 500
+  ), barring as (
+    select r.lane_id
+      from {{.schema}}._gw_lane_rooms(
+             array(select s.id from seen as s where exists (select from {{.schema}}._gw_fronts as f where f.barred_by = s.id offset 0)),
+             clock_timestamp()) as r
+     where r.room is distinct from 0
+  ), late as (
+    select s.id
+      from seen as s
+      join {{.schema}}._gw_turns(array(select f.id from seen as f where f.turn is not null)) as t on t.lane_id = s.id
+     where s.turn > t.turn
   )
-  select array_agg(distinct g.lane_id) into lane_ids from gone as g;
+  select array_agg(u.lane_id) into lane_ids from (select b.lane_id from barring as b union select l.id from late as l) as u (lane_id);
   if lane_ids is not null then
     perform {{.schema}}._gw_look_at_lanes(lane_ids);
     perform {{.schema}}._gw_wake(1);
@@ -51,7 +63,30 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_mend_lanes() is
-  'Internal, for heartbeats: frees slots whose jobs no longer run, removes pauses that have ended, and deletes idle lanes.';
+  'Internal, for heartbeats: makes claims read lanes whose jobs have ended without a call, removes pauses that have ended, and deletes idle lanes.';
+
+-- For heartbeats: deletes the kept slots whose time is over, and the starts of jobs that would be refunded nothing.
+-- Locks: these rows, without waiting.
+create or replace function {{.schema}}._gw_drop_spent_starts()
+  returns void
+  language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  delete from {{.schema}}._gw_kept_slots as k
+   where k.ctid = any (array(select o.ctid from {{.schema}}._gw_kept_slots as o where o.kept_until <= clock_timestamp() for update skip locked));
+  delete from {{.schema}}._gw_starts as s
+   where s.ctid = any (array(select o.ctid
+                               from {{.schema}}._gw_starts as o
+                               left join {{.schema}}._gw_lanes as l on l.id = o.lane_id
+                               left join {{.schema}}._gw_limits as i on i.id = l.limit_id
+                              where coalesce(l.rate, i.rate) is null
+                                 or o.free_at < clock_timestamp()
+                                                - {{.schema}}._gw_charge(cardinality(o.job_ids), coalesce(l.rate, i.rate), coalesce(l.per, i.per))
+                                for update of o skip locked));
+$$;
+
+comment on function {{.schema}}._gw_drop_spent_starts() is
+  'Internal, for heartbeats: deletes kept slots whose time is over, and starts that would be refunded nothing.';
 
 -- For heartbeats: puts fronts for the first jobs of groups that have none there, of up to most groups, from a random one on.
 -- Such jobs were changed by hand: whoever else makes a job available puts a front in the same transaction. So one statement

@@ -27,22 +27,24 @@ begin
   return query
   select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair, i.strict,
          (select count(*) from {{.schema}}._gw_lanes as l where l.limit_id = i.id and not l.is_total),
-         (select count(distinct s.job_id)
-            from {{.schema}}._gw_slots as s
-            join {{.schema}}._gw_lanes as l on l.id = s.lane_id
-            join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
-           where l.limit_id = i.id),
+         r.running,
          exists (select from {{.schema}}._gw_moves as m where (m.tasks && i.tasks) is not false),
          r.full_lanes, r.closed_lanes
     from {{.schema}}._gw_limits as i
    cross join lateral (
-          select count(*) filter (where o.reason = 'full') as full_lanes, count(*) filter (where o.reason = 'closed') as closed_lanes
+          select array_agg(s.lane_id) as lane_ids, array_agg(s.job_id) as job_ids, array_agg(s.kept_until is not null) as are_kept
+            from {{.schema}}._gw_slots(array(select l.id from {{.schema}}._gw_lanes as l where l.limit_id = i.id)) as s
+          offset 0) as w
+   cross join lateral (
+          select (select count(distinct u.job_id)
+                    from unnest(w.lane_ids, w.job_ids, w.are_kept) as u (lane_id, job_id, is_kept)
+                   where not u.is_kept) as running,
+                 count(*) filter (where o.reason = 'full') as full_lanes, count(*) filter (where o.reason = 'closed') as closed_lanes
             from {{.schema}}._gw_lane_rooms(
                    array(select l.id
                            from {{.schema}}._gw_lanes as l
                           where l.limit_id = i.id and not l.is_total
-                            and (l.closed_until > clock_timestamp()
-                                 or exists (select from {{.schema}}._gw_slots as s where s.lane_id = l.id))),
+                            and (l.closed_until > clock_timestamp() or l.id = any (w.lane_ids))),
                    clock_timestamp()) as o) as r
    where not i.is_pause
    order by i.name;
@@ -90,6 +92,8 @@ begin
      where i.name = limit_name and (after_lane is null or l.key > after_lane)
      order by l.key nulls first
      limit max_rows
+  ), slots as materialized (
+    select s.lane_id, s.job_id, s.kept_until from {{.schema}}._gw_slots(array(select o.id from page as o)) as s
   )
   select p.key, p.is_total, p.max_running, p.rate, p.per, p.burst, coalesce(cardinality(h.job_ids), 0)::bigint, h.job_ids, r.reason,
          r.opens_at, p.served_at
@@ -97,9 +101,8 @@ begin
     join {{.schema}}._gw_lane_rooms(array(select o.id from page as o), clock_timestamp()) as r on r.lane_id = p.id
    cross join lateral (
           select array_agg(s.job_id order by s.job_id) as job_ids
-            from {{.schema}}._gw_slots as s
-            join {{.schema}}._private_jobs as j on j.id = s.job_id and j.locked_at = s.locked_at
-           where s.lane_id = p.id) as h
+            from slots as s
+           where s.lane_id = p.id and s.kept_until is null) as h
    order by p.key nulls first;
 end;
 $$;

@@ -74,7 +74,7 @@ begin
          where new_ids[s.number::integer] is not null
            and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
          order by s.job_key, s.number
-            on conflict (key) do nothing;
+            on conflict (key) where key is not null do nothing;
 
         with locked as materialized (
           select j.id, j.key, j.is_available

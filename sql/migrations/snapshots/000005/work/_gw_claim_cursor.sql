@@ -10,6 +10,8 @@
 -- The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
 -- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
 -- than half a second.
+-- A claim that searches from the beginning leaves the place of the first job in the setting gw.claim_looked for the rest of
+-- its statement: an idle worker also asks when a job is next due, and next_run_at need not skip the same entries again.
 -- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see
 -- _gw_front_queues.
 
@@ -91,7 +93,7 @@ comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
 -- Sets the cursor to the first job, at or after a position, that such claims may take now or later. passing: sets it to
 -- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
 -- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
--- needed. If there is no such job, the cursor stays where it is, or goes to the last of places, behind which new jobs
+-- needed, and its duration determines for how long the cursor applies. If there is no such job, the cursor stays where it is, or goes to the last of places, behind which new jobs
 -- appear. places: jobs that this transaction is claiming.
 create or replace function {{.schema}}._gw_put_claim_cursor(
   task_identifiers     text[],
@@ -115,12 +117,14 @@ declare
   cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
   ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
   took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
-  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 500000) else cursor[2] end;
+  expired       boolean  := (cursor[2] > ended_at) is not true;
+  ends_at       bigint   := case when looked_at is not null then ended_at + 500000 else cursor[2] end; -- at the latest
   until         timestamptz;
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
   first         record;
+  stays         boolean; -- other sessions have this cursor, too
   reads         bigint   := {{.schema}}._gw_index_reads();
   snapshot      txid_snapshot := txid_current_snapshot();
 begin
@@ -147,6 +151,13 @@ begin
     exit when first.id is not null;
   end loop;
   reads := {{.schema}}._gw_index_reads() - reads;
+  if looked_at is not null then
+    if not passing then -- this search is a part of it, or was all of it
+      ended_at := {{.schema}}._gw_lease(clock_timestamp());
+      took := ended_at - {{.schema}}._gw_lease(looked_at);
+    end if;
+    ends_at := ended_at + least(50 * took, 500000);
+  end if;
   if first.id is null then
     select j.priority, j.run_at, j.id
       into first
@@ -164,13 +175,14 @@ begin
     perform set_config('gw.claim_cursor', '', false);
   else
     -- The microseconds of the last years are no bigint. An earlier place passes no job.
+    stays := first.id = cursor[6] and not expired;
     cursor := array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
       ends_at,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 500000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(least(first.run_at, timestamptz '5000-01-01')), first.id, ended_at];
     perform set_config('gw.claim_cursor', cursor::text, false);
-    if took > 1000 or looked_at is null then
+    if (took > 1000 or looked_at is null) and stays is not true then
       insert into {{.schema}}._gw_claim_cursors (scope, put_at, cursor) values (cursor[1], ended_at, cursor);
     end if;
   end if;

@@ -4,6 +4,8 @@
 -- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
 -- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
 -- does not count, so the result is finite.
+-- If a claim in the same statement has searched from the beginning of the index, the search begins where that claim found
+-- the first job; see _gw_claim_cursor. The entries before it are many.
 -- Jobs with limits count from when their lanes may start them. If that is now, the result is soon: another claim held
 -- their lanes, or has not come to them.
 create or replace function {{.schema}}.next_run_at(
@@ -19,9 +21,23 @@ create or replace function {{.schema}}.next_run_at(
   set jit = off
 as $$
 declare
-  task_ids integer[];
-  first    record;
+  task_ids      integer[];
+  first         record;
+  looked        bigint[];
+  from_priority integer     := -32768;
+  from_run_at   timestamptz := timestamptz '-infinity';
+  from_id       bigint      := 0;
 begin
+  if current_setting('gw.claim_looked', true) ~ '^[{](-?[0-9]+,){4}[0-9]+[}]$'
+     and current_setting('gw.claim_looked', true) !~ '[0-9]{18}' then
+    looked := current_setting('gw.claim_looked', true)::bigint[];
+    if looked[1] = {{.schema}}._gw_cursor_scope(task_identifiers, null, null)
+       and looked[2] = {{.schema}}._gw_lease(statement_timestamp()) then
+      from_priority := looked[3]::integer;
+      from_run_at := {{.schema}}._gw_locked_at(looked[4]);
+      from_id := looked[5];
+    end if;
+  end if;
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
@@ -30,7 +46,8 @@ begin
       select least((select j.priority
                      from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id is null
-                    order by j.priority
+                      and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+                    order by j.priority, j.run_at, j.id
                     limit 1),
                    (select j.priority
                      from {{.schema}}._private_jobs as j

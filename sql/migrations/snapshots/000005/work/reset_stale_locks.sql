@@ -116,7 +116,8 @@ $$;
 comment on function {{.schema}}._gw_is_stale(timestamptz, text, timestamptz, interval, interval) is
   'Internal: returns whether a lock is stale.';
 
--- Frees those of these jobs whose locks are stale, and returns their number.
+-- Frees those of these jobs whose locks are stale, and returns their number. The attempts of jobs that have not started do not
+-- count.
 -- Locks: job rows by id; skips locked ones.
 create or replace function {{.schema}}._gw_reset_jobs(
   job_ids bigint[],
@@ -132,8 +133,22 @@ create or replace function {{.schema}}._gw_reset_jobs(
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  unstarted  bigint[] := {{.schema}}._gw_unstarted_jobs(job_ids);
   freed      bigint;
 begin
+  if {{.schema}}._gw_keeps() then
+    job_ids := array(
+      select j.id
+        from {{.schema}}._private_jobs as j
+        left join {{.schema}}._gw_workers as w on w.id = j.locked_by
+       where j.id = any (job_ids)
+         and {{.schema}}._gw_is_stale(j.locked_at, w.id, w.last_seen_at, expiry, dead_after)
+       order by j.id
+         for update of j skip locked);
+    perform {{.schema}}._gw_note_attempts(
+      'recovered', array(select distinct j.locked_by from {{.schema}}._private_jobs as j where j.id = any (job_ids)), job_ids,
+      details => array['The worker reported no outcome.']);
+  end if;
   with stale as (
     select j.id
       from {{.schema}}._private_jobs as j
@@ -144,17 +159,18 @@ begin
        for update of j skip locked
   )
   update {{.schema}}._private_jobs as j
-     set last_error = case when j.attempts = j.max_attempts
+     set last_error = case when j.attempts = j.max_attempts and u.id is null
                            then 'Worker ' || coalesce(j.locked_by, 'unknown') || ' reported no outcome of the last attempt.'
                            else j.last_error end,
-         attempts   = least(j.attempts, j.max_attempts),
-         run_at     = greatest(j.run_at, now()),
+         attempts   = case when u.id is not null then greatest(0, j.attempts - 1) else least(j.attempts, j.max_attempts) end,
+         run_at     = case when u.id is not null then j.run_at else greatest(j.run_at, now()) end,
          locked_at  = null,
          locked_by  = null
     from stale
+    left join unnest(unstarted) as u (id) on u.id = stale.id
    where j.id = stale.id;
   get diagnostics freed = row_count;
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_slots'::regclass) > 0 then
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_group_lanes'::regclass) > 0 then
     perform {{.schema}}._gw_keep_slots(job_ids);
     perform {{.schema}}._gw_leave_lanes(job_ids);
   end if;

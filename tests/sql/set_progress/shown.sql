@@ -1,0 +1,43 @@
+-- The last progress that the current attempt has reported is shown.
+begin;
+select plan(17);
+set local search_path = graphile_worker, public;
+alter sequence jobs_id_seq1 restart;
+
+create function pg_temp.shown()
+  returns text
+  language sql
+as $$
+  select concat_ws(' ', s.progress, s.progress_note) from show_jobs('{1}') as s
+$$;
+
+select add_job('task', job_key => 'k', max_attempts => 3);
+create temp table claimed as select * from get_job('w');
+select is(pg_temp.shown(), '', 'a job has no progress at first');
+select is(set_progress('w', 1, (select lease from claimed), 12.5, 'half of a quarter'), true, 'the holder of the job sets it');
+select is(pg_temp.shown(), '12.5 half of a quarter', 'show_jobs shows it');
+select is((select progress_at between now() and clock_timestamp() from show_jobs('{1}')), true, 'and since when');
+select matches((select detail from why(1)), '^Worker w has run it since .*\. Its progress at .*: 12.5 % half of a quarter$', 'why tells it');
+select set_progress('w', 1, null, null, 'counting');
+select is(pg_temp.shown(), 'counting', 'the last call counts, and the percentage need not be known');
+select matches((select detail from why(1)), ': counting$', 'why can do without it');
+select set_progress('w', 1, null, 99);
+select is(pg_temp.shown(), '99', 'or the note');
+
+select is(set_progress('w', 1, 7, 1), false, 'another lease sets nothing');
+select is(set_progress('other', 1, null, 1), false, 'nor does another worker');
+select is(set_progress('w', 2, null, 1), false, 'nor one without a job');
+select throws_ok(format($$ select set_progress('w', 1, null, %s) $$, p), 'GWWPR', null, p || ' is refused')
+  from unnest(array['-0.1', '100.1', '''NaN''']) as p;
+
+select fail_job('w', 1, 'no luck', retry_in => '0');
+select is(pg_temp.shown(), '99', 'how far a failed attempt came stays known');
+select get_job('w');
+select is(pg_temp.shown(), '', 'the next attempt begins without');
+select set_progress('w', 1, null, 5);
+select return_job('w', 1);
+select add_job('task', job_key => 'k');
+select is(pg_temp.shown(), '', 'and so does another request');
+
+select * from finish();
+rollback;
