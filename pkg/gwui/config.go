@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 )
 
 // A Config sets what a [Console] shows, and to whom.
@@ -29,8 +31,41 @@ type Config struct {
 	// of the payload are still shown, to roles that may call list_lanes and why. Default: the whole payload.
 	Redact func(task string, payload json.RawMessage) json.RawMessage
 
+	// RedactResult returns the part of a result that is shown, as Redact does for payloads. Default: the whole result, or
+	// nothing of it if Redact is set.
+	RedactResult func(task string, result json.RawMessage) json.RawMessage
+
+	// Name is the name of the queue in the titles of the pages. Default: the schema.
+	Name string
+
+	// Consoles are links to the consoles of several queues, such as shards, in the header of every page. Default: none.
+	Consoles []Link
+
 	// Logger receives errors. Default: slog.Default().
 	Logger *slog.Logger
+}
+
+// A Link is a link from a console to another one, or to a page about several.
+type Link struct {
+	Name string
+
+	// URL may be relative to the root of the console, such as ../b/.
+	URL string
+
+	// IsCurrent marks the link to the console itself.
+	IsCurrent bool
+}
+
+// consoles returns the links as they are on a page from which the root of the console is at a relative URL.
+func (c *Config) consoles(root string) []Link {
+	links := make([]Link, len(c.Consoles))
+	for i, link := range c.Consoles {
+		links[i] = link
+		if u, err := url.Parse(link.URL); err == nil && !u.IsAbs() && !strings.HasPrefix(link.URL, "/") {
+			links[i].URL = root + link.URL
+		}
+	}
+	return links
 }
 
 // A Viewer is a user of the console.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // A Console serves the pages of a queue. Create it with [New].
@@ -28,6 +30,7 @@ type Console struct {
 	ctx        context.Context // ends with Close
 	close      context.CancelFunc
 	patience   time.Duration // of a page with its panels
+	budget     time.Duration // of a page of times of kept tasks
 }
 
 // New returns the console of a queue. It uses at most four connections of the pool. The caller closes the pool, after
@@ -37,16 +40,17 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 		return nil, errors.New("make console: nil pool")
 	}
 	cfg.Schema = cmp.Or(cfg.Schema, "graphile_worker")
+	cfg.Name = cmp.Or(cfg.Name, cfg.Schema)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	templates, err := parseTemplates()
 	if err != nil {
 		return nil, fmt.Errorf("make console: %w", err)
 	}
-	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates, patience: patience}
+	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates, patience: patience, budget: timesBudget}
 	c.ctx, c.close = context.WithCancel(context.Background())
 	c.operations = newOperations()
 	c.live = newLive(c)
-	c.handler = c.guard(c.routes())
+	c.handler = guard.Pages(cfg.Hosts, c.routes())
 	return c, nil
 }
 

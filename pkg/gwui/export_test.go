@@ -17,11 +17,15 @@ func (c *Console) SetReadTimeout(timeout time.Duration) { c.store.timeout = time
 // SetPatience changes how long a page waits for its panels.
 func (c *Console) SetPatience(patience time.Duration) { c.patience = patience }
 
+// SetBudget changes for how long a page reads the times of kept tasks.
+func (c *Console) SetBudget(budget time.Duration) { c.budget = budget }
+
 // Silent returns the panels of all pages that read from the database and would not tell what to do if they ran out of time.
 func (c *Console) Silent(ctx context.Context) (ids []string) {
 	for path, find := range pages {
 		q := &request{path: path, query: url.Values{}, may: make(rights)}
-		for _, function := range []string{"queue_stats", "error_groups", "list_samples", "list_lanes", "list_limits", "list_pauses", "why", "cron_schedules", "recurring_jobs"} {
+		for _, function := range []string{"queue_stats", "error_groups", "list_samples", "list_lanes", "list_limits", "list_pauses", "why", "cron_schedules", "recurring_jobs",
+			"job_history", "list_history", "list_kept_tasks", "task_stats"} {
 			q.may[function] = true
 		}
 		v, err := find(ctx, c, q)

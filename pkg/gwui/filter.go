@@ -3,6 +3,7 @@ package gwui
 import (
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,32 +29,36 @@ func newFilter(values url.Values) filter {
 
 // Conditions returns those that are given.
 func (f filter) Conditions() []condition {
-	var given []condition
-	for _, c := range []condition{
-		{"state", "state", f.State}, {"task", "task", f.Task}, {"queue", "queue", f.Queue}, {"key", "key", f.Key},
-		{"error", "error begins", f.Error}, {"older", "added before", f.Older}, {"newer", "added within", f.Newer},
-	} {
-		if c.Value != "" {
-			given = append(given, c)
-		}
-	}
-	return given
+	return given(condition{"state", "state", f.State}, condition{"task", "task", f.Task}, condition{"queue", "queue", f.Queue},
+		condition{"key", "key", f.Key}, condition{"error", "error begins", f.Error}, condition{"older", "added before", f.Older},
+		condition{"newer", "added within", f.Newer})
 }
 
 // Query returns the filter as the query of a URL.
-func (f filter) Query() template.URL { return template.URL(f.values().Encode()) }
+func (f filter) Query() template.URL { return with(f.Conditions(), "", "") }
 
-func (f filter) values() url.Values {
+// With returns the query with another value of a condition; empty for none.
+func (f filter) With(name, value string) template.URL { return with(f.Conditions(), name, value) }
+
+func (f filter) values() url.Values { return valuesOf(f.Conditions()) }
+
+// given returns the conditions that have a value.
+func given(all ...condition) []condition {
+	return slices.DeleteFunc(all, func(c condition) bool { return c.Value == "" })
+}
+
+// valuesOf returns conditions as the values of a URL.
+func valuesOf(conditions []condition) url.Values {
 	values := make(url.Values)
-	for _, c := range f.Conditions() {
+	for _, c := range conditions {
 		values.Set(c.Name, c.Value)
 	}
 	return values
 }
 
-// With returns the query with another value of a condition; empty for none.
-func (f filter) With(name, value string) template.URL {
-	values := f.values()
+// with returns conditions as the query of a URL, with another value of one; an empty value removes it.
+func with(conditions []condition, name, value string) template.URL {
+	values := valuesOf(conditions)
 	values.Del(name)
 	if value != "" {
 		values.Set(name, value)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -102,6 +101,7 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 // filterData is the form of the filter.
 type filterData struct {
+	Path      string
 	Filter    filter
 	States    []string
 	Tasks     []string
@@ -113,7 +113,7 @@ type filterData struct {
 func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		d := filterData{
-			Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
+			Path: "jobs", Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
 			IsOpen: f.Queue+f.Key+f.Error+f.Older+f.Newer != "",
 		}
 		soon, cancel := context.WithTimeout(ctx, c.patience) // without the names the form still works
@@ -178,6 +178,7 @@ type jobData struct {
 	Payload   string // indented
 	IsCut     bool   // Payload is only its beginning
 	Acts      []jobAct
+	End       *attempt // of a job that has gone: its last record; the other fields but Now are not set then
 }
 
 // event is a time in the life of a job.
@@ -215,6 +216,10 @@ func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
 		v.panels = append(v.panels, panel{id: "why", body: "why", note: "gw-run why has no such limit.",
 			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }})
 	}
+	if q.may["job_history"] {
+		v.panels = append(v.panels, panel{id: "attempts", body: "attempts", note: "gw-run history has no such limit.",
+			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }})
+	}
 	v.panels = append(v.panels, panel{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
 	return v, nil
 }
@@ -236,6 +241,7 @@ func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job
 			return read[job](ctx, c.store, `
 				select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
 				       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
+				       j.progress, j.progress_note, j.progress_at, j.steps,
 				       pg_catalog.left(j.payload::text, $2::integer) as payload,
 				       pg_catalog.octet_length(j.payload::text) as payload_bytes
 				  from S.show_jobs($1::bigint[]) as j`, idArray([]int64{id}), mostPayload)
@@ -244,17 +250,23 @@ func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job
 	})
 }
 
-// showJob returns a job without its payload.
+// showJob returns a job without its payload, or the last record of one that has gone.
 func (c *Console) showJob(ctx context.Context, q *request) (d jobData, err error) {
 	jobs, err := c.readJob(ctx, q.may, q.id)
 	if err != nil {
 		return d, err
 	}
 	if len(jobs.Rows) == 0 {
-		return d, noJob(q.id)
+		end, history, err := c.lastRecord(ctx, q)
+		return jobData{End: end, Now: history.Now}, err
 	}
+	return q.dataOf(jobs), nil
+}
+
+// dataOf returns the data of the only job of an answer.
+func (q *request) dataOf(jobs answer[job]) jobData {
 	j := jobs.Rows[0]
-	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}, nil
+	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}
 }
 
 // noJob is the answer to a request for a job that does not exist.
@@ -264,12 +276,13 @@ func noJob(id int64) statusError {
 
 // showData returns a job with its payload, nothing if there is no such job.
 func (c *Console) showData(ctx context.Context, q *request) (any, error) {
-	d, err := c.showJob(ctx, q)
-	if status, ok := errors.AsType[statusError](err); ok && status.status == http.StatusNotFound {
-		return nil, nil
+	jobs, err := c.readJob(ctx, q.may, q.id)
+	if err != nil || len(jobs.Rows) == 0 {
+		return nil, err
 	}
-	if err != nil || !d.ShowsData {
-		return d, err
+	d := q.dataOf(jobs)
+	if !d.ShowsData {
+		return d, nil
 	}
 	d.IsCut = len(d.Job.Payload) < d.Job.Bytes
 	if !d.IsCut || c.cfg.Redact == nil { // what has been cut cannot be redacted

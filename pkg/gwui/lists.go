@@ -66,6 +66,10 @@ func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 			return withPauses(ctx, c, q, func() (named[task], error) { return c.tasks(ctx, q.query.Get("after")) })
 		}},
 	}}
+	if q.may["list_kept_tasks"] && q.may["task_stats"] {
+		v.panels = append(v.panels, panel{id: "times", body: "tasktimes", note: "gw-run stats --since 1h has no such limit.",
+			load: func(ctx context.Context) (any, error) { return c.taskTimes(ctx, q.query.Get("kept")) }})
+	}
 	if q.may["error_groups"] {
 		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, q.query.Get("task"), 25) }})

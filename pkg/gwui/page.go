@@ -97,6 +97,7 @@ var pages = map[string]pageFunc{
 	"/{$}":          overviewPage,
 	"/jobs":         jobsPage,
 	"/jobs/{id}":    jobPage,
+	"/history":      historyPage,
 	"/tasks":        tasksPage,
 	"/queues":       queuesPage,
 	"/limits":       limitsPage,
@@ -117,6 +118,7 @@ type navEntry struct {
 var navigation = []navEntry{
 	{"", "Overview", "o", nil},
 	{"jobs", "Jobs", "j", []string{"search_jobs", "browse_jobs"}},
+	{"history", "History", "y", []string{"list_history"}},
 	{"tasks", "Tasks", "t", []string{"list_tasks"}},
 	{"queues", "Queues", "q", []string{"list_queues"}},
 	{"limits", "Limits", "l", []string{"list_limits", "list_pauses"}},
@@ -199,7 +201,8 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 // layoutData is the data of a page outside of its panels.
 type layoutData struct {
 	Title, Nav, Root, Live string
-	Schema, Viewer         string
+	Name, Schema, Viewer   string
+	Consoles               []Link
 	Entries                []navEntry
 	Fragments              []fragment
 	Reload                 bool
@@ -208,8 +211,8 @@ type layoutData struct {
 
 func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	d := layoutData{
-		Title: v.Title, Nav: v.Nav, Root: root(q.path), Schema: c.cfg.Schema, Viewer: q.viewer.Name, Fragments: fragments,
-		Reload: v.Reload, ReadOnly: !q.acts,
+		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Consoles: c.cfg.consoles(root(q.path)), Schema: c.cfg.Schema,
+		Viewer: q.viewer.Name, Fragments: fragments, Reload: v.Reload, ReadOnly: !q.acts,
 	}
 	for _, f := range fragments {
 		d.Reload = d.Reload || f.IsLate

@@ -47,6 +47,7 @@ func serve(t *testing.T, owner, pool *pgxpool.Pool, cfg gwui.Config) *site {
 	}
 	console.SetReadTimeout(time.Minute)
 	console.SetPatience(time.Minute)
+	console.SetBudget(time.Minute)
 	server := httptest.NewServer(console)
 	t.Cleanup(server.Close)
 	t.Cleanup(console.Close)
@@ -144,7 +145,8 @@ func poolAs(t *testing.T, owner *pgxpool.Pool, kind string) *pgxpool.Pool {
 
 // everyPage are the paths of all pages that look, and of those that ask.
 var everyPage = []string{
-	"", "?over=day", "jobs", "jobs?state=failed", "jobs?task=mail&queue=q&key=k&error=e&newer=1d&older=1s", "jobs/1", "tasks",
+	"", "?over=day", "jobs", "jobs?state=failed", "jobs?task=mail&queue=q&key=k&error=e&newer=1d&older=1s", "jobs/1", "jobs/7", "jobs/8", "history",
+	"history?outcome=failures&task=kept&key=k&worker=w&since=1d", "history?before=2100-01-01T00:00:00Z/17", "tasks",
 	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/1/copy", "jobs/act?act=retry&all=1&state=failed",
 	"jobs/act?act=remove&id=1&id=2", "workers/unlock?worker=w", "settings/set?name=notify", "settings/set?name=beat_every",
 	"recurring/act?act=pause&name=nightly", "recurring/act?act=run&name=nightly",
@@ -166,5 +168,9 @@ func (s *site) fill() {
 		select set_limit('exports', '{export}', by => 'payload:tenant', max_running => 1, rate => 10, per => '1 minute');
 		select get_job('w', '{none}') from generate_series(1, 10);
 		select add_job('export', '{"tenant":7}'), pause(limit_name => 'exports', lane => '7', reason => 'the disk is full');
+		select keep_task('kept', '30 days', payloads => true, results => true);
+		select add_job('kept', '{"kept":1}', job_key => 'kept-key'), add_job('kept');
+		select get_job('w', '{kept}') from generate_series(1, 2);
+		select complete_job('w', 7, result => '{"sent":1}'), fail_job('w', 8, e'HTTP 503\nat line 3');
 		set search_path = public`)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -28,6 +29,8 @@ func parseTemplates() (*template.Template, error) {
 		"at":        absolute,
 		"clock":     clock,
 		"lasting":   terminal.Duration,
+		"elapsed":   terminal.ElapsedSeconds,
+		"seconds":   func(s float64) string { return terminal.Duration(seconds.Duration(s)) },
 		"count":     count,
 		"thousands": thousands,
 		"plain":     printable,

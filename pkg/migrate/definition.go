@@ -24,7 +24,7 @@ type definition struct {
 func (m *Migrator) definitions(migrations []Migration) (found []definition) {
 	const comment = ` is\s+'(?:[^']|'')*';`
 	schema := regexp.QuoteMeta(m.quoted() + ".")
-	function := regexp.MustCompile(`(?s)^\s+comment on function (` + schema + `\w+\(.*?\))` + comment)
+	function := regexp.MustCompile(`(?s)^\s+comment on (function|procedure) (` + schema + `\w+\(.*?\))` + comment)
 	trigger := regexp.MustCompile(`(?s)^(create (?:constraint )?trigger (\w+)\s.*?\son (` + schema + `\w+)\s.*?;)` +
 		`\s+comment on trigger \w+ on ` + schema + `\w+` + comment)
 	quote := dollarQuote(m.schema)
@@ -36,8 +36,8 @@ func (m *Migrator) definitions(migrations []Migration) (found []definition) {
 			}
 			head, rest, _ := strings.Cut(text, "\nas "+quote)
 			body, rest, _ := strings.Cut(rest, quote+";")
-			if match := function.FindStringSubmatch(rest); match != nil && strings.HasPrefix(head, "create or replace function "+m.quoted()+".") {
-				found = append(found, m.functionDefinitions(match[1], body, text[:len(text)-len(rest)]+match[0])...)
+			if match := function.FindStringSubmatch(rest); match != nil && strings.HasPrefix(head, "create or replace "+match[1]+" "+m.quoted()+".") {
+				found = append(found, m.functionDefinitions(Kind(match[1]), match[2], body, text[:len(text)-len(rest)]+match[0])...)
 			}
 		}
 	}
@@ -54,12 +54,12 @@ func splitBefore(text, mark string) []string {
 	return parts
 }
 
-// functionDefinitions returns a function twice: with the schema's name as quoted returns it, and without quotes.
-func (m *Migrator) functionDefinitions(signature, body, text string) (found []definition) {
+// functionDefinitions returns a function or procedure twice: with the schema's name as quoted returns it, and without quotes.
+func (m *Migrator) functionDefinitions(kind Kind, signature, body, text string) (found []definition) {
 	name, _, _ := strings.Cut(m.unqualified(signature), "(")
 	for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {
 		found = append(found, definition{
-			kind: Function, name: name, signature: signature,
+			kind: kind, name: name, signature: signature,
 			digest: digest(spelled(body)), body: spelled(body), sql: spelled(text),
 		})
 	}

@@ -55,7 +55,7 @@ func drift(t *testing.T, migrations, sources fs.FS) []string {
 		declare f regprocedure;
 		begin
 		  for f in select p.oid from pg_proc as p where p.pronamespace = 'graphile_worker'::regnamespace loop
-		    execute format('drop function if exists %s cascade', f);
+		    execute format('drop routine if exists %s cascade', f);
 		  end loop;
 		end $$`)
 	code, err := tern.LoadCodePackage(sub(t, sources, "functions"))

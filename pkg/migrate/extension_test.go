@@ -111,8 +111,10 @@ func leavesOthersAlone(t *testing.T, server *extensionServer) {
 func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
 		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", "_gw_limit_changes", // the extension brings them
-		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_cron_patterns", "_gw_job_context_cursor", // come again by themselves
-		"_gw_cancels", "_gw_recovery", "_gw_suspects", // are about workers of the server that was
+		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_cron_patterns", // come again by themselves
+		"_gw_job_context_cursor", "_gw_step_cursor", "_gw_progress_cursor",
+		"_gw_cancels", "_gw_recovery", "_gw_suspects", "_gw_batches", "_gw_progress", // are about workers of the server that was
+		"_gw_ended", "_gw_history", // have partitions, which are saved
 	}
 	server.install(t, migrate.DefaultSchema)
 	conn := connect(t, server.database(t, "saved"))
@@ -141,6 +143,7 @@ func survivesADump(t *testing.T, server *extensionServer) {
 		select graphile_worker._gw_put_job_contexts(array[5, 6], array[0, 0], '{"traceparent": "x"}');
 		select graphile_worker.register_worker('w', '{greet}');
 		select from graphile_worker.get_job_batch('w', '{greet}', 3);
+		select graphile_worker.save_step('w', id, null, 'step', '1') from graphile_worker.jobs where locked_by = 'w';
 		select graphile_worker.permanently_fail_jobs('{9}', 'no');
 		select graphile_worker.set_setting('notify', 'idle');
 		select graphile_worker.cron_schedule('nightly', '0 4 * * *', 'greet');
@@ -150,7 +153,7 @@ func survivesADump(t *testing.T, server *extensionServer) {
 	restored := connect(t, to)
 	for _, table := range []string{
 		"_private_jobs", "_private_tasks", "_private_job_queues", "_private_known_crontabs", "migrations",
-		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_schedules", "_gw_grants", "_gw_schema_version",
+		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_steps", "_gw_schedules", "_gw_grants", "_gw_schema_version",
 	} {
 		want := rows(t, conn, table)
 		if len(want) == 0 {

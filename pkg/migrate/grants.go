@@ -97,7 +97,7 @@ func (m *Migrator) forget(roles []string) []string {
 }
 
 func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done Granting, err error) {
-	conn, err := m.connectToGrant(ctx)
+	conn, err := m.connectToChange(ctx)
 	if err != nil {
 		return Granting{}, err
 	}
@@ -118,7 +118,7 @@ func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done 
 func (m *Migrator) applyGrants() string { return "select " + m.qualified("_gw_apply_grants") + "();" }
 
 func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, error) {
-	conn, err := m.connectToGrant(ctx)
+	conn, err := m.connectToChange(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -146,13 +146,13 @@ func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, e
 	return text + strings.Join(statements, ";\n\n") + ";\n", nil
 }
 
-// connectToGrant connects to a schema that is at this program's version, as its owner.
-func (m *Migrator) connectToGrant(ctx context.Context) (*pgx.Conn, error) {
+// connectToChange connects to a schema that is at this program's version, as its owner.
+func (m *Migrator) connectToChange(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := m.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refusal, err := m.refuseGrant(ctx, conn)
+	refusal, err := m.refuseChange(ctx, conn)
 	if refusal != nil {
 		err = refusal
 	}
@@ -163,7 +163,7 @@ func (m *Migrator) connectToGrant(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func (m *Migrator) refuseGrant(ctx context.Context, conn *pgx.Conn) (*Refusal, error) {
+func (m *Migrator) refuseChange(ctx context.Context, conn *pgx.Conn) (*Refusal, error) {
 	status, err := m.inspect(ctx, conn)
 	if err != nil {
 		return nil, err

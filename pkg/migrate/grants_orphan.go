@@ -30,7 +30,7 @@ select s.statement
           from orphan as o
           join pg_catalog.pg_class as c on c.relnamespace = o.oid and c.relkind = 'v'
         union all
-        select 2, pg_catalog.format('drop function %I.%I(%s)', o.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid))
+        select 2, pg_catalog.format('drop routine %I.%I(%s)', o.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid))
           from orphan as o
           join pg_catalog.pg_proc as p on p.pronamespace = o.oid
         union all

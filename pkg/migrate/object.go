@@ -14,8 +14,9 @@ import (
 type Kind string
 
 const (
-	Function Kind = "function"
-	Trigger  Kind = "trigger"
+	Function  Kind = "function"
+	Procedure Kind = "procedure"
+	Trigger   Kind = "trigger"
 )
 
 // An Origin is the origin of an [Object].
@@ -74,7 +75,7 @@ func (m *Migrator) isNodes(o Object, body string) bool {
 // does by _gw_find_replaced_functions(), but without running a function that may have been replaced.
 const objectsQuery = `
 with there as (
-  select 'function' as kind, p.oid::regprocedure::text as name, p.proname::text as plain, md5(p.prosrc) as digest, p.prosrc as body
+  select case p.prokind when 'p' then 'procedure' else 'function' end as kind, p.oid::regprocedure::text as name, p.proname::text as plain, md5(p.prosrc) as digest, p.prosrc as body
     from pg_proc as p
    where p.pronamespace = (select n.oid from pg_namespace as n where n.nspname = $1)
   union all

@@ -22,12 +22,16 @@ import (
 // functionsVersion is the version from which on a worker finds the functions that it calls.
 const functionsVersion = 3
 
-// From every version, jobs are added while the database is migrated to the version of the next release, and no job is lost or
+// From every version, of which a run draws three, jobs are added while the database is migrated to the version of the next release, and no job is lost or
 // run twice. If the version already has functions, a worker that was started before continues.
 func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
+	var versions []int32
 	for version := int32(1); version <= available(t); version++ {
+		versions = append(versions, version)
+	}
+	for _, version := range pgtest.Draw(versions, 3) {
 		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
 			t.Parallel()
 			role, database := newRole(t), pgtest.EmptyDatabase(t)
@@ -184,7 +188,13 @@ func startWorker(t *testing.T, database, id string) (stop func()) {
 	w := newWorker(t, database, id)
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	go func() { left <- w.Run(ctx) }()
+	go func() {
+		err := w.Run(ctx)
+		if ctx.Err() == nil {
+			t.Errorf("%s has ended by itself: %v", id, err)
+		}
+		left <- err
+	}()
 	return func() {
 		cancel()
 		if err := <-left; err != nil {

@@ -109,7 +109,7 @@ func (f *fetcher) claimSuspect(stop context.Context, set *taskSet, tasks []strin
 	if f.aside.singly > 0 {
 		jobs, err := f.takeSingly(stop, tasks, forbidden, f.queries.claimUnreadAlone(beside))
 		if err == nil && len(jobs) > 0 {
-			f.accept(stop, jobs, maxClaim, 0)
+			f.accept(stop, jobs, plan{}, 0)
 		}
 		return jobs, err
 	}
@@ -128,6 +128,6 @@ func (f *fetcher) claimSuspect(stop context.Context, set *taskSet, tasks []strin
 		return nil, nil
 	}
 	f.aside.worked(len(jobs))
-	f.accept(stop, jobs, maxClaim, time.Since(started))
+	f.accept(stop, jobs, plan{}, time.Since(started))
 	return jobs, nil
 }

@@ -65,7 +65,7 @@ func (f *fetcher) claimSingly(stop context.Context) error {
 	jobs, err := f.takeSingly(stop, ask.tasks, forbidden, f.queries.claimUnread)
 	if err == nil && len(jobs) > 0 {
 		f.aside.worked(1)
-		f.accept(stop, jobs, maxClaim, 0)
+		f.accept(stop, jobs, plan{}, 0)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (f *fetcher) readAside(stop context.Context) error {
 		}
 		f.held.remove([]*Job{job})
 		if len(jobs) > 0 {
-			f.accept(stop, jobs, maxClaim, 0)
+			f.accept(stop, jobs, plan{}, 0)
 		}
 	}
 	f.aside.again = nil

@@ -15,16 +15,23 @@ type backlog struct {
 	mu      sync.Mutex
 	come    sync.Cond // jobs were added, or the backlog was closed
 	pace    pace
-	waiting []*Job                // in the order in which they run
+	waiting []*Job                // in the order in which they run; of each streak the first
+	streaks map[*streak]struct{}  // those with more jobs
 	busy    int                   // waiting or running
 	busyOf  map[string]*taskCount // the same by task
 	hasRoom bool                  // a full task has room again
 	idle    int                   // executors that wait for a job
 	closed  bool
+
+	batching  []*batching // the tasks that may run in batches
+	batched   int         // how many of them do
+	running   int         // batches
+	usedSlots []bool
 }
 
 func newBacklog(concurrency int) *backlog {
 	b := &backlog{slack: newSignal(), pace: pace{concurrency: concurrency}}
+	b.streaks = make(map[*streak]struct{})
 	b.busyOf = make(map[string]*taskCount)
 	b.come.L = &b.mu
 	return b
@@ -45,20 +52,27 @@ func (b *backlog) startAtOnce(is bool) {
 	b.pace.ahead = min(b.pace.ahead, b.pace.fitting())
 }
 
-// add adds the jobs of a claim. More urgent ones overtake jobs that are waiting already.
-func (b *backlog) add(jobs []*Job, filled bool) {
+// add adds the jobs of a claim that asked for at most ofQueue jobs of each named queue. More urgent ones overtake jobs that are
+// waiting already.
+func (b *backlog) add(jobs []*Job, filled bool, ofQueue int) {
+	heads, isCut := inStreaks(jobs, ofQueue)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	inOrder := len(b.waiting) == 0 || runsBefore(b.waiting[len(b.waiting)-1], jobs[0]) <= 0
-	b.waiting = append(b.waiting, jobs...)
+	inOrder := len(b.waiting) == 0 || runsBefore(b.waiting[len(b.waiting)-1], heads[0]) <= 0
+	b.waiting = append(b.waiting, heads...)
 	if !inOrder {
 		slices.SortStableFunc(b.waiting, runsBefore)
 	}
+	for _, job := range heads {
+		if job.hold.streak != nil {
+			b.streaks[job.hold.streak] = struct{}{}
+		}
+	}
 	b.enter(jobs)
-	if filled {
+	if filled || isCut && ofQueue != b.pace.queueBatch {
 		b.pace.filled()
 	}
-	for range min(b.idle, len(jobs)) {
+	for range min(b.idle, len(heads)) {
 		b.come.Signal()
 	}
 }
@@ -67,22 +81,31 @@ func runsBefore(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }
 
-// next waits for a job to run; it returns nil after the backlog was closed.
-func (b *backlog) next() *Job {
+// next waits for a job or a batch to run; it returns neither after the backlog was closed.
+func (b *backlog) next() (*Job, *batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.waiting) == 0 {
+	for {
+		if next := b.nextBatch(); next != nil {
+			return nil, next
+		}
+		if len(b.waiting) > 0 {
+			break
+		}
 		if b.closed {
-			return nil
+			return nil, nil
 		}
 		b.idle++
+		if len(b.streaks) > 0 { // jobs that this executor could run are wanted
+			b.slack.set()
+		}
 		b.come.Wait()
 		b.idle--
 	}
 	job := b.waiting[0]
 	b.waiting[0] = nil
 	b.waiting = b.waiting[1:]
-	return job
+	return job, nil
 }
 
 // more returns a job that next has returned, together with waiting jobs of the same task: at most most jobs, and at
@@ -108,33 +131,87 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// finished records a job whose handler took d.
-func (b *backlog) finished(job *Job, d time.Duration) {
+// finished records a job whose handler took d, and continues its streak if it goes on. Otherwise it returns the unstarted jobs of
+// the streak, which are no longer in the backlog.
+func (b *backlog) finished(job *Job, d time.Duration, goesOn bool) (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pace.finished(d)
+	job.hold.task.finished(d)
+	unstarted = b.follow(job, goesOn)
 	b.leave(job)
+	return unstarted
 }
 
 // skipped records a job that an executor has taken and not run. It does not count for the duration of handlers.
-func (b *backlog) skipped(job *Job) {
+func (b *backlog) skipped(job *Job, goesOn bool) (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	unstarted = b.follow(job, goesOn)
 	b.leave(job)
+	return unstarted
+}
+
+// follow puts the next job of a streak in its place, for this executor or a more urgent job's.
+func (b *backlog) follow(job *Job, goesOn bool) (unstarted []*Job) {
+	s := job.hold.streak
+	if s == nil || len(s.rest) == 0 {
+		return nil
+	}
+	if !goesOn || b.closed || s.broken.Load() {
+		return b.breakUp(s)
+	}
+	next := s.rest[0]
+	if s.rest = s.rest[1:]; len(s.rest) == 0 {
+		delete(b.streaks, s)
+	}
+	at, _ := slices.BinarySearchFunc(b.waiting, next, runsBefore)
+	b.waiting = slices.Insert(b.waiting, at, next)
+	if len(b.waiting) > 1 && b.idle > 0 {
+		b.come.Signal()
+	}
+	return nil
+}
+
+// breakUp removes the jobs of a streak behind the one that waits or runs.
+func (b *backlog) breakUp(s *streak) (unstarted []*Job) {
+	unstarted, s.rest = s.rest, nil
+	delete(b.streaks, s)
+	for _, job := range unstarted {
+		b.left(job)
+	}
+	return unstarted
 }
 
 func (b *backlog) leave(job *Job) {
 	b.left(job)
-	if b.hasRoom || b.pace.want(b.busy) > 0 {
+	if b.hasRoom || b.pace.want(b.busy, b.starves()) > 0 {
 		b.slack.set()
 	}
 }
+
+// unstarted returns how many jobs are waiting.
+func (b *backlog) unstarted() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting)
+}
+
+// starves reports whether an executor has nothing to run although jobs may be waiting in streaks.
+func (b *backlog) starves() bool { return b.idle > 0 && len(b.waiting) == 0 }
 
 // want returns how many jobs to claim if asked jobs are already requested.
 func (b *backlog) want(asked int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pace.want(b.busy + asked)
+	return b.pace.want(b.busy+asked, b.starves())
+}
+
+// ofQueue returns how many jobs of a named queue to claim at once: as many as each executor may have in front of it.
+func (b *backlog) ofQueue() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pace.ofQueue()
 }
 
 // takeOld removes all waiting jobs if one of them was claimed before a time, because handlers take longer than
@@ -142,10 +219,16 @@ func (b *backlog) want(asked int) int {
 func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, job := range b.waiting {
+	older := func(job *Job) {
 		if at := job.hold.claimed; oldest.IsZero() || at.Before(oldest) {
 			oldest = at
 		}
+	}
+	for _, job := range b.waiting {
+		older(job)
+	}
+	for s := range b.streaks {
+		older(s.rest[0])
 	}
 	if oldest.IsZero() || oldest.After(before) {
 		return nil, oldest
@@ -163,11 +246,21 @@ func (b *backlog) close() (unstarted []*Job) {
 	return b.takeAll()
 }
 
+// isClosed reports whether the executors are to end.
+func (b *backlog) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}
+
 func (b *backlog) takeAll() []*Job {
 	jobs := b.waiting
 	b.waiting = nil
 	for _, job := range jobs {
 		b.left(job)
+	}
+	for s := range b.streaks {
+		jobs = append(jobs, b.breakUp(s)...)
 	}
 	return jobs
 }

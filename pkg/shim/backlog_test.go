@@ -10,19 +10,25 @@ func newClaimed(id int64, priority int, at time.Time) *Job {
 	return &Job{ID: id, Priority: priority, hold: &hold{claimed: at}}
 }
 
+// first takes the next job.
+func first(b *backlog) *Job {
+	job, _ := b.next()
+	return job
+}
+
 // drain takes what waits and returns its ids.
 func drain(b *backlog) (ids []int64) {
 	for len(b.waiting) > 0 {
-		ids = append(ids, b.next().ID)
+		ids = append(ids, first(b).ID)
 	}
 	return ids
 }
 
 func TestMoreUrgentJobsPassThoseThatWait(t *testing.T) {
 	b := newBacklog(1)
-	b.add([]*Job{newClaimed(1, 0, time.Time{}), newClaimed(2, 0, time.Time{}), newClaimed(3, 5, time.Time{})}, false)
-	b.next()
-	b.add([]*Job{newClaimed(4, -1, time.Time{}), newClaimed(5, 0, time.Time{})}, false)
+	b.add([]*Job{newClaimed(1, 0, time.Time{}), newClaimed(2, 0, time.Time{}), newClaimed(3, 5, time.Time{})}, false, 1)
+	first(b)
+	b.add([]*Job{newClaimed(4, -1, time.Time{}), newClaimed(5, 0, time.Time{})}, false, 1)
 	if got, want := drain(b), []int64{4, 2, 5, 3}; !slices.Equal(got, want) {
 		t.Errorf("order is %v, want %v", got, want)
 	}
@@ -35,9 +41,9 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 	start := time.Now()
 	b := newBacklog(1)
 	b.pace = *learned(1, time.Millisecond)
-	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false)
-	b.next()
-	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false) // younger, and before the older one
+	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false, 1)
+	first(b)
+	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false, 1) // younger, and before the older one
 	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || b.want(0) == 0 {
 		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, b.want(0))
 	}
@@ -53,12 +59,12 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 	b := newBacklog(2)
 	ended := make(chan *Job)
-	go func() { ended <- b.next() }()
-	b.add([]*Job{newClaimed(1, 0, time.Time{})}, false)
+	go func() { ended <- first(b) }()
+	b.add([]*Job{newClaimed(1, 0, time.Time{})}, false, 1)
 	if job := <-ended; job.ID != 1 {
 		t.Errorf("took job %d", job.ID)
 	}
-	go func() { ended <- b.next() }()
+	go func() { ended <- first(b) }()
 	if jobs := b.close(); len(jobs) != 0 {
 		t.Errorf("returned %d jobs", len(jobs))
 	}
@@ -69,11 +75,11 @@ func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 
 func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 	b := newBacklog(1)
-	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true)
+	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true, 1)
 	if b.want(0) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
-	b.finished(b.next(), time.Millisecond)
+	b.finished(first(b), time.Millisecond, true)
 	select {
 	case <-b.slack:
 	default:
@@ -86,7 +92,7 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	b.pace = *learned(1, 10*time.Millisecond)
 	before := b.pace
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
-	b.add(jobs, false)
+	b.add(jobs, false, 1)
 	e := &executor{backlog: b, outcomes: make(chan outcome, 2)}
 	e.report(outcome{job: jobs[0], verdict: returned})
 	if b.pace != before || b.busy != 1 {

@@ -17,7 +17,8 @@ const (
 )
 
 // heartbeater sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether a
-// suspect is waiting. The same call lets the database recover the jobs of dead workers. Nothing else waits in its loop.
+// suspect is waiting. The same call stores the progress of jobs and lets the database recover the jobs of dead workers.
+// Nothing else waits in its loop.
 type heartbeater struct {
 	queries     *queries
 	register    func(context.Context) error
@@ -69,7 +70,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	for _, job := range lasting {
 		job.hold.renewing.Lock()
 		defer job.hold.renewing.Unlock()
-		if !job.hold.isCompleting() {
+		if job.hold.isRenewable() {
 			asked = append(asked, job)
 		}
 	}
@@ -80,8 +81,10 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		timeout = callTimeout
 	}
 	began := time.Now()
-	answer, err := h.queries.heartbeat(ctx, timeout, asked, reconnected)
+	unsent := takeProgress(jobs)
+	answer, err := h.queries.heartbeat(ctx, timeout, asked, unsent, reconnected)
 	if err != nil {
+		keepProgress(unsent)
 		return 0, fmt.Errorf("send heartbeat: %w", err)
 	}
 	h.broken = false

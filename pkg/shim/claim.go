@@ -21,18 +21,19 @@ type claimed struct {
 	newMark bool           // only without jobs: the worker is marked asleep, and was not before
 }
 
-// claim claims up to limit jobs, except those with forbidden flags. If there are none, the worker falls asleep, marked
+// claim claims the jobs of a plan, except those with forbidden flags. If there are none, the worker falls asleep, marked
 // for as long as lasting unless that is 0.
 // The same statement reads the due time. Its single now() leaves no instant between "nothing is due" and "due after
 // now" in which a job could be missed. The due time is returned as a delay, so this machine's clock does not matter.
 //
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
-func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
-	more, args := forbidden.argument(q.workerID, tasks, limit, orNull(lasting.Seconds()), forbidden.flags)
+func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
+	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, orNull(lasting.Seconds()), forbidden.flags)
+	more, serial, args := q.inStreaks(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
-	return q.readClaim(ctx, tasks, `
+	return q.readClaim(ctx, ask.tasks, `
 			with asleep as materialized (
 			  select extract(epoch from f.next_run_at operator(pg_catalog.-) pg_catalog.clock_timestamp())::double precision as due_in, f.must_look_again
 			    from S.fall_asleep($1::text, $2::text[], $4::double precision operator(pg_catalog.*) interval '1 second') as f
@@ -40,16 +41,30 @@ func (q *queries) claim(ctx context.Context, tasks []string, limit int, lasting 
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, `+serial+`
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
 
-// claimBeside claims up to limit jobs while another claim of this worker is in flight. If there are none, the worker
+// inStreaks adds the argument that asks for several jobs of a named queue, unless the plan has one, and returns the column that tells
+// which jobs are in one.
+func (q *queries) inStreaks(ask plan, more string, args []any) (sql, serial string, _ []any) {
+	if q.isOlder.Load() {
+		return more, "false", args
+	}
+	if ask.ofQueue < 2 {
+		return more, "j.serial", args
+	}
+	args = append(args, ask.ofQueue)
+	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)), "j.serial", args
+}
+
+// claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
 // does not fall asleep.
-func (q *queries) claimBeside(ctx context.Context, tasks []string, limit int, forbidden forbidden) ([]*Job, error) {
-	more, args := forbidden.argument(q.workerID, tasks, limit, forbidden.flags)
-	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+func (q *queries) claimBeside(ctx context.Context, ask plan, forbidden forbidden) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, forbidden.flags)
+	more, serial, args := q.inStreaks(ask, more, args)
+	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+serial+` from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
@@ -113,11 +128,13 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// onlyJobs selects the columns of a claim, without the due time of an empty one.
-const onlyJobs = `
+// claimColumns selects the columns of a claim but the last, without the due time of an empty one. onlyJobs is for claims of one job.
+const (
+	claimColumns = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean
-	  from `
+	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, `
+	onlyJobs = claimColumns + `false from `
+)
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
@@ -164,7 +181,7 @@ type claimReader struct {
 	revision                        zeronull.Int4
 	runAt, createdAt                pgtype.Timestamptz // may be infinite
 	dueIn                           pgtype.Float8
-	newMark                         pgtype.Bool
+	newMark, serial                 pgtype.Bool
 	columns                         []any
 }
 
@@ -176,7 +193,7 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	r.columns = []any{
 		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
 		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
-		&r.dueIn, &r.newMark,
+		&r.dueIn, &r.newMark, &r.serial,
 	}
 	return r
 }
@@ -201,6 +218,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	r.slab = r.slab[1:]
 	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
 	held.hold.lease.Store(int64(r.lease))
+	held.hold.serial = r.serial.Bool
 	held.job = Job{
 		ID:             int64(r.id),
 		TaskIdentifier: r.names[string(r.task)],

@@ -36,6 +36,11 @@ type AddOptions struct {
 
 	// Flags mark the job; workers may refuse jobs by flag. Default: none.
 	Flags []string
+
+	expectResult bool // asks for the result, in the same statement; not of AddMany
+	// ShardKey decides in which shard the job is, if there are several: jobs with the same one are in the same. Only
+	// [Shards] uses it. Default: QueueName, otherwise JobKey, otherwise any shard.
+	ShardKey string
 }
 
 // JobKeyMode decides what happens to a job that is waiting under the key of a new job. In the first two modes, a job
@@ -92,7 +97,7 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	if c.mayBeForRoles() {
+	if c.slot == nil && c.mayBeForRoles() {
 		job, err := c.enqueueOne(ctx, task, payload, *opts)
 		if err != nil {
 			return nil, fmt.Errorf("add job %q: %w", task, err)
@@ -118,12 +123,13 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if carried != nil {
 		args = append(args, carried)
 	}
+	call := c.call("add_job", &args)
 	job, err := c.one(ctx, `
 		select `+names+`, `+jobColumns+`
-		  from `+addedBy(`S.add_job(
+		  from `+addedBy(call+`
 		         $1::text, $2::json, $3::text,
 		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$5")+`),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11"), args...)
+		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(*opts), args...)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
@@ -138,6 +144,14 @@ const (
 		case when r.revision operator(pg_catalog.=) 0 then $1::text else (select n.task_identifier from S.jobs as n where n.id operator(pg_catalog.=) r.id) end,
 		case when r.revision operator(pg_catalog.=) 0 then $3::text else (select n.queue_name from S.jobs as n where n.id operator(pg_catalog.=) r.id) end`
 )
+
+// expecting asks for the results of the jobs of a query, r.
+func expecting(opts AddOptions) string {
+	if !opts.expectResult {
+		return ""
+	}
+	return ` cross join lateral S.expect_result(r.id) as expected`
+}
 
 // timing is a run_at: a time, or a delay in microseconds from the database's now, or neither.
 type timing struct {

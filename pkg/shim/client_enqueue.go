@@ -50,7 +50,8 @@ func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) 
 		}
 		jobs = append(jobs, job)
 		return scan(&job.ID)
-	}, `select e.id from S._gw_enqueue_jobs($1::json) with ordinality as e (id, number) order by e.number`, string(list))
+	}, `select r.id from S._gw_enqueue_jobs($1::json) with ordinality as r (id, number)`+expecting(specs[0].AddOptions)+
+		` order by r.number`, string(list))
 	if errors.Is(err, ErrNotGranted) {
 		return nil, fmt.Errorf("%w; gw-migrate grants --producer lets a role enqueue jobs", err)
 	}

@@ -23,7 +23,7 @@ type KeyedJob struct {
 // begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
 func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true, adds: "a.is_new"}
-	return c.callByKey(ctx, call, opts, `S.add_job_once(
+	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text,
 		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
 }
@@ -40,7 +40,7 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 	} else {
 		call.last = []any{nil}
 	}
-	return c.callByKey(ctx, call, opts, `S.debounce_job(
+	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+microseconds("$4")+`, `+microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
@@ -51,7 +51,7 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
 func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "throttle_job", task: task, payload: payload, key: key, every: every, adds: "true"}
-	return c.callByKey(ctx, call, opts, `S.throttle_job(
+	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
@@ -109,6 +109,8 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	if carried != nil {
 		args = append(args, carried)
 	}
+	carriedAt := fmt.Sprintf("$%d", len(args))
+	sql = c.call(call.name, &args) + sql
 	var job *KeyedJob
 	err = c.each(ctx, func(scan func(...any) error) error {
 		var dueAt *time.Time
@@ -119,6 +121,6 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 		job.DueAt = orZero(dueAt)
 		return nil
 	}, `select r.id, r.state, case when pg_catalog.isfinite(r.due_at) then r.due_at end, r.is_new
-		  from `+addedBy(sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
+		  from `+addedBy(sql, call.adds, carried, carriedAt), args...)
 	return job, err
 }

@@ -12,6 +12,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -33,10 +34,7 @@ func clientsWith(t *testing.T, cfg shim.ClientConfig, test func(t *testing.T, q 
 			test(t, q, client(q))
 		})
 	}
-	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-	} {
+	for _, mode := range pgtest.QueryModes {
 		run("pgx "+mode.String(), func(q *queue) *shim.Client {
 			return shim.NewClient(q.poolInMode(mode), cfg)
 		})
@@ -53,17 +51,7 @@ func (q *queue) client() *shim.Client { return shim.NewClient(q.pool, shim.Clien
 
 func (q *queue) poolInMode(mode pgx.QueryExecMode) *pgxpool.Pool {
 	q.t.Helper()
-	config, err := pgxpool.ParseConfig(q.url)
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	config.ConnConfig.DefaultQueryExecMode = mode
-	pool, err := pgxpool.NewWithConfig(q.t.Context(), config)
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	q.t.Cleanup(pool.Close)
-	return pool
+	return pgtest.PoolInMode(q.t, q.url, mode)
 }
 
 // sqlDB opens the database by a driver of database/sql: pgx, or lib/pq as postgres.

@@ -7,14 +7,16 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
-// bounds. A query has a timeout, because a connection may hang.
+// bounds; farLook is the upper one while notifications of the ends arrive. A query has a timeout, because a connection may hang.
 const (
 	shortLook  = 10 * time.Millisecond
 	longLook   = 500 * time.Millisecond
+	farLook    = 5 * time.Second
 	lookAtMost = 30 * time.Second
 )
 
@@ -33,36 +35,44 @@ func (e *JobFailedError) Error() string {
 
 // Wait waits until a job has ended, and returns nil if it has completed or was removed: such a job no longer exists. If it
 // has failed permanently, the error is a [*JobFailedError]. A failed job that has attempts left has not ended. The job must
-// be committed: a job that is not visible counts as ended.
+// be committed: a job that is not visible counts as ended. The function [Wait] also returns the result of the job.
 //
-// All waiting calls of a client share one query, at most twice a second, so Wait returns at most half a second after the end
-// of the job. No connection is held between the queries. While the database cannot be reached, Wait continues until ctx
+// All waiting calls of a client share one query, and, on a pool, one connection of their own on which the end of a job is
+// notified at once. Where notifications do not arrive, as on a *sql.DB or behind a pooler in transaction mode, the query is
+// repeated twice a second. The connection is closed ten seconds after the last call. While the database cannot be reached,
+// Wait continues until ctx
 // ends; then it returns the error of ctx. The client must be on a pool or a *sql.DB. The role needs the privileges of a
 // producer of all tasks or of an administrator, and those of an administrator to read the error of the job.
 func (c *Client) Wait(ctx context.Context, id int64) error {
+	end, err := c.wait(ctx, id)
+	if err == nil && end.state == "permanently_failed" {
+		return c.failure(ctx, id, end)
+	}
+	return err
+}
+
+// wait returns the end of a job.
+func (c *Client) wait(ctx context.Context, id int64) (waitEnd, error) {
 	if c.db == nil {
-		return errNoDatabase
+		return waitEnd{}, errNoDatabase
 	}
 	w := &waiter{id: id, since: time.Now(), ended: make(chan waitEnd, 1)}
 	c.waits.add(c, w)
 	defer c.waits.remove(w)
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("wait for job %d: %w", id, context.Cause(ctx))
+		return waitEnd{}, fmt.Errorf("wait for job %d: %w", id, context.Cause(ctx))
 	case end := <-w.ended:
 		if end.err != nil {
-			return fmt.Errorf("wait for job %d: %w", id, end.err)
+			return waitEnd{}, fmt.Errorf("wait for job %d: %w", id, end.err)
 		}
-		if end.state == "failed" {
-			return c.failure(ctx, id)
-		}
-		return nil
+		return end, nil
 	}
 }
 
 // failure returns the error of a job that has failed.
-func (c *Client) failure(ctx context.Context, id int64) error {
-	failed := &JobFailedError{ID: id}
+func (c *Client) failure(ctx context.Context, id int64, end waitEnd) error {
+	failed := &JobFailedError{ID: id, LastError: end.lastError}
 	if job, err := c.Job(ctx, id); err == nil { // else it is gone by now, or may not be seen
 		failed.LastError = job.LastError
 	}
@@ -77,24 +87,34 @@ type waiter struct {
 }
 
 type waitEnd struct {
-	state string
-	err   error
+	state     string
+	lastError string
+	result    *string
+	err       error
 }
 
 // waits are the waiting calls of a client.
 type waits struct {
-	mu      sync.Mutex
-	calls   map[*waiter]bool
-	looking bool
-	joined  signal
+	mu        sync.Mutex
+	calls     map[*waiter]bool
+	newcomers map[int64]bool // jobs of calls that joined since the last query
+	told      map[int64]bool // jobs whose ends were notified since the last query
+	looking   bool
+	joined    signal
+	heard     signal
+	hears     atomic.Bool // notifications arrive
 }
 
-func newWaits() *waits { return &waits{calls: make(map[*waiter]bool), joined: newSignal()} }
+func newWaits() *waits {
+	return &waits{
+		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(), heard: newSignal(),
+	}
+}
 
 func (w *waits) add(c *Client, call *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls[call] = true
+	w.calls[call], w.newcomers[call.id] = true, true
 	if !w.looking {
 		w.looking = true
 		go w.look(c)
@@ -108,26 +128,44 @@ func (w *waits) remove(call *waiter) {
 	delete(w.calls, call)
 }
 
-// look queries for ended jobs until no call waits.
+// look queries for ended jobs until no call has waited for the time spareTime.
 func (w *waits) look(c *Client) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go w.listen(ctx, c)
 	for {
 		ids, pause := w.next()
-		if len(ids) == 0 {
-			return
+		if len(ids) > 0 {
+			w.ask(c, ids)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lookAtMost)
-		ends, err := c.ends(ctx, ids)
-		cancel()
-		w.tell(ends, err)
 		select {
 		case <-time.After(pause):
+			if w.isIdle(len(ids)) {
+				return
+			}
 		case <-w.joined:
 			time.Sleep(shortLook) // other calls may follow
+		case <-w.heard:
+			w.ask(c, w.notified())
 		}
 	}
 }
 
-// next returns the jobs for whose ends calls wait, and the pause after a query. If there are none, no further query follows.
+// ask queries which of these jobs have ended, after it has asked for the notifications of new ones.
+func (w *waits) ask(c *Client, ids []int64) {
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookAtMost)
+	defer cancel()
+	if joined := w.takeJoined(); len(joined) > 0 && !c.await(ctx, joined) {
+		w.hears.Store(false)
+	}
+	ends, err := c.ends(ctx, ids)
+	w.tell(ends, err)
+}
+
+// next returns the jobs for whose ends calls wait, and the pause after a query.
 func (w *waits) next() (ids []int64, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,21 +177,56 @@ func (w *waits) next() (ids []int64, pause time.Duration) {
 			youngest = call.since
 		}
 	}
-	w.looking = len(jobs) > 0
-	return slices.Collect(maps.Keys(jobs)), min(max(time.Since(youngest)/4, shortLook), longLook)
+	if len(jobs) == 0 {
+		return nil, spareTime
+	}
+	most := longLook
+	if w.hears.Load() {
+		most = farLook
+	}
+	return slices.Collect(maps.Keys(jobs)), min(max(time.Since(youngest)/4, shortLook), most)
 }
 
-// tell passes the ends of jobs to the calls that wait for them. Only an error that a retry cannot solve ends the calls.
-func (w *waits) tell(ends map[int64]string, err error) {
+// isIdle reports whether no call waits, and none waited before the last pause, so that the loop may end.
+func (w *waits) isIdle(before int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looking = before > 0 || len(w.calls) > 0
+	return !w.looking
+}
+
+func (w *waits) takeJoined() []int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ids := slices.Collect(maps.Keys(w.newcomers))
+	clear(w.newcomers)
+	return ids
+}
+
+// notified returns the jobs for which calls wait and whose ends were notified.
+func (w *waits) notified() (ids []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for call := range w.calls {
-		state, ended := ends[call.id]
+		if w.told[call.id] && !slices.Contains(ids, call.id) {
+			ids = append(ids, call.id)
+		}
+	}
+	clear(w.told)
+	return ids
+}
+
+// tell passes the ends of jobs to the calls that wait for them. Only an error that a retry cannot solve ends the calls.
+func (w *waits) tell(ends map[int64]waitEnd, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for call := range w.calls {
+		end, ended := ends[call.id]
 		switch {
 		case err != nil && (isMistake(err) || errors.Is(err, ErrNotGranted)):
 			call.ended <- waitEnd{err: err}
 		case err == nil && ended:
-			call.ended <- waitEnd{state: state}
+			call.ended <- end
 		default:
 			continue
 		}
@@ -162,16 +235,24 @@ func (w *waits) tell(ends map[int64]string, err error) {
 }
 
 // ends returns those of these jobs that have ended, and how.
-func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]string, error) {
-	ends := make(map[int64]string)
+func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
+	ends := make(map[int64]waitEnd)
 	err := c.each(ctx, func(scan func(...any) error) error {
 		var id int64
-		var state string
-		if err := scan(&id, &state); err != nil {
+		var end waitEnd
+		var lastError *string
+		if err := scan(&id, &end.state, &lastError, &end.result); err != nil {
 			return err
 		}
-		ends[id] = state
+		end.lastError = orZero(lastError)
+		ends[id] = end
 		return nil
-	}, `select e.id, e.state from S.job_ends($1::bigint[]) as e`, idArray(ids))
+	}, `select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, idArray(ids))
 	return ends, err
+}
+
+// await asks the database to notify the ends of jobs, and reports whether it does.
+func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
+	err := c.each(ctx, func(scan func(...any) error) error { return scan(&notified) }, `select S.await_jobs($1::bigint[])`, idArray(ids))
+	return err == nil && notified
 }

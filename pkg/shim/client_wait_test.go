@@ -65,9 +65,9 @@ func TestAWaitOutlastsALostConnection(t *testing.T) {
 	id := q.add("task", 1)
 	ended := make(chan error, 1)
 	go func() { ended <- client.Wait(t.Context(), id) }()
-	q.await(`select exists (select from pg_stat_activity where datname = current_database() and query like '%job_ends%')`)
+	q.await(`select exists (select from pg_stat_activity where datname = current_database() and query like '%job_results%')`)
 	for range 3 {
-		q.exec(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%job_ends%' and pid <> pg_backend_pid()`)
+		q.exec(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%job_results%' and pid <> pg_backend_pid()`)
 	}
 	q.exec(`select graphile_worker.complete_jobs(array[$1::bigint])`, id)
 	if err := receive(t, ended); err != nil {
@@ -90,7 +90,7 @@ func TestManyWaitsShareOneQuery(t *testing.T) {
 			}
 		})
 	}
-	q.await(`select exists (select from pg_stat_activity where datname = current_database() and query like '%job_ends%')`)
+	q.await(`select exists (select from pg_stat_activity where datname = current_database() and query like '%job_results%')`)
 	q.exec(`select count(*) from graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where id > 1))`)
 	q.exec(`select graphile_worker.complete_jobs('{1}')`)
 	all.Wait()

@@ -36,6 +36,9 @@ func CompletionOf(jobs []*Job) (*Completion, error) {
 		if job.worker == nil || job.worker != jobs[0].worker {
 			return nil, fmt.Errorf("complete job %d: %w", job.ID, errNoWorker)
 		}
+		if job.hold.isWorkersTx() {
+			return nil, fmt.Errorf("complete job %d: %w", job.ID, errCompletes)
+		}
 		ids = strconv.AppendInt(append(ids, ','), job.ID, 10)
 		leases = strconv.AppendInt(append(leases, ','), job.hold.complete(), 10)
 	}

@@ -24,6 +24,18 @@ type Config struct {
 	// there are.
 	Concurrency int
 
+	// QueueBatch is the maximum number of jobs of one named queue that the worker claims at once and runs one after the other.
+	// Default: as many as take about 100 ms, 1000 at most. Set it to 1 to claim each job when the one before it has ended.
+	QueueBatch int
+
+	// Slots are job slots that this worker shares with others of the process, in place of Concurrency. Default: none. Set them
+	// in a program that works several databases.
+	Slots *Slots
+
+	// Visitor makes the worker claim only while none of the other workers that share its Slots has jobs to claim. Default:
+	// false. [Worker.SetVisitor] changes it.
+	Visitor bool
+
 	// PollInterval is the longest time that an idle worker waits before it searches for jobs without a notification, a
 	// day at most. Default: 2 s. Notifications announce new jobs, and the worker reads due times in advance, so a
 	// longer interval adds no latency while the listening connection is up. With PollOnly, or the setting notify =
@@ -100,6 +112,15 @@ func (c Config) completed() (Config, error) {
 	} else if c.Concurrency > maxConcurrency {
 		problems = append(problems, fmt.Errorf("concurrency is %d, must be at most %d", c.Concurrency, maxConcurrency))
 	}
+	if c.Slots != nil && c.Concurrency != 0 {
+		problems = append(problems, errors.New("slots and a concurrency exclude each other"))
+	}
+	if c.Visitor && c.Slots == nil {
+		problems = append(problems, errors.New("a visitor needs slots"))
+	}
+	if c.QueueBatch < 0 {
+		problems = append(problems, fmt.Errorf("queue batch is %d, must be at least 1", c.QueueBatch))
+	}
 	if c.PollInterval < 0 {
 		problems = append(problems, fmt.Errorf("poll interval is %s, must be positive", c.PollInterval))
 	}
@@ -117,6 +138,9 @@ func (c Config) completed() (Config, error) {
 	}
 	if c.Schema == "" {
 		c.Schema = defaultSchema
+	}
+	if c.Slots != nil {
+		c.Concurrency = cap(c.Slots.free)
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = 1

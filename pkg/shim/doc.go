@@ -35,8 +35,10 @@
 //
 // # Exactly once
 //
-// What a handler does in the database of the queue can be committed together with the completion of its job: see
-// [Job.CompleteTx]. Then it happens exactly once, even if any process dies at any time.
+// What a handler does in the database of the queue can be committed together with the completion of its job. Then it
+// happens exactly once, even if any process dies at any time. [HandleTx] registers a handler that is given the transaction;
+// while many jobs are due, they share one. [Job.CompleteTx] completes a job in a transaction that the handler begins
+// itself.
 //
 // A handler can also run several jobs at once, and complete them by one statement of their transaction: see
 // [Worker.HandleMany] and [CompletionOf].

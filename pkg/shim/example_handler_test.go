@@ -292,6 +292,30 @@ func ExampleJob_CompleteTx() {
 	// 150
 }
 
+// The worker commits the transaction together with the completion of the job.
+func ExampleHandleTx() {
+	worker, pool, done := exampleWorker(shim.Config{})
+	defer done()
+	ctx := context.Background()
+	if _, err := pool.Exec(ctx, "create table accounts as select 100 as balance"); err != nil {
+		log.Fatal(err)
+	}
+	shim.HandleTx(worker, "pay_out", func(ctx context.Context, tx pgx.Tx, amount int, job *shim.Job) error {
+		_, err := tx.Exec(ctx, "update accounts set balance = balance - $1", amount)
+		return err // nil commits, an error rolls back
+	})
+	addAndRun(worker, "pay_out", 30)
+
+	var balance int
+	if err := pool.QueryRow(ctx, "select balance from accounts").Scan(&balance); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(balance)
+	// Output:
+	// the job is done
+	// 70
+}
+
 func ExampleJob_Query() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()

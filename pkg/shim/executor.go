@@ -13,15 +13,19 @@ import (
 type executor struct {
 	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
+	share    *sharer
 	outcomes chan<- outcome
+	canceled *cancellations
 	events   *eventBus
+	batches  *batches
 	stopped  func() // called when the executor has ended
 
 	// handling is the parent context of the handlers; it ends with the grace time.
 	handling context.Context
 
 	mu      sync.Mutex
-	jobs    []*Job // the jobs whose handler is running, nil without
+	batch   *txBatch // the batch that is running whose jobs are given to their handlers, nil without
+	jobs    []*Job   // the jobs whose handler is running, nil without
 	started time.Time
 	isOver  bool // running handlers are no longer waited for
 	isLeft  bool // a handler was left behind, and with it the goroutine it runs in
@@ -38,7 +42,13 @@ func (e *executor) run() {
 			go e.run()
 		}
 	}()
-	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
+	for job, batch := e.backlog.next(); job != nil || batch != nil; job, batch = e.backlog.next() {
+		if batch != nil {
+			if e.runBatch(batch); e.isLeft {
+				return
+			}
+			continue
+		}
 		task, served := e.tasks.Load().byName[job.TaskIdentifier]
 		e.single[0] = job
 		jobs := e.single[:]
@@ -46,7 +56,7 @@ func (e *executor) run() {
 			jobs = e.backlog.more(job, task.most)
 		}
 		switch {
-		case !served || !e.begin(jobs):
+		case !served || !e.canceled.allows(e.handling, job) || !e.start(jobs):
 			for _, job := range jobs {
 				e.report(outcome{job: job, verdict: returned})
 			}
@@ -62,6 +72,29 @@ func (e *executor) run() {
 	}
 	exited = false
 	e.stopped()
+}
+
+// runBatch runs a batch in a slot, if slots are shared. Without one, or if another worker has jobs that come first, its jobs are
+// left to claims.
+func (e *executor) runBatch(b *batch) {
+	if !e.share.acquireForBatch(e.handling.Done()) {
+		e.backlog.endBatch(b, batchEnd{recorded: b.slot.size})
+		return
+	}
+	defer e.share.releaseBatch()
+	e.batches.run(e.handling, b, e)
+}
+
+// start waits for a slot, if slots are shared, and begins.
+func (e *executor) start(jobs []*Job) bool {
+	if !e.share.acquire(e.handling.Done()) {
+		return false
+	}
+	if !e.begin(jobs) {
+		e.share.release()
+		return false
+	}
+	return true
 }
 
 // begin returns false if a handler would be interrupted at once, or if the process was paused since the claim, possibly
@@ -83,7 +116,7 @@ func (e *executor) begin(jobs []*Job) bool {
 func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.jobs == nil || time.Since(e.started) < d {
+	if e.jobs == nil || e.batch != nil || time.Since(e.started) < d { // jobs of a batch have no lease to renew
 		return jobs
 	}
 	for _, job := range e.jobs {
@@ -122,6 +155,9 @@ func (e *executor) cancel(job *Job, cause error) bool {
 // end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
 // returned.
 func (e *executor) end() (isOurs bool) {
+	if e.batch == nil { // otherwise the slot is that of the batch
+		defer e.share.release()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.isLeft = e.jobs == nil
@@ -151,7 +187,7 @@ func (e *executor) execute(job *Job, task task) {
 			e.conclude(job, task, time.Since(e.started), cause, err)
 		}
 	}()
-	err = recovered(func() error { return task.handler(job.within(ctx), job) })
+	err = recovered(func() error { return e.call(ctx, job, task) })
 }
 
 // conclude reports the outcome of a job whose handler returned err.
@@ -163,31 +199,46 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
+	if e.batch != nil {
+		e.batch.ended(o)
+		return
+	}
 	e.tell(o)
 	e.report(o)
 }
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
-	if !o.started {
-		e.backlog.skipped(o.job)
-		return
+	var unstarted []*Job
+	if o.started {
+		unstarted = e.backlog.finished(o.job, o.duration, o.goesOn())
+	} else {
+		unstarted = e.backlog.skipped(o.job, o.goesOn())
 	}
-	e.backlog.finished(o.job, o.duration)
+	for _, job := range unstarted {
+		e.outcomes <- outcome{job: job, verdict: returned}
+	}
 }
+
+var errDidNotReturn = errors.New("handler did not return after its context ended")
 
 // abandon leaves a running handler behind and returns its jobs. The executor starts no other handler.
 func (e *executor) abandon() {
 	e.mu.Lock()
-	jobs, started := e.jobs, e.started
+	jobs, started, batch := e.jobs, e.started, e.batch
 	e.jobs, e.isOver = nil, true
 	e.mu.Unlock()
-	if jobs == nil {
+	switch {
+	case jobs == nil:
+		return
+	case batch != nil:
+		batch.abandon(jobs[0], time.Since(started))
+		e.stopped()
 		return
 	}
 	for _, job := range jobs {
 		o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
-		o.err = errors.New("handler did not return after its context ended")
+		o.err = errDidNotReturn
 		o.message = o.err.Error()
 		e.tell(o)
 		e.report(o)

@@ -54,6 +54,8 @@ type fetcher struct {
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
+	share    *sharer
+	batches  *batches
 	outcomes chan<- outcome
 
 	sleep       *sleep
@@ -100,7 +102,9 @@ func (f *fetcher) run(stop context.Context) {
 		if f.backlog.reopened() {
 			f.look, f.askedBeside = true, false
 		}
+		f.mindBatches(stop)
 		limit := f.room(0)
+		f.share.note(f.look && f.paused == nil, limit > 0, f.backlog.hasBatches())
 		var err error
 		switch {
 		case f.paused != nil:
@@ -110,7 +114,7 @@ func (f *fetcher) run(stop context.Context) {
 			err = f.returnUnknown(stop)
 		case f.aside.now:
 			err = f.readAside(stop)
-		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut && !f.lingers)):
+		case f.held.n == 0 && !f.backlog.runsBatches() && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut && !f.lingers)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {
@@ -172,7 +176,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	if !ask.whole {
 		lasting = 0 // the claim may be empty only because a task is full, so the worker must not sleep
 	}
-	answer, err := f.queries.claim(context.WithoutCancel(stop), ask.tasks, ask.limit, lasting, forbidden)
+	answer, err := f.queries.claim(context.WithoutCancel(stop), ask, lasting, forbidden)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
 		f.lost()
@@ -202,14 +206,15 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	f.vain = 0
 	// There may be more jobs, in a named queue or behind those that other workers are claiming. Only an empty answer
 	// ends the search.
-	f.accept(stop, answer.jobs, ask.limit, time.Since(started))
+	f.accept(stop, answer.jobs, ask, time.Since(started))
 	full := len(answer.jobs) == ask.limit
+	f.startBatching(set, answer.jobs, full)
 	err = f.sleep.rise(context.WithoutCancel(stop), full)
 	if !full {
 		f.rest.after(answer.jobs, time.Since(sent))
 		return false, err
 	}
-	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
+	return err == nil && ask.limit == maxClaim && !set.isLimited() && !set.batchable, err
 }
 
 // unlessVain returns how long to wait after an empty claim that reports when jobs are due.
@@ -226,7 +231,10 @@ func (f *fetcher) unlessVain(due time.Duration) time.Duration {
 
 // room returns how many jobs can be claimed if asked jobs are already requested.
 func (f *fetcher) room(asked int) int {
-	n := min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
+	n := min(f.backlog.want(asked+f.share.usedByOthers()), cap(f.outcomes)-f.held.n-asked)
+	if f.share != nil {
+		n = f.share.fit(n, f.backlog.unstarted())
+	}
 	held := f.held.bytes + int64(asked)*f.load.mean
 	return f.load.fit(n, f.backlog.pace.concurrency-f.held.n-asked, maxHeldBytes-held)
 }
@@ -255,17 +263,17 @@ func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []strin
 }
 
 // accept passes claimed jobs to the executors.
-func (f *fetcher) accept(stop context.Context, jobs []*Job, limit int, duration time.Duration) {
+func (f *fetcher) accept(stop context.Context, jobs []*Job, ask plan, duration time.Duration) {
 	emit(f.events, ClaimSucceeded{Jobs: len(jobs), Duration: duration})
 	f.queries.readCarried(context.WithoutCancel(stop), jobs)
-	filled := len(jobs) == limit
+	filled := len(jobs) == ask.limit
 	if jobs = f.readable(jobs); len(jobs) == 0 {
 		return
 	}
 	f.held.add(jobs)
 	f.claimedAt = time.Now()
 	f.backlog.arrived(duration)
-	f.backlog.add(jobs, filled)
+	f.backlog.add(jobs, filled, ask.ofQueue)
 	if !f.watched {
 		f.watched = true
 		f.stale.Reset(maxWait)

@@ -27,8 +27,8 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	queries := &queries{pool: pool, schema: "graphile_worker"}
 	backlog, outcomes := newBacklog(1), make(chan outcome, 10)
 	backlog.pace = *learned(1, time.Millisecond) // so that it would claim
-	backlog.add([]*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}, false)
-	backlog.next()
+	backlog.add([]*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}, false, 1)
+	first(backlog)
 	var tasks atomic.Pointer[taskSet]
 	tasks.Store(newTaskSet(map[string]task{"task": {}}))
 	f := &fetcher{
@@ -41,6 +41,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 		outcomes:     outcomes,
 		sleep:        newSleep(queries, time.Hour, false),
 		held:         held{n: 2},
+		batches:      &batches{},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -28,6 +28,7 @@ const (
 	rateLimited
 	lost      // the worker lost the job: there is nothing to report
 	committed // the handler has completed the job, and this is known: nothing to report
+	released  // the job was part of a batch that has not claimed it, and is in the queue as before: nothing to report
 )
 
 // outcome is the result of a claim. It belongs to the claim's lease: if the job has another lease by now, the outcome
@@ -66,7 +67,7 @@ type finisher struct {
 
 	// Memory reused by the next flush.
 	batch     []outcome
-	byVerdict [committed + 1][]outcome
+	byVerdict [released + 1][]outcome
 	parts     parts
 }
 
@@ -75,36 +76,46 @@ type finisher struct {
 func (f *finisher) run(ctx context.Context) {
 	for first := range f.outcomes {
 		batch := f.gather(first)
-		byVerdict := &f.byVerdict
 		note := settlement{jobs: make([]*Job, len(batch))}
 		for i, o := range batch {
 			note.jobs[i] = o.job
-			byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 			note.queue = note.queue || o.job.QueueName != ""
-			if o.interrupted {
-				f.interrupted++
-			}
 		}
-		for _, part := range f.parts.of(byVerdict[completed]) {
-			f.write(ctx, "complete", part, f.queries.complete)
-		}
-		f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
-		f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
-		for _, part := range byDelay(byVerdict[rateLimited]) {
-			f.write(ctx, "return rate limited", part, f.queries.rateLimited)
-		}
-		for _, o := range byVerdict[lost] {
-			f.reportLost(o)
-		}
-		for _, o := range byVerdict[committed] {
-			f.reportCommitted(o)
-		}
-		f.parts.letGo()
-		for i := range byVerdict { // releases the jobs
-			clear(byVerdict[i])
-			byVerdict[i] = byVerdict[i][:0]
-		}
+		f.flush(ctx, batch)
 		f.settled <- note
+	}
+}
+
+// flush writes outcomes and reports them. It tries again until the database accepts them or ctx ends.
+func (f *finisher) flush(ctx context.Context, batch []outcome) {
+	byVerdict := &f.byVerdict
+	for _, o := range batch {
+		byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
+		if o.interrupted {
+			f.interrupted++
+		}
+	}
+	for _, part := range f.parts.of(byVerdict[completed]) {
+		f.write(ctx, "complete", part, f.queries.complete)
+	}
+	f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
+	f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
+	for _, part := range byDelay(byVerdict[rateLimited]) {
+		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
+	}
+	for _, o := range byVerdict[lost] {
+		f.reportLost(o)
+	}
+	for _, o := range byVerdict[committed] {
+		f.reportCommitted(o)
+	}
+	for _, o := range byVerdict[released] {
+		f.reportReleased(o)
+	}
+	f.parts.letGo()
+	for i := range byVerdict { // releases the jobs
+		clear(byVerdict[i])
+		byVerdict[i] = byVerdict[i][:0]
 	}
 }
 

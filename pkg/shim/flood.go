@@ -12,6 +12,7 @@ const claimsAtOnce = 2
 // besideAnswer is the answer to one of several concurrent claims, each of which asks for maxClaim jobs.
 type besideAnswer struct {
 	jobs     []*Job
+	ask      plan
 	duration time.Duration
 	err      error
 }
@@ -31,7 +32,7 @@ func (f *fetcher) flood(stop context.Context) error {
 			if err == nil {
 				forbidden.beyond = f.load.beyond()
 				underWay++
-				go f.claimBeside(stop, set.names, forbidden, answers)
+				go f.claimBeside(stop, plan{tasks: set.names, limit: maxClaim, ofQueue: f.backlog.ofQueue()}, forbidden, answers)
 				continue
 			}
 			ends, failure = true, err
@@ -61,11 +62,11 @@ func (f *fetcher) flood(stop context.Context) error {
 	}
 }
 
-func (f *fetcher) claimBeside(stop context.Context, tasks []string, forbidden forbidden, answers chan<- besideAnswer) {
+func (f *fetcher) claimBeside(stop context.Context, ask plan, forbidden forbidden, answers chan<- besideAnswer) {
 	emit(f.events, ClaimStarted{Limit: maxClaim})
 	sent := time.Now()
-	jobs, err := f.queries.claimBeside(context.WithoutCancel(stop), tasks, maxClaim, forbidden)
-	answers <- besideAnswer{jobs: jobs, duration: time.Since(sent), err: err}
+	jobs, err := f.queries.claimBeside(context.WithoutCancel(stop), ask, forbidden)
+	answers <- besideAnswer{jobs: jobs, ask: ask, duration: time.Since(sent), err: err}
 }
 
 // take processes the answer to a claim of a flood.
@@ -79,6 +80,6 @@ func (f *fetcher) take(stop context.Context, a besideAnswer) {
 	default:
 		f.load.arrived(a.jobs, a.duration)
 		f.aside.worked(len(a.jobs))
-		f.accept(stop, a.jobs, maxClaim, a.duration)
+		f.accept(stop, a.jobs, a.ask, a.duration)
 	}
 }

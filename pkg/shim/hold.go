@@ -17,6 +17,10 @@ type hold struct {
 	unreadable error
 	// before and after are the neighbours of this job in the fetcher's list.
 	before, after *Job
+	// serial is set if the job is in a named queue without limits. streak are the jobs of this queue that were claimed with
+	// it, nil without.
+	serial bool
+	streak *streak
 	// task counts the jobs of the same task in the backlog.
 	task  *taskCount
 	lease atomic.Int64
@@ -32,7 +36,46 @@ type hold struct {
 	completing atomic.Bool
 	// committed is set when that transaction is known to be committed.
 	committed atomic.Bool
+	// tx is the transaction of a TxHandler, which completes the job; nil for others. batch is set if the job is part of a
+	// batch, which has not claimed it.
+	tx    *handlerTx
+	batch *txBatch
+	// saving counts the calls in flight that act by the lease. Meanwhile the job is not renewed.
+	saving atomic.Int32
+	// more is nil for most jobs.
+	more atomic.Pointer[extras]
 }
+
+// extras are what only some handlers need.
+type extras struct {
+	progress atomic.Pointer[progress] // not sent yet, nil without
+	steps    atomic.Pointer[steps]
+}
+
+func (h *hold) extras() *extras {
+	if h.more.Load() == nil {
+		h.more.CompareAndSwap(nil, new(extras))
+	}
+	return h.more.Load()
+}
+
+func (e *extras) stepsOf() *steps {
+	if e.steps.Load() == nil {
+		e.steps.CompareAndSwap(nil, &steps{saved: make(map[string]string)})
+	}
+	return e.steps.Load()
+}
+
+// useLease returns the lease, which stays the same until release is called.
+func (h *hold) useLease() (lease int64, release func()) {
+	h.renewing.Lock() // an answer to a renewal may be in flight
+	defer h.renewing.Unlock()
+	h.saving.Add(1)
+	return h.lease.Load(), func() { h.saving.Add(-1) }
+}
+
+// isRenewable reports whether a heartbeat may renew the job; the caller has locked renewing.
+func (h *hold) isRenewable() bool { return !h.isCompleting() && h.saving.Load() == 0 }
 
 func (h *hold) isCommitted() bool { return h != nil && h.committed.Load() }
 
@@ -49,6 +92,9 @@ func (h *hold) complete() (lease int64) {
 func (j *Job) isOld() bool {
 	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > oldClaim
 }
+
+// isWorkersTx reports whether the worker completes the job in the transaction that it has given to the handler.
+func (h *hold) isWorkersTx() bool { return h != nil && h.tx != nil }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
 

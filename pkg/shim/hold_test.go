@@ -43,7 +43,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), []string{"long"}, 2, 0, forbidden{})
+	answer, err := queries.claim(t.Context(), plan{tasks: []string{"long"}, limit: 2}, 0, forbidden{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
@@ -124,7 +124,7 @@ func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.hold.renewing.Lock()
-	answer, err := r.heartbeater.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, false)
+	answer, err := r.heartbeater.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,9 @@ var errNotCommitted = errors.New("the transaction that completed the job was not
 // CompleteTx completes the job within a transaction of the handler, in the database of the queue. Everything else that
 // the transaction does is then done exactly once, because it is committed together with the completion of the job.
 //
+// For a handler that is given the transaction, the worker does this: see [Worker.HandleTx], for which CompleteTx returns
+// an error.
+//
 // CompleteTx returns an error matching [ErrLeaseLost] if the job is no longer this worker's; roll back in that case.
 // The transaction may be retried, for example after a serialization failure.
 //
@@ -52,12 +55,19 @@ var errNotCommitted = errors.New("the transaction that completed the job was not
 // fails, even if the handler returns nil. After the call the worker no longer renews its lock on the job, which other
 // workers free after four hours.
 func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
-	return j.completeOn(ctx, j.Client().With(tx))
+	return j.completeByHandler(ctx, j.Client().With(tx))
 }
 
 // CompleteSQLTx is [Job.CompleteTx] for database/sql.
 func (j *Job) CompleteSQLTx(ctx context.Context, tx SQLDB) error {
-	return j.completeOn(ctx, j.Client().WithSQL(tx))
+	return j.completeByHandler(ctx, j.Client().WithSQL(tx))
+}
+
+func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
+	if j.hold.isWorkersTx() {
+		return fmt.Errorf("complete job %d: %w", j.ID, errCompletes)
+	}
+	return j.completeOn(ctx, c)
 }
 
 func (j *Job) completeOn(ctx context.Context, c *Client) error {
@@ -69,7 +79,7 @@ func (j *Job) completeOn(ctx context.Context, c *Client) error {
 	j.hold.renewing.Unlock()
 	var done bool
 	err := c.each(ctx, func(scan func(...any) error) error { return scan(&done) },
-		`select S.complete_job($1::text, $2::bigint, $3::bigint)`, j.worker.cfg.WorkerID, j.ID, lease)
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.ID, lease, orNull(j.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}

@@ -100,14 +100,14 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 	l.listens.set()
 	l.migrated.set()
 	for {
-		channel, err := waitForNotification(ctx, conn)
+		notification, err := waitForNotification(ctx, conn)
 		if err != nil {
 			if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
 				err = cause
 			}
 			return time.Since(started), err
 		}
-		switch channel {
+		switch notification.Channel {
 		case "jobs:insert":
 			l.inserted.set()
 		case "worker:migrate":
@@ -130,24 +130,24 @@ func (l *listener) open(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// waitForNotification returns the channel of the next notification. It pings a connection that was silent for long,
+// waitForNotification returns the next notification. It pings a connection that was silent for long,
 // because the other end may be gone without closing it.
-func waitForNotification(ctx context.Context, conn *pgx.Conn) (string, error) {
+func waitForNotification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, silence)
 		notification, err := conn.WaitForNotification(waiting)
 		cancel()
 		if err == nil {
-			return notification.Channel, nil
+			return notification, nil
 		}
 		if ctx.Err() != nil || !pgconn.Timeout(err) {
-			return "", fmt.Errorf("wait for notification: %w", err)
+			return nil, fmt.Errorf("wait for notification: %w", err)
 		}
 		pinging, cancel := context.WithTimeout(ctx, pingTimeout)
 		err = conn.Ping(pinging)
 		cancel()
 		if err != nil {
-			return "", fmt.Errorf("ping: %w", err)
+			return nil, fmt.Errorf("ping: %w", err)
 		}
 	}
 }

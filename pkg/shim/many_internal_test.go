@@ -230,12 +230,12 @@ func TestAnExecutorTakesItsShareOfTheJobsOfATask(t *testing.T) {
 		job.TaskIdentifier = map[bool]string{true: "other", false: "many"}[i == 2 || i == 3]
 		jobs = append(jobs, job)
 	}
-	b.add(jobs, false)
+	b.add(jobs, false, 1)
 	take := func(idle, most int, want ...int64) {
 		t.Helper()
 		b.idle = idle
 		var got []int64
-		for _, job := range b.more(b.next(), most) {
+		for _, job := range b.more(first(b), most) {
 			got = append(got, job.ID)
 		}
 		if !slices.Equal(got, want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,6 +39,12 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	var completed []int64 // nil if all were
 	var err error
 	switch ofOneClaim, queued := classify(outcomes); {
+	case slices.ContainsFunc(outcomes, func(o outcome) bool { return o.job.result != "" }):
+		err = q.row(ctx, &completed, `
+			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
+			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
+			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[]) as c (id)`,
+			q.workerID, ids, leases, resultsOf(outcomes))
 	case ofOneClaim && !queued:
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
 	case ofOneClaim && len(ids) > 1:
@@ -165,6 +172,17 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 		ids[i], leases[i] = o.job.ID, o.lease
 	}
 	return ids, leases
+}
+
+// resultsOf returns the results of jobs, nil for a job without one.
+func resultsOf(outcomes []outcome) []*string {
+	results := make([]*string, len(outcomes))
+	for i, o := range outcomes {
+		if o.job.result != "" {
+			results[i] = &o.job.result
+		}
+	}
+	return results
 }
 
 // inSeconds converts a delay to seconds, nil to null.

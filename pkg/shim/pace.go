@@ -26,6 +26,7 @@ type pace struct {
 	mean        time.Duration // of recent handlers, the last ones weighted most; 0 before the first
 	claim       time.Duration // the duration of the last claim
 	ahead       int           // jobs to hold in addition to running ones
+	queueBatch  int           // the maximum number of jobs of a named queue to claim at once; 0 is any
 	atOnce      bool          // hold none: limits with a rate may apply, and the claim of a job counts as its start
 }
 
@@ -54,13 +55,22 @@ func (p *pace) stalled() {
 
 // want returns how many jobs to claim while busy jobs are claimed and not finished. It is 0 until half of the jobs
 // ahead are used up or a claim can have the maximum size, so that claims of short jobs are large. It is never 0 while
-// an executor is idle.
-func (p *pace) want(busy int) int {
+// an executor is idle: starves, because the jobs ahead wait for other jobs of their queues, or because there are none.
+func (p *pace) want(busy int, starves bool) int {
 	n := p.concurrency + p.ahead - busy
-	if n < max(1, min(p.ahead/2, maxClaim)) {
+	if n < max(1, min(p.ahead/2, maxClaim)) && !starves {
 		return 0
 	}
-	return min(n, maxClaim)
+	return min(max(n, 0), maxClaim)
+}
+
+// ofQueue returns how many jobs of a named queue to claim at once. They wait for one executor.
+func (p *pace) ofQueue() int {
+	n := min(1+p.ahead/p.concurrency, maxClaim)
+	if p.queueBatch > 0 {
+		n = min(n, p.queueBatch)
+	}
+	return n
 }
 
 // fitting returns how many jobs of the mean duration fit into aheadTime.

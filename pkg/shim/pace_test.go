@@ -37,7 +37,7 @@ func TestAheadOfTheExecutorsIsWorkForATenthOfASecond(t *testing.T) {
 func TestNothingIsClaimedAheadBeforeHandlersAreKnownToBeShort(t *testing.T) {
 	p := &pace{concurrency: 4}
 	p.filled()
-	if got := p.want(0); got != 4 {
+	if got := p.want(0, false); got != 4 {
 		t.Errorf("the first claims are of %d jobs, want 4", got)
 	}
 	p.finished(time.Microsecond)
@@ -53,7 +53,7 @@ func TestNothingIsClaimedAheadOfARate(t *testing.T) {
 	p := learned(10, time.Millisecond)
 	p.atOnce = true
 	p.filled()
-	if p.ahead != 0 || p.want(9) != 1 || p.want(10) != 0 {
+	if p.ahead != 0 || p.want(9, false) != 1 || p.want(10, false) != 0 {
 		t.Errorf("%d ahead", p.ahead)
 	}
 }
@@ -61,7 +61,7 @@ func TestNothingIsClaimedAheadOfARate(t *testing.T) {
 func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 	p := learned(1, time.Millisecond)
 	p.finished(time.Second)
-	if p.ahead != 0 || p.want(1) != 0 || p.want(0) != 1 {
+	if p.ahead != 0 || p.want(1, false) != 0 || p.want(0, false) != 1 {
 		t.Errorf("%d ahead", p.ahead)
 	}
 	p = learned(1, time.Millisecond)
@@ -85,7 +85,7 @@ func TestLongHandlersAreClaimedAheadWhileClaimsTakeLongerStill(t *testing.T) {
 func TestClaimsOfShortJobsWaitUntilTheyAreLarge(t *testing.T) {
 	p := learned(1, 5*time.Millisecond) // 20 ahead
 	for busy, want := range map[int]int{21: 0, 12: 0, 11: 10, 1: 20, 0: 21} {
-		if got := p.want(busy); got != want {
+		if got := p.want(busy, false); got != want {
 			t.Errorf("with %d busy, %d are wanted, want %d", busy, got, want)
 		}
 	}

@@ -5,6 +5,8 @@ type plan struct {
 	tasks []string
 	limit int
 	whole bool // it asks for all tasks that have room
+	// ofQueue is the maximum number of jobs of a named queue. It is 1 if tasks have limits, because these count claimed jobs.
+	ofQueue int
 }
 
 // plan returns what to ask for if up to limit jobs are wanted. The list of tasks is empty if none has room.
@@ -15,15 +17,17 @@ type plan struct {
 // ahead. A more urgent job then waits at most for the jobs ahead of it.
 func (f *fetcher) plan(set *taskSet, limit int) plan {
 	if !set.isLimited() {
-		f.leftOut = false
-		return plan{set.names, limit, true}
+		tasks := f.backlog.withoutBatched(set.names)
+		f.leftOut = len(tasks) < len(set.names)
+		return plan{tasks, limit, true, f.backlog.ofQueue()}
 	}
 	room := f.backlog.room(set)
+	room.tasks = f.backlog.withoutBatched(room.tasks)
 	f.leftOut = len(room.tasks) < len(set.names)
-	if limit > room.least && f.skips && room.ahead && len(set.unlimited) > 0 {
-		return plan{set.unlimited, limit, false}
+	if unlimited := f.backlog.withoutBatched(set.unlimited); limit > room.least && f.skips && room.ahead && len(unlimited) > 0 {
+		return plan{unlimited, limit, false, 1}
 	}
-	return plan{room.tasks, min(limit, room.least), true}
+	return plan{room.tasks, min(limit, room.least), true, 1}
 }
 
 // learn records how many jobs a plan has returned, for the next one.

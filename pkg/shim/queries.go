@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
@@ -30,7 +30,8 @@ type queries struct {
 	readOnly *readOnly
 	outage   *outage
 
-	hasNoRates atomic.Bool // the schema is of a release without limits
+	isOlder       atomic.Bool // the schema is of a release without limits and without claims of several jobs of a queue
+	hasNoProgress atomic.Bool // the schema is of a release without progress, or the role has no rights to set it
 }
 
 // call runs fn on a connection of the pool. A cached plan that a migration has invalidated fails once per connection,
@@ -116,59 +117,10 @@ func (q *queries) register(ctx context.Context, me identity) error {
 		q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
 }
 
-// pulse is the answer to a heartbeat.
-type pulse struct {
-	registered bool
-	leases     map[int64]int64  // of the jobs that are held, by job id: the new ones
-	next       time.Duration    // until the next heartbeat, 0 if there is more to recover
-	aloneWaits bool             // a suspect is waiting
-	died       []string         // workers whose jobs are now all recovered
-	freed      int64            // jobs that this call freed
-	canceled   map[int64]string // jobs of this worker that were canceled, with the reasons, which may be empty
-	rated      bool             // limits with a rate may apply to the worker's jobs
-}
-
-// heartbeat records that the worker is alive and runs these jobs.
-func (q *queries) heartbeat(ctx context.Context, timeout time.Duration, jobs []*Job, reconnected bool) (p pulse, err error) {
-	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
-	for i, job := range jobs {
-		ids[i], held[i] = job.ID, job.hold.lease.Load()
-	}
-	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
-		var next float64
-		var canceled []int64
-		var reasons []string
-		beat := func() error {
-			rated := `S._gw_has_rate($1::text)`
-			if q.hasNoRates.Load() {
-				rated = `false`
-			}
-			return conn.QueryRow(ctx, q.text(`
-				select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
-				       b.died, b.freed, b.canceled_ids, b.reasons, `+rated+`
-				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`),
-				q.workerID, ids, held, reconnected).
-				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.rated)
-		}
-		err := beat()
-		if sqlstate.Of(err) == "42883" && !q.hasNoRates.Swap(true) {
-			err = beat()
-		}
-		if err != nil {
-			return err
-		}
-		p.next = seconds.Duration(next)
-		p.leases = make(map[int64]int64, len(ids))
-		for i, id := range ids {
-			p.leases[id] = held[i]
-		}
-		p.canceled = make(map[int64]string, len(canceled))
-		for i, id := range canceled {
-			p.canceled[id] = reasons[i]
-		}
-		return nil
-	})
-	return p, err
+// canceled returns the jobs of this worker that are canceled.
+func (q *queries) canceled(ctx context.Context) (ids []int64, err error) {
+	err = q.row(ctx, &ids, `select S._gw_canceled_jobs($1::text)`, q.workerID)
+	return ids, err
 }
 
 func (q *queries) deregister(ctx context.Context) error {
@@ -211,7 +163,14 @@ func isMistake(err error) bool {
 		return false
 	}
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
-	return !ok || !isFromTrigger(refusal)
+	return !ok || !isFromTrigger(refusal) && !isOvertaken(err)
+}
+
+// isOvertaken reports whether one of our functions has called another one that does not exist: a migration that was committed
+// during the call has replaced both. The next call finds the new ones. So the error is neither a mistake nor about a job.
+func isOvertaken(err error) bool {
+	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && refusal.Code == "42883" && strings.Contains(refusal.Where, "PL/pgSQL") && !isFromTrigger(refusal)
 }
 
 // isAboutRow reports whether an error may be caused by a single row, which the server cannot read, convert or send: an

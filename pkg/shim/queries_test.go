@@ -29,10 +29,7 @@ func newQueries(t *testing.T, mode pgx.QueryExecMode) *queries {
 }
 
 func TestEveryCallWorksInEveryQueryMode(t *testing.T) {
-	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-	} {
+	for _, mode := range pgtest.QueryModes {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			c := calls{T: t, queries: newQueries(t, mode)}
@@ -71,7 +68,7 @@ func (c calls) begin() {
 		c.Errorf("breaking version is %d", version)
 	}
 	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
-	pulse, err := c.heartbeat(ctx, time.Minute, nil, true)
+	pulse, err := c.heartbeat(ctx, time.Minute, nil, nil, true)
 	c.check(err)
 	if !pulse.registered || pulse.next != 5*time.Second {
 		c.Errorf("the first heartbeat is answered by %+v", pulse)
@@ -86,7 +83,7 @@ func (c calls) claimAndSleep() []*Job {
 	c.check(c.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 	c.check(c.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 	c.check(c.exec(ctx, `select S.set_setting('notify', 'idle')`))
-	answer, err := c.claim(ctx, []string{"a", "b"}, 10, time.Minute, forbidden{})
+	answer, err := c.claim(ctx, plan{tasks: []string{"a", "b"}, limit: 10}, time.Minute, forbidden{})
 	c.check(err)
 	if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 		c.Fatalf("claimed %+v", answer)
@@ -100,7 +97,7 @@ func (c calls) claimAndSleep() []*Job {
 		lasting time.Duration
 		newMark bool
 	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-		empty, err := c.claim(ctx, []string{"a", "b"}, 10, given.lasting, forbidden{})
+		empty, err := c.claim(ctx, plan{tasks: []string{"a", "b"}, limit: 10}, given.lasting, forbidden{})
 		c.check(err)
 		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != given.newMark {
 			c.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", given.lasting, empty)
@@ -116,10 +113,15 @@ func (c calls) claimAndSleep() []*Job {
 		c.Errorf("in flight are %v", inFlight)
 	}
 
-	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, false)
+	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, []*progress{{job: first, percent: 12.5, note: "half"}}, false)
 	c.check(err)
 	if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
 		c.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
+	}
+	var progress string
+	c.check(c.row(ctx, &progress, `select s.progress || s.progress_note from S.show_jobs(array[$1::bigint]) as s`, first.ID))
+	if progress != "12.5half" {
+		c.Errorf("the heartbeat has stored the progress %q", progress)
 	}
 	alone, err := c.claimAlone(ctx, []string{"a", "b"}, forbidden{}, false)
 	c.check(err)
@@ -166,13 +168,13 @@ func (c calls) claimWithoutFlags() {
 		left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
 		alone, err := c.claimAlone(ctx, []string{"c"}, left, false)
 		c.check(err)
-		beside, err := c.claimBeside(ctx, []string{"c"}, 10, left)
+		beside, err := c.claimBeside(ctx, plan{tasks: []string{"c"}, limit: 10}, left)
 		c.check(err)
 		if len(alone) != 0 || len(beside) != given.jobs {
 			c.Errorf("of a job with another flag than %s there were claimed %v and %v", given.flag, alone, beside)
 		}
 		c.check(c.unlock(ctx))
-		answer, err := c.claim(ctx, []string{"c"}, 10, 0, left)
+		answer, err := c.claim(ctx, plan{tasks: []string{"c"}, limit: 10}, 0, left)
 		c.check(err)
 		if len(answer.jobs) != given.jobs {
 			c.Errorf("of a job with another flag than %s there was claimed %+v", given.flag, answer)
@@ -184,13 +186,13 @@ func (c calls) claimBytes() {
 	ctx := c.Context()
 	c.check(c.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
 	short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
-	beside, err := c.claimBeside(ctx, []string{"d"}, 10, short)
+	beside, err := c.claimBeside(ctx, plan{tasks: []string{"d"}, limit: 10}, short)
 	c.check(err)
 	if len(beside) != 2 || beside[0].hold.bytes != 1000 {
 		c.Errorf("of jobs of 1000 bytes there were claimed %d", len(beside))
 	}
 	c.check(c.unlock(ctx))
-	if answer, err := c.claim(ctx, []string{"d"}, 10, 0, short); err != nil || len(answer.jobs) != 2 {
+	if answer, err := c.claim(ctx, plan{tasks: []string{"d"}, limit: 10}, 0, short); err != nil || len(answer.jobs) != 2 {
 		c.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
 	}
 }

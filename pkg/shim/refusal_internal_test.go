@@ -32,6 +32,23 @@ func TestAnErrorIsATriggersIfOneOfTheUsersWasRunning(t *testing.T) {
 	}
 }
 
+// A migration that commits during a call replaces the functions that the old one calls. The call is tried again: the worker is not
+// at fault, nor are the jobs of its outcomes.
+func TestACallThatAMigrationHasOvertakenIsTriedAgain(t *testing.T) {
+	const claim = "get_job_batch(text,text[],integer) line 78 at assignment"
+	for where, want := range map[string]struct{ isMistake, isRefusal bool }{
+		"": {isMistake: true}, // of the worker's own statement
+		"PL/pgSQL function graphile_worker." + claim:                                                     {},
+		"PL/pgSQL-Funktion graphile_worker." + claim:                                                     {},
+		"PL/pgSQL function public.audit() line 1 at PERFORM\nPL/pgSQL function graphile_worker." + claim: {isRefusal: true},
+	} {
+		err := &pgconn.PgError{Code: "42883", Where: where}
+		if isMistake(err) != want.isMistake || isRefusedOutcome(err) != want.isRefusal {
+			t.Errorf("%q: is a mistake %t, a refusal %t", where, isMistake(err), isRefusedOutcome(err))
+		}
+	}
+}
+
 // An outcome with a usually transient error is retried for some seconds; if the error stays, it is the result of this one job.
 func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 	for code, passes := range map[string]bool{"40001": true, "40P01": false, "XX000": false} {

@@ -40,8 +40,20 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 }
 
 func (f *finisher) reportLost(o outcome) {
+	if s := o.job.hold.streak; s != nil {
+		s.broken.Store(true)
+	}
 	f.tell(o, OutcomeLeaseLost, fate{})
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
+}
+
+// reportReleased handles a job of a batch that was rolled back, or left the job out. That costs the job nothing but time,
+// so it is no warning unless the handler was interrupted.
+func (f *finisher) reportReleased(o outcome) {
+	f.tell(o, OutcomeReturned, fate{})
+	if o.interrupted {
+		f.logWritten(o, OutcomeReturned, fate{})
+	}
 }
 
 // reportCommitted handles a job that was deleted when its handler returned.
@@ -54,6 +66,8 @@ func (f *finisher) reportCommitted(o outcome) {
 	switch {
 	case o.err != nil:
 		logger.Warn("job completed by its handler, which then failed", "error", o.message)
+	case o.job.hold.isWorkersTx():
+		logger.Info("job completed")
 	default:
 		logger.Info("job completed", "by", "its handler")
 	}
@@ -84,7 +98,7 @@ func (o *outcome) kind() Outcome {
 		return OutcomeSnoozed
 	case o.verdict == rateLimited:
 		return OutcomeRateLimited
-	case o.verdict == returned:
+	case o.verdict == returned, o.verdict == released:
 		return OutcomeReturned
 	}
 	return OutcomeFailed

@@ -42,6 +42,9 @@ type session struct {
 	heard    signal
 	migrated signal
 	backlog  *backlog
+	share    *sharer // nil unless the worker shares its slots
+	canceled *cancellations
+	batches  *batches
 	outcomes chan outcome
 	settled  chan settlement
 
@@ -57,7 +60,7 @@ func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
 	readOnly := &readOnly{logger: logger, moved: newSignal()}
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
-	return &session{
+	s := &session{
 		worker: w,
 		once:   once,
 		logger: logger,
@@ -80,10 +83,16 @@ func newSession(w *Worker, once bool) *session {
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}
+	s.share = w.cfg.Slots.join(s.backlog.slack, &w.visits)
+	s.backlog.pace.queueBatch = w.cfg.QueueBatch
+	s.canceled = &cancellations{queries: s.queries}
+	s.batches = s.newBatches()
+	return s
 }
 
 func (s *session) run(ctx context.Context) error {
 	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
+	defer s.share.leave()
 	base := context.WithoutCancel(ctx)
 	own, err := ownPool(base, s.worker.pool)
 	if err != nil {
@@ -116,11 +125,13 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
 	fetcher, finisher := s.newFetcher(stop), s.newFinisher(stop)
+	s.batches.reports = s.newFinisher(stop)
 	finish := s.startFinisher(base, finisher)
 
 	s.work(ctx, claiming, stop, fetcher)
 
 	finish()
+	s.batches.countOn(finisher)
 	stopKeeping()
 	background.Wait()
 	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)

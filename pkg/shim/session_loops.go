@@ -78,6 +78,8 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		settled:      s.settled,
 		notices:      s.alone,
 		backlog:      s.backlog,
+		share:        s.share,
+		batches:      s.batches,
 		outcomes:     s.outcomes,
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
@@ -95,12 +97,26 @@ func (s *session) newFinisher(fail func(error)) *finisher {
 	}
 }
 
+func (s *session) newBatches() *batches {
+	return &batches{
+		queries: s.queries,
+		tasks:   &s.worker.tasks,
+		backlog: s.backlog,
+		events:  s.events,
+		logger:  s.logger,
+		claimed: make(map[int64]struct{}),
+	}
+}
+
 func (s *session) newExecutor(handling context.Context, stopped func()) *executor {
 	return &executor{
 		tasks:    &s.worker.tasks,
 		backlog:  s.backlog,
+		share:    s.share,
 		outcomes: s.outcomes,
+		canceled: s.canceled,
 		events:   s.events,
+		batches:  s.batches,
 		handling: handling,
 		stopped:  stopped,
 	}
@@ -125,12 +141,5 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 
 // connectLikePool opens a connection with the configuration of the pool's.
 func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
-	pool := s.worker.pool.Config()
-	config := pool.ConnConfig.Copy()
-	if pool.BeforeConnect != nil { // it may provide a short-lived password
-		if err := pool.BeforeConnect(ctx, config); err != nil {
-			return nil, err
-		}
-	}
-	return pgx.ConnectConfig(ctx, config)
+	return connectLike(ctx, s.worker.pool)
 }

@@ -13,6 +13,7 @@ type Task struct {
 	Handler Handler
 	Many    ManyHandler // in place of Handler, see [Worker.HandleMany]
 	Most    int         // jobs for one call of Many
+	Tx      TxHandler   // in place of Handler, see [Worker.HandleTx]
 	Options []TaskOption
 }
 
@@ -55,26 +56,36 @@ type taskSet struct {
 	names     []string // sorted
 	unlimited []string // those without a limit of their own, sorted
 	flagged   []string // those with forbidden flags of their own, sorted
+	batchable bool     // one of them may run in batches
 }
 
 // with returns the set with one more task.
 func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	_, registered := s.byName[t.Name]
+	handlers := 0
+	for _, has := range []bool{t.Handler != nil, t.Many != nil, t.Tx != nil} {
+		if has {
+			handlers++
+		}
+	}
 	switch {
 	case t.Name == "":
 		return nil, errors.New("a handler has an empty task name")
-	case t.Handler == nil && t.Many == nil:
+	case handlers == 0:
 		return nil, fmt.Errorf("the handler of task %q is nil", t.Name)
 	case t.Many != nil && t.Most < 1:
 		return nil, fmt.Errorf("task %q takes %d jobs at once, must take at least 1", t.Name, t.Most)
-	case registered || t.Handler != nil && t.Many != nil:
+	case registered || handlers > 1:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	added := task{most: t.Most}
+	added := task{most: t.Most, inTx: t.Tx != nil}
 	var err error
-	if t.Many != nil {
+	switch {
+	case t.Many != nil:
 		added.many, err = t.Many.wrapped(cfg.Middleware)
-	} else {
+	case t.Tx != nil:
+		added.handler, err = t.Tx.handler().wrapped(cfg.Middleware)
+	default:
 		added.handler, err = t.Handler.wrapped(cfg.Middleware)
 	}
 	if err != nil {
@@ -84,6 +95,9 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 		if err := option(&added); err != nil {
 			return nil, fmt.Errorf("task %q: %w", t.Name, err)
 		}
+	}
+	if len(cfg.Middleware) > 0 || cfg.Propagator != nil || added.backoff != nil {
+		added.inServer = nil
 	}
 	if added.limit >= cfg.Concurrency {
 		added.limit = 0
@@ -106,6 +120,8 @@ func newTaskSet(byName map[string]task) *taskSet {
 		if !byName[name].forbidden.isNone() {
 			s.flagged = append(s.flagged, name)
 		}
+		t := byName[name]
+		s.batchable = s.batchable || t.isBatchable()
 	}
 	return s
 }

@@ -53,6 +53,7 @@ type Worker struct {
 	kill     func()
 
 	events eventBus
+	visits atomic.Bool // see Config.Visitor
 
 	cronItems   atomic.Pointer[cronItems]
 	cronChanged signal
@@ -90,6 +91,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		cronChanged:  newSignal(),
 	}
 	w.tasks.Store(&taskSet{})
+	w.visits.Store(cfg.Visitor)
 	w.cronItems.Store(items)
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	w.kill = sync.OnceFunc(func() { close(w.killing) })

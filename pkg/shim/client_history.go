@@ -1,0 +1,151 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gwsql/gw/internal/seconds"
+)
+
+// KeptTask is a task whose jobs are recorded; see [Client.KeepTask].
+type KeptTask struct {
+	Task     string
+	KeepFor  time.Duration // for how long records are kept at least
+	Payloads bool          // payloads are kept when jobs end
+	Results  bool          // results are kept
+}
+
+// KeepTask records the attempts and ends of the jobs of a task from now on; [Client.JobHistory] returns them. A second call
+// for a task replaces the first. An error of the queue has the code GWKFR (KeepFor), one of the task's name (GWBNI, GWBID), or
+// GWKLT: open transactions have changed jobs, so that the first call in a database has to be repeated when they have ended.
+func (c *Client) KeepTask(ctx context.Context, kept KeptTask) error {
+	err := c.order(ctx, `select S.keep_task($1::text, `+microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
+		kept.Task, kept.KeepFor.Microseconds(), kept.Payloads, kept.Results)
+	if err != nil {
+		return fmt.Errorf("keep task %q: %w", kept.Task, err)
+	}
+	return nil
+}
+
+// StopKeepingTask ends [Client.KeepTask]. What was recorded is dropped when its time is over. It reports whether the task was
+// kept.
+func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, err error) {
+	err = c.each(ctx, func(scan func(...any) error) error { return scan(&was) }, `select S.stop_keeping_task($1::text)`, task)
+	if err != nil {
+		return false, fmt.Errorf("stop keeping task %q: %w", task, err)
+	}
+	return was, nil
+}
+
+// KeptTasks returns the tasks whose jobs are recorded, by name.
+func (c *Client) KeptTasks(ctx context.Context) ([]KeptTask, error) {
+	var tasks []KeptTask
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var kept KeptTask
+		var keepFor float64
+		if err := scan(&kept.Task, &keepFor, &kept.Payloads, &kept.Results); err != nil {
+			return err
+		}
+		kept.KeepFor = seconds.Duration(keepFor)
+		tasks = append(tasks, kept)
+		return nil
+	}, `select k.task, extract(epoch from k.keep_for)::double precision, k.payloads, k.results from S.list_kept_tasks() as k`)
+	if err != nil {
+		return nil, fmt.Errorf("list kept tasks: %w", err)
+	}
+	return tasks, nil
+}
+
+// Attempt is an attempt of a job of a kept task, or its end without an attempt.
+type Attempt struct {
+	Attempt     int
+	MaxAttempts int
+	Outcome     string    // completed, failed, permanently_failed, snoozed, returned, recovered, canceled, replaced or removed
+	WorkerID    string    // empty without an attempt
+	Place       string    // the named queue, and the lanes of a job with limits
+	RunAt       time.Time // when it was due; zero if that is not known
+	StartedAt   time.Time // when it was claimed; zero without an attempt
+	EndedAt     time.Time
+	Error       string // its first line
+	Payload     json.RawMessage
+	Result      json.RawMessage
+}
+
+// JobHistory returns the recorded attempts and the end of a job of a kept task, oldest first, also after the job has gone.
+// It returns none if the task was not kept.
+func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
+	var attempts []Attempt
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var a Attempt
+		var worker, place, lastError, payload, result *string
+		var runAt, startedAt *time.Time
+		err := scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &runAt, &startedAt, &a.EndedAt, &lastError, &payload, &result)
+		if err != nil {
+			return err
+		}
+		a.WorkerID, a.Place, a.Error = orZero(worker), orZero(place), orZero(lastError)
+		a.RunAt, a.StartedAt = orZero(runAt), orZero(startedAt)
+		if payload != nil {
+			a.Payload = json.RawMessage(*payload)
+		}
+		if result != nil {
+			a.Result = json.RawMessage(*result)
+		}
+		attempts = append(attempts, a)
+		return nil
+	}, `
+		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
+		       case when pg_catalog.isfinite(h.run_at) then h.run_at end, h.started_at, h.ended_at, h.error, h.payload::text, h.result::text
+		  from S.job_history($1::bigint) as h`, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the history of job %d: %w", id, err)
+	}
+	return attempts, nil
+}
+
+// TaskStats is what the jobs of a kept task did in a span of time.
+type TaskStats struct {
+	Attempts          int64
+	Completed         int64
+	Failed            int64 // attempts that were tried again
+	PermanentlyFailed int64
+	Recovered         int64 // attempts whose worker died
+	Snoozed           int64
+	Returned          int64
+
+	Waited Percentiles // from when a job was due to its claim
+	Ran    Percentiles // from the claim to the end
+}
+
+// Percentiles are the times that 50, 95 and 99 of a hundred attempts did not exceed.
+type Percentiles struct{ P50, P95, P99 time.Duration }
+
+// TaskStats returns what the jobs of a kept task did from since until a time, by the ends of their attempts; a zero until is now.
+// The percentiles of more than 50 000 attempts are computed from a part of them.
+func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
+	s := &TaskStats{}
+	var high any
+	if !until.IsZero() {
+		high = until.UTC().Format(time.RFC3339Nano)
+	}
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var times [6]*float64
+		err := scan(&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
+			&times[0], &times[1], &times[2], &times[3], &times[4], &times[5])
+		for i, to := range []*time.Duration{&s.Waited.P50, &s.Waited.P95, &s.Waited.P99, &s.Ran.P50, &s.Ran.P95, &s.Ran.P99} {
+			*to = seconds.Duration(orZero(times[i]))
+		}
+		return err
+	}, `
+		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered, s.snoozed, s.returned,
+		       extract(epoch from s.waited_p50)::double precision, extract(epoch from s.waited_p95)::double precision,
+		       extract(epoch from s.waited_p99)::double precision, extract(epoch from s.ran_p50)::double precision,
+		       extract(epoch from s.ran_p95)::double precision, extract(epoch from s.ran_p99)::double precision
+		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`, task, since.UTC().Format(time.RFC3339Nano), high)
+	if err != nil {
+		return nil, fmt.Errorf("read statistics of task %q: %w", task, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,92 @@
+package shim
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the client is
+// on a pool.
+func (w *waits) listen(ctx context.Context, c *Client) {
+	db, _ := c.db.(pgxDatabase)
+	pool, isPool := db.db.(*pgxpool.Pool)
+	if !isPool {
+		return
+	}
+	var retry backoff
+	for {
+		started := time.Now()
+		_ = w.listenOnce(ctx, pool) // without notifications, the calls query more often
+		w.hears.Store(false)
+		if time.Since(started) >= healthy {
+			retry.reset()
+		}
+		if !retry.wait(ctx) {
+			return
+		}
+	}
+}
+
+func (w *waits) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := connectLike(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
+		defer cancel()
+		_ = conn.Close(ctx) // it is broken or no longer needed
+	}()
+	if _, err := conn.Exec(ctx, `listen "jobs:end"`); err != nil {
+		return err
+	}
+	// A pooler in transaction mode accepts LISTEN, but passes no notifications on. One that arrives shows that there is none.
+	probe := "probe " + rand.Text()
+	if _, err := pool.Exec(ctx, `select pg_catalog.pg_notify('jobs:end', '`+probe+`')`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return err
+	}
+	for {
+		payload, err := waitForNotification(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if payload.Payload == probe {
+			w.hears.Store(true)
+			w.joined.set() // look again: an end before this may not have been notified
+			continue
+		}
+		if id, err := strconv.ParseInt(payload.Payload, 10, 64); err == nil {
+			w.hear(id)
+		}
+	}
+}
+
+// hear records that the end of a job was notified.
+func (w *waits) hear(id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for call := range w.calls {
+		if call.id == id {
+			w.told[id] = true
+			w.heard.set()
+			return
+		}
+	}
+}
+
+// connectLike opens a connection as the pool does.
+func connectLike(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
+	of := pool.Config()
+	config := of.ConnConfig.Copy()
+	if of.BeforeConnect != nil { // it may provide a short-lived password
+		if err := of.BeforeConnect(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	return pgx.ConnectConfig(ctx, config)
+}

@@ -1,0 +1,53 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
+// producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of a call that
+// returns an error is ignored.
+func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
+	w.Handle(task, TypedResult(fn), options...)
+}
+
+// TypedResult returns the handler that [HandleResult] registers, or nil if fn is nil. It is meant for tests of handlers.
+func TypedResult[T, R any](fn func(ctx context.Context, payload T, job *Job) (R, error)) Handler {
+	if fn == nil {
+		return nil
+	}
+	return Typed(func(ctx context.Context, payload T, job *Job) error {
+		result, err := fn(ctx, payload, job)
+		if err != nil {
+			return err
+		}
+		return job.SetResult(result)
+	})
+}
+
+// SetResult sets the result of the job, in place of an earlier one: any value that [encoding/json] can encode. It is stored
+// when the job completes, in the same statement, and only if it was asked for; see [HandleResult]. If it has more bytes than
+// the setting max_result allows, which is 1 MB by default, the attempt fails, with an error that has the code GWWRS.
+//
+// Call it before the handler returns, and before [Job.CompleteTx]. An error means that the value cannot be encoded.
+func (j *Job) SetResult(value any) error {
+	text, err := encodePayload(value)
+	if err != nil {
+		return fmt.Errorf("set the result of job %d: %w", j.ID, err)
+	}
+	if text == nil {
+		text = new("null")
+	}
+	j.result = *text
+	return nil
+}
+
+// Result returns what [Job.SetResult] has set, nil without. It is meant for middleware and for tests of handlers.
+func (j *Job) Result() json.RawMessage {
+	if j.result == "" {
+		return nil
+	}
+	return json.RawMessage(j.result)
+}
