@@ -122,6 +122,11 @@ type ignoredColumns struct {
 	LockedAt  json.RawMessage `json:"locked_at"`
 	LockedBy  json.RawMessage `json:"locked_by"`
 	Revision  json.RawMessage `json:"revision"`
+
+	Progress     json.RawMessage `json:"progress"`
+	ProgressNote json.RawMessage `json:"progress_note"`
+	ProgressAt   json.RawMessage `json:"progress_at"`
+	Steps        json.RawMessage `json:"steps"`
 }
 
 // flagList are flags as a list, or as the keys of an object, as the table has them.

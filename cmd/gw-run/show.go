@@ -16,7 +16,8 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const showHelp = `Prints all values of jobs, including their payloads and last errors.
+const showHelp = `Prints all values of jobs, including their payloads and last errors, their progress, the names of their saved steps,
+and the attempts of those whose tasks are kept (see gw-run history).
 
 With --json a job is one object per line, with the column names of show_jobs(). The exit code is 1 if one of the jobs
 does not exist: completed jobs no longer exist.`
@@ -54,6 +55,9 @@ func show(ctx context.Context, db *session, c *choice, asJSON bool, out io.Write
 		if err := describeJob(out, j, found.Now); err != nil {
 			return nil, err
 		}
+		if err := describeAttempts(ctx, db, j.ID, out); err != nil {
+			return nil, err
+		}
 	}
 	return shown, nil
 }
@@ -80,6 +84,10 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	say("run at", at(j.RunAt, now))
 	say("attempts", j.Tried())
 	say("held", held)
+	if done := j.Done(); done != "" {
+		say("progress", done+", "+at(j.ProgressAt, now))
+	}
+	say("steps", strings.Join(j.Steps, ", "))
 	say("added", at(j.CreatedAt, now))
 	say("changed", at(j.UpdatedAt, now))
 	say("revision", fmt.Sprint(j.Revision))
@@ -87,6 +95,40 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	section(&b, "payload", indentJSON(j.Payload))
 	_, err := out.Write(b.Bytes())
 	return err
+}
+
+// describeAttempts prints the recorded attempts of a job, if there are any.
+func describeAttempts(ctx context.Context, db *session, id int64, out io.Writer) error {
+	var b bytes.Buffer
+	found, err := db.ask(ctx, `select h.* from S.job_history($1::bigint) as h order by h.ended_at, h.attempt`, id)
+	if err != nil {
+		return fmt.Errorf("read the history: %w", err)
+	}
+	attempts, err := inspect.Decode[inspect.Attempt](found.Rows)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, a := range attempts {
+		line := fmt.Sprintf("%d %s %s", a.Attempt, a.Outcome, at(a.EndedAt, found.Now))
+		for _, more := range []string{prefixed("after ", a.Ran()), prefixed("by ", a.WorkerID), a.Error} {
+			if more != "" {
+				line += ", " + more
+			}
+		}
+		lines = append(lines, line)
+	}
+	section(&b, "history", strings.Join(lines, "\n"))
+	_, err = out.Write(b.Bytes())
+	return err
+}
+
+// prefixed returns a text with a prefix, empty if the text is empty.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }
 
 // section prints a label and an indented text of several lines.

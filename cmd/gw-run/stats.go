@@ -24,10 +24,16 @@ The rates come from counters in the server's statistics, which are read twice, -
 refresh. The counters may lag by a second. With more than some tens of thousands of jobs a sample is counted: numbers
 with a ~ are estimates.
 
-With --json the output is one object, with the column names of queue_stats(), added_per_second and gone_per_second.`
+With --since it prints instead what the jobs of each task that is kept (see gw-run history) did within that time: how many
+attempts ended and how, and the times that 50, 95 and 99 percent of them did not exceed, from when a job was due to its
+claim (WAITED) and from the claim to the end (RAN).
+
+With --json the output is one object, with the column names of queue_stats(), added_per_second and gone_per_second; with
+--since one object for each task, with the times in seconds.`
 
 const statsExamples = `  gw-run stats
   gw-run stats --watch
+  gw-run stats --since 24h
   gw-run stats --over 0s --json | jq .oldest_ready_seconds`
 
 // statsRow is the row of queue_stats().
@@ -43,8 +49,8 @@ type statsRow struct {
 
 func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	var (
-		l    listing
-		over time.Duration
+		l           listing
+		over, since time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:     "stats",
@@ -56,8 +62,14 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 			if over < 0 {
 				return usageError{fmt.Errorf("--over is %s, must not be negative", over)}
 			}
+			if since < 0 {
+				return usageError{fmt.Errorf("--since is %s, must not be negative", since)}
+			}
 			var before *statsRow
 			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+				if since > 0 {
+					return printTaskStats(ctx, db, l, since, out)
+				}
 				if before == nil && over > 0 && l.watch == 0 {
 					first, err := readStats(ctx, db, nil)
 					if err != nil {
@@ -78,6 +90,7 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		},
 	}
 	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "`time` over which the rates are measured; 0s for no rates")
+	cmd.Flags().DurationVar(&since, "since", 0, "`time` before now for which to show what the jobs of kept tasks did")
 	l.addFlags(cmd, getenv)
 	return cmd
 }

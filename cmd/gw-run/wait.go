@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,21 +18,30 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const waitHelp = `Waits until jobs have ended, and prints the end of each: it was completed or removed, in which case it no longer exists, or
-it failed permanently, with its last error. A failed job that has attempts left has not ended.
+const waitHelp = `Waits until jobs have ended, and prints the end of each. A job has completed, was removed, or has failed permanently,
+with its last error. A failed job that has attempts left has not ended. A job that completed has a result if its worker
+reported one, and if the task keeps results or somebody had asked for it before, as this command does. A job is gone if
+it no longer exists and nobody had asked for its end.
+
+With --json an end is one object per line, with the column names of job_results().
 
 The exit code is 1 if a job failed permanently, or has not ended within --timeout.`
 
 const waitExamples = `  gw-run wait 17
   gw-run wait --timeout 5m 17 18 19
+  gw-run wait --json 17 | jq .result
   gw-run wait $(gw-run add --json export '{"customer":7}' | jq .id)`
 
-// waitPause is the pause between two queries for the jobs.
-const waitPause = 250 * time.Millisecond
+// The pause between two queries for the jobs grows between these bounds. The notification of an end cuts it short.
+const (
+	shortWaitPause = 20 * time.Millisecond
+	longWaitPause  = time.Second
+)
 
 type wait struct {
 	database
 	timeout time.Duration
+	json    bool
 }
 
 func newWaitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -58,15 +69,39 @@ func newWaitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		},
 	}
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "`time` after which to give up, such as 30s or 5m (default: never)")
+	cmd.Flags().BoolVar(&w.json, "json", false, "print one JSON object per line")
 	w.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
-// jobEnd is a row of job_ends.
+// jobEnd is a row of job_results.
 type jobEnd struct {
-	ID    int64  `json:"id"`
-	State string `json:"state"`
+	ID     int64           `json:"id"`
+	State  string          `json:"state"`
+	Error  string          `json:"error"`
+	Result json.RawMessage `json:"result"`
+}
+
+// hasFailed reports whether the job has failed permanently.
+func (e jobEnd) hasFailed() bool { return e.State == "permanently_failed" }
+
+// String returns how the job has ended, as a line.
+func (e jobEnd) String() string {
+	switch {
+	case e.hasFailed() && e.Error == "":
+		return fmt.Sprintf("Job %d has failed.", e.ID)
+	case e.hasFailed():
+		line, _, _ := strings.Cut(e.Error, "\n")
+		return fmt.Sprintf("Job %d has failed: %s", e.ID, line)
+	case len(e.Result) > 0 && string(e.Result) != "null":
+		return fmt.Sprintf("Job %d has completed: %s", e.ID, e.Result)
+	case e.State == "completed":
+		return fmt.Sprintf("Job %d has completed.", e.ID)
+	case e.State == "gone":
+		return fmt.Sprintf("Job %d is gone: it has completed, was removed, or never existed; nobody had asked for its end.", e.ID)
+	}
+	return fmt.Sprintf("Job %d no longer exists: it was %s.", e.ID, e.State)
 }
 
 func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
@@ -75,15 +110,18 @@ func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
 		return err
 	}
 	defer db.close()
-	var late <-chan time.Time
+	waiting := ctx
 	if w.timeout > 0 {
-		late = time.After(w.timeout)
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
+	db.awaitEnds(ctx, ids)
 	failed := 0
-	for {
-		found, err := db.ask(ctx, `select e.id, e.state from S.job_ends($1::bigint[]) as e`, ids)
+	for pause := shortWaitPause; ; pause = min(pause*3/2, longWaitPause) {
+		found, err := db.ask(ctx, `select r.id, r.state, r.error, r.result, r.ended_at from S.job_results($1::bigint[]) as r`, ids)
 		if err != nil {
 			return fmt.Errorf("wait: %w", err)
 		}
@@ -91,13 +129,13 @@ func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
 		if err != nil {
 			return err
 		}
+		if err := w.print(out, found, ends); err != nil {
+			return err
+		}
 		for _, end := range ends {
 			ids = slices.DeleteFunc(ids, func(id int64) bool { return id == end.ID })
-			if end.State == "failed" {
+			if end.hasFailed() {
 				failed++
-			}
-			if _, err := fmt.Fprintln(out, terminal.Printable(db.tell(ctx, end))); err != nil {
-				return err
 			}
 		}
 		switch {
@@ -105,31 +143,48 @@ func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
 			return fmt.Errorf("%d of the jobs failed", failed)
 		case len(ids) == 0:
 			return nil
-		}
-		select {
-		case <-time.After(waitPause):
-		case <-late:
-			return fmt.Errorf("job %d has not ended within %s; gw-run why %[1]d shows what it waits for", ids[0], w.timeout)
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case waiting.Err() != nil:
+			return fmt.Errorf("job %d has not ended within %s; gw-run why %[1]d shows what it waits for", ids[0], w.timeout)
 		}
+		db.awaitEnd(waiting, pause, ids)
 	}
 }
 
-// tell returns how a job has ended, as a line.
-func (s *session) tell(ctx context.Context, end jobEnd) string {
-	if end.State != "failed" {
-		return fmt.Sprintf("Job %d is gone: it has completed or was removed.", end.ID)
+// print prints the ends of jobs.
+func (w *wait) print(out io.Writer, found inspect.Answer, ends []jobEnd) error {
+	if w.json {
+		return printJSON(out, found)
 	}
-	found, err := s.ask(ctx, `select l.last_error from S.list_jobs(job_ids => array[$1::bigint]) as l`, end.ID)
-	if err == nil {
-		jobs, err := inspect.Decode[struct {
-			LastError string `json:"last_error"`
-		}](found.Rows)
-		if err == nil && len(jobs) == 1 && jobs[0].LastError != "" {
-			line, _, _ := strings.Cut(jobs[0].LastError, "\n")
-			return fmt.Sprintf("Job %d has failed: %s", end.ID, line)
+	for _, end := range ends {
+		if _, err := fmt.Fprintln(out, terminal.Printable(end.String())); err != nil {
+			return err
 		}
 	}
-	return fmt.Sprintf("Job %d has failed.", end.ID) // the role may not read its error, or the job no longer exists
+	return nil
+}
+
+// awaitEnds asks for the ends of jobs and for notifications of them. Without the privilege, on a standby, or behind a pooler in
+// transaction mode there are none; the pauses are short enough without.
+func (s *session) awaitEnds(ctx context.Context, ids []int64) {
+	if _, err := s.conn.Exec(ctx, `listen "jobs:end"`); err == nil {
+		_, _ = s.ask(ctx, `select S.await_jobs($1::bigint[])`, ids)
+	}
+}
+
+// awaitEnd waits for the notified end of one of these jobs, or for the time pause.
+func (s *session) awaitEnd(ctx context.Context, pause time.Duration, ids []int64) {
+	ctx, cancel := context.WithTimeout(ctx, pause)
+	defer cancel()
+	for {
+		told, err := s.conn.WaitForNotification(ctx)
+		if err != nil {
+			<-ctx.Done() // a lost connection is opened again after the pause
+			return
+		}
+		if id, err := strconv.ParseInt(told.Payload, 10, 64); err == nil && slices.Contains(ids, id) {
+			return
+		}
+	}
 }

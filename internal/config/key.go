@@ -66,6 +66,8 @@ func Top() []Key {
 			"`{query: select ...}` gets them from the database every second: the texts in the first column.", ""},
 		{"limits", Tasks, "none", "Limits that are set in the database when the worker starts, by their names.", ""},
 		{"tasks", Tasks, "none", "How tasks are served, by their names.", ""},
+		{"shards", Tasks, "none", "The [shards](scale.md), by their names, in place of `connection`. `--shards` names a file of its own for them.", ""},
+		{"home", Text, "auto", "The shard whose jobs this worker runs first; `auto`: the one with the fewest workers for its backlog.", ""},
 	}
 }
 
@@ -77,6 +79,9 @@ func Common() []Key {
 		{"backoff", Times, "e^attempt seconds, up to six hours", "The wait after a failed attempt: the first time after the first one and so on, the last one after all further ones.", ""},
 		{"forbidden_flags", Flags, "none", "This worker does not claim jobs of the task with one of these flags, or with one of the file's flags. " +
 			"`{query: select ...}` gets them from the database in the same way.", ""},
+		{"keep", Time, "as the database has it", "Records the attempts and ends of the task's jobs in the [history](history.md), and keeps them for this time, such as `720h`.", ""},
+		{"keep_payloads", YesNo, "false", "With `keep`: whether the payloads of jobs that end are kept, too.", ""},
+		{"keep_results", YesNo, "false", "With `keep`: whether the results of jobs are kept, too.", ""},
 	}
 }
 

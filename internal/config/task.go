@@ -27,6 +27,10 @@ type Task struct {
 
 	ForbiddenFlags ForbiddenFlags // in addition to those of the file
 
+	Keep         time.Duration // for how long its history is kept; 0 for what the database has
+	KeepPayloads bool
+	KeepResults  bool
+
 	Program Program // of Folder, Exec, Persistent and Node
 	Module  Module  // of Node
 	HTTP    Post    // of HTTP
@@ -150,6 +154,14 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		}
 	case "forbidden_flags":
 		task.ForbiddenFlags = r.forbiddenFlags(e)
+	case "keep":
+		if task.Keep = r.time(e); task.Keep == 0 {
+			r.refuse(r.valueAt(e), "keep must be more than 0; stop_keeping_task() in the database ends it")
+		}
+	case "keep_payloads":
+		task.KeepPayloads = r.yes(e)
+	case "keep_results":
+		task.KeepResults = r.yes(e)
 	case "exec", "persistent":
 		task.Program.Command, task.Program.Shown = r.command(e, dir)
 	case "node":

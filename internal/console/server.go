@@ -21,27 +21,23 @@ const (
 	maxHeader     = 64 << 10        // bytes
 )
 
-// A Server serves the console. Make it with [Serve].
+// A Server serves the console. Make it with [Serve] or [ServeShards].
 type Server struct {
-	console *gwui.Console
-	server  *http.Server
-	address net.Addr
+	consoles []*gwui.Console
+	server   *http.Server
+	address  net.Addr
 }
 
 // Serve serves the console of a queue in the background until Close. The options have been checked.
 func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
-	listener, err := net.Listen("tcp", o.address())
-	if err != nil {
-		return nil, fmt.Errorf("serve the console: %w", err)
-	}
-	s, err := serve(listener, pool, o)
-	if err != nil {
-		_ = listener.Close() // the other error is returned
-	}
-	return s, err
+	return serve(o, func(cfg gwui.Config) (http.Handler, []*gwui.Console, error) {
+		console, err := gwui.New(pool, cfg)
+		return console, []*gwui.Console{console}, err
+	})
 }
 
-func serve(listener net.Listener, pool *pgxpool.Pool, o Options) (*Server, error) {
+// serve serves what make makes. Its configuration has the users and hosts of the options.
+func serve(o Options, make func(gwui.Config) (http.Handler, []*gwui.Console, error)) (*Server, error) {
 	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Logger: o.Logger}
 	ask := func(next http.Handler) http.Handler { return next }
 	switch {
@@ -54,12 +50,16 @@ func serve(listener net.Listener, pool *pgxpool.Pool, o Options) (*Server, error
 	case o.UserHeader != "":
 		cfg.Authorize = byHeader(o.UserHeader)
 	}
-	console, err := gwui.New(pool, cfg)
+	handler, consoles, err := make(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{console: console, address: listener.Addr(), server: &http.Server{
-		Handler:           ask(console),
+	listener, err := net.Listen("tcp", o.address())
+	if err != nil {
+		return nil, fmt.Errorf("serve the console: %w", err)
+	}
+	s := &Server{consoles: consoles, address: listener.Addr(), server: &http.Server{
+		Handler:           ask(handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       headerTimeout,
 		IdleTimeout:       idleTimeout,
@@ -79,7 +79,9 @@ func (s *Server) URL() string { return "http://" + s.address.String() + "/" }
 
 // Close ends the console: streams at once, operations after the step under way.
 func (s *Server) Close() {
-	s.console.Close()
+	for _, c := range s.consoles {
+		c.Close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if s.server.Shutdown(ctx) != nil {

@@ -21,10 +21,16 @@ const (
 	pingMaxAge = time.Second
 )
 
+// Judge says what is wrong with a worker.
+type Judge interface {
+	Stuck() []string   // why it is not alive
+	Unready() []string // why it cannot work now
+}
+
 // A Config configures a [Server].
 type Config struct {
-	// Monitor is the monitor of the worker.
-	Monitor *Monitor
+	// Monitor judges the worker: a [Monitor], or one of several workers.
+	Monitor Judge
 
 	// Ping checks that the database answers.
 	Ping func(context.Context) error

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +26,23 @@ type Job struct {
 	LockedBy    string          `json:"locked_by"`
 	Revision    int             `json:"revision"`
 	Flags       map[string]bool `json:"flags"`
+
+	Progress     *float64 `json:"progress"` // in percent; only of show_jobs, like the following
+	ProgressNote string   `json:"progress_note"`
+	ProgressAt   Moment   `json:"progress_at"`
+	Steps        []string `json:"steps"`
+}
+
+// Done returns the progress of the job as a person reads it, such as "40 %, row 7 of 20"; empty without.
+func (j Job) Done() string {
+	var parts []string
+	if j.Progress != nil {
+		parts = append(parts, strconv.FormatFloat(*j.Progress, 'f', -1, 32)+" %")
+	}
+	if j.ProgressNote != "" {
+		parts = append(parts, j.ProgressNote)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Tried returns the attempts of the job as a person counts them, such as 3/25.

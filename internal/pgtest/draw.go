@@ -3,7 +3,6 @@ package pgtest
 import (
 	"flag"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 )
@@ -21,13 +20,3 @@ func Draw[T any](all []T, count int) []T {
 	rand.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	return drawn[:min(count, len(drawn))]
 }
-
-// Scale returns the default size of a random run: ci in CI, otherwise elsewhere.
-func Scale(ci, elsewhere int) int {
-	if inCI() {
-		return ci
-	}
-	return elsewhere
-}
-
-func inCI() bool { return os.Getenv("CI") != "" }

@@ -119,7 +119,7 @@ func ReadCalls(path string) (calls Calls, err error) {
 // Functions returns the public functions of a queue, with their arguments and results.
 func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
 	rows, err := conn.Query(ctx, `
-		select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+		select p.proname::text, pg_get_function_arguments(p.oid), coalesce(pg_get_function_result(p.oid), '')
 		  from pg_proc as p
 		  join pg_namespace as n on n.oid = p.pronamespace
 		 where n.nspname = 'graphile_worker' and left(p.proname, 4) <> '_gw_'

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A function is the signature of a function in a file of the folder functions.
+// A function is the signature of a function or procedure in a file of the folder functions.
 type function struct {
 	object    string // the name in _gw_installed, without the schema: "function _gw_names(text[],bigint)"
 	arguments []argument
@@ -29,8 +29,8 @@ func (f function) needsDrop(later function) bool {
 // functionPattern matches a function in the form in which all of them are written: with the body in dollar quotes, followed by
 // a comment.
 var functionPattern = regexp.MustCompile(
-	`(?sm)^create or replace function \{\{\.schema\}\}\.\w+\((.*?)^as \$\$.*?\$\$;\s+` +
-		`comment on function \{\{\.schema\}\}\.(\w+\(.*?\)) is`)
+	`(?sm)^create or replace (?:function|procedure) \{\{\.schema\}\}\.\w+\((.*?)^as \$\$.*?\$\$;\s+` +
+		`comment on (function|procedure) \{\{\.schema\}\}\.(\w+\(.*?\)) is`)
 
 // functionsIn returns the functions that a file creates, by their object names.
 func functionsIn(text string) map[string]function {
@@ -38,7 +38,7 @@ func functionsIn(text string) map[string]function {
 	for _, match := range functionPattern.FindAllStringSubmatch(text, -1) {
 		head := regexp.MustCompile(`--[^\n]*`).ReplaceAllString(match[1], "")
 		parts := splitOutside(head, ')')
-		f := function{object: objectOf(match[2])}
+		f := function{object: objectOf(match[2], match[3])}
 		for _, text := range splitOutside(parts[0], ',') {
 			name, _, defaults := strings.Cut(oneLine(text), " default ")
 			if name != "" {
@@ -58,8 +58,8 @@ var typeNames = map[string]string{
 	"int": "integer", "bool": "boolean", "float8": "double precision",
 }
 
-// objectOf returns the name of a function with this signature in _gw_installed.
-func objectOf(signature string) string {
+// objectOf returns the name in _gw_installed of a function or procedure with this signature.
+func objectOf(kind, signature string) string {
 	name, types, _ := strings.Cut(strings.ReplaceAll(signature, "{{.schema}}.", ""), "(")
 	printed := regexp.MustCompile(`\s*,\s*`).Split(strings.TrimSuffix(types, ")"), -1)
 	for i, text := range printed {
@@ -71,7 +71,7 @@ func objectOf(signature string) string {
 			}
 		}
 	}
-	return "function " + name + "(" + strings.Join(printed, ",") + ")"
+	return kind + " " + name + "(" + strings.Join(printed, ",") + ")"
 }
 
 // splitOutside splits a text at each separator outside of parentheses and quotes.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -26,17 +27,22 @@ type web struct {
 
 // startHTTP starts the server, which first reports that the worker is starting. Without --http it returns nil.
 func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
+	w := &web{monitor: health.NewMonitor(!o.NoListen && !o.Once)}
+	return w.start(o, w.monitor, pool.Ping)
+}
+
+// start starts the server with what judges the worker or the workers. Without --http it returns nil.
+func (w *web) start(o *Options, judge health.Judge, ping func(context.Context) error) (*web, error) {
 	if o.HTTP == "" {
 		return nil, nil
 	}
-	w := &web{monitor: health.NewMonitor(!o.NoListen && !o.Once)}
 	var err error
 	if w.registry, err = newRegistry(); err != nil {
 		return nil, err
 	}
 	w.server, err = health.Serve(o.HTTP, health.Config{
-		Monitor: w.monitor,
-		Ping:    pool.Ping,
+		Monitor: judge,
+		Ping:    ping,
 		Metrics: promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{Registry: w.registry}),
 		Logger:  o.Logger,
 	})
@@ -52,13 +58,18 @@ func (w *web) watch(worker *shim.Worker, log *slog.Logger) error {
 	if w == nil {
 		return nil
 	}
-	metrics, err := gwprom.New(w.registry)
+	w.monitor.Watch(worker)
+	return measure(w.registry, worker, log)
+}
+
+// measure adds the metrics of a worker and its queue to a registry.
+func measure(registry prometheus.Registerer, worker *shim.Worker, log *slog.Logger) error {
+	metrics, err := gwprom.New(registry)
 	if err != nil {
 		return err
 	}
 	metrics.Watch(worker)
-	w.monitor.Watch(worker)
-	return w.registry.Register(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{Logger: log}))
+	return registry.Register(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{Logger: log}))
 }
 
 func (w *web) close() {

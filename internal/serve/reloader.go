@@ -25,6 +25,7 @@ type reloader struct {
 	crontab  CrontabFile
 
 	setLimits func(context.Context, []config.Limit) error
+	keepTasks func(context.Context, map[string]config.Task) error
 
 	file *config.File // in use
 	cron []crontab.Source
@@ -143,6 +144,9 @@ func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 		}
 	}
 	r.takeLimits(ctx, file)
+	if err := r.keepTasks(ctx, file.Tasks); err != nil {
+		r.log.Error("tasks could not be kept", "error", err)
+	}
 	if settings := changedSettings(r.file, file); settings != nil {
 		r.log.Warn("changed settings take effect after a restart", "settings", settings)
 	}

@@ -45,6 +45,9 @@ func Run(ctx, hard context.Context, o Options) error {
 	if err := setLimits(ctx, &o, pool, o.File.Limits); err != nil {
 		return stop.Explain(ctx, err)
 	}
+	if err := keepTasks(ctx, &o, pool, o.File.Tasks); err != nil {
+		return stop.Explain(ctx, err)
+	}
 	flags := &forbiddenFlags{pool: pool, log: o.Logger}
 	worker, err := start(ctx, &o, services, found, flags)
 	if err != nil {
@@ -64,6 +67,7 @@ func Run(ctx, hard context.Context, o Options) error {
 		file:      o.File,
 		cron:      found.cron,
 		setLimits: func(ctx context.Context, limits []config.Limit) error { return setLimits(ctx, &o, pool, limits) },
+		keepTasks: func(ctx context.Context, tasks map[string]config.Task) error { return keepTasks(ctx, &o, pool, tasks) },
 	}
 	unfollow, err := r.follow(ctx, &o)
 	if err != nil {
@@ -104,7 +108,10 @@ func start(ctx context.Context, o *Options, services *services, found loaded, fl
 	}
 	worker, err := shim.New(services.db, shim.Config{
 		Schema:             o.Schema,
-		Concurrency:        o.Jobs,
+		Concurrency:        o.concurrency(),
+		Slots:              o.slots,
+		Visitor:            o.visitor,
+		WorkerID:           o.workerID,
 		PollInterval:       o.PollInterval,
 		PollOnly:           o.NoListen,
 		ListenConfig:       o.Listen,

@@ -26,14 +26,19 @@ var classes = map[string]Class{
 	// Jobs.
 	"GWBNI": Usage, "GWBID": Usage, "GWBQN": Usage, "GWBJK": Usage, "GWBKM": Usage, "GWBMA": Usage, "GWBMR": Usage,
 	"GWBPR": Usage, "GWBAR": Usage, "GWBNF": Usage, "GWBFL": Usage, "GWBPL": Usage,
-	"GWOKY": Usage, "GWOIV": Usage,
+	"GWOKY": Usage, "GWOIV": Usage, "GWOJN": Usage,
 	"GWBKC": Retry, "GWBKT": Conflict,
+	// History and results.
+	"GWKFR": Usage, "GWKLT": Retry, "GWWRS": Usage,
 	// Workers.
 	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,
-	"GWWLL": Conflict,
+	"GWWSN": Usage, "GWWSR": Usage, "GWWPR": Usage,
+	"GWWLL": Conflict, "GWWBC": Conflict, "GWWBH": Usage, "GWWBI": Usage,
 	// Settings and administration.
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
-	"GWCFW": Conflict,
+	"GWCFW": Conflict, "GWNWS": Conflict,
+	// Shards.
+	"GWSNS": Usage, "GWSLT": Conflict, "GWSMV": Retry, "GWSJN": Conflict,
 	// Limits.
 	"GWLVA": Usage, "GWLNM": Usage,
 	// Recurring jobs.

@@ -123,24 +123,37 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 	}
 	c.assign(job)
 	forget := context.AfterFunc(ctx, c.stop)
-	a, err := c.exchange(job.ID)
+	a, err := c.exchange(job)
 	wasLeft := forget()
 	switch {
 	case err != nil:
 		return false, c.withoutAnswer(ctx, err)
 	case !wasLeft: // it answered although it was asked to end
 		c.stop()
-		return false, a.outcome()
+		return false, a.end(job)
 	}
 	c.assign(nil)
-	return true, a.outcome()
+	return true, a.end(job)
 }
 
-// exchange writes the request to the child and reads the answer.
-func (c *child) exchange(id int64) (reply, error) {
+// exchange writes the request to the child and reads the answer, and before it any number of lines about the job's progress.
+func (c *child) exchange(job *shim.Job) (reply, error) {
 	if _, err := c.stdin.Write(c.line.Bytes()); err != nil {
 		return reply{}, errNoAnswer
 	}
+	for {
+		answer, err := c.read(job.ID)
+		if err != nil || !answer.isProgress() {
+			return answer, err
+		}
+		if err := answer.report(job); err != nil {
+			return reply{}, err
+		}
+	}
+}
+
+// read reads a line of the child.
+func (c *child) read(id int64) (reply, error) {
 	line, err := c.answers.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):

@@ -40,7 +40,7 @@ var errTimeout = errors.New("timed out")
 
 // Run starts the program for one job and waits for it. It logs the program's output line by line, stdout as info and stderr as
 // warning. When ctx ends, the program's process group gets SIGTERM and, after KillDelay, SIGKILL; if the program still exits
-// with code 0, the job has succeeded. The error contains the way in which the program ended and the end of its stderr.
+// with code 0, the job has succeeded, and what it has written to the file GW_RESULT_FILE is its result. The error contains the way in which the program ended and the end of its stderr.
 func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	input, err := input(job.Payload)
 	if err != nil {
@@ -64,6 +64,9 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	cmd := exec.CommandContext(ctx, e.Path, e.Args...)
 	cmd.Dir = e.Directory
 	cmd.Env = environment(e.Env, job)
+	result := newResultFile()
+	defer result.remove()
+	cmd.Env = append(cmd.Env, result.variable()...)
 	cmd.Stdin = input
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Cancel = func() error { askGroup(cmd); return nil }
@@ -82,7 +85,10 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		log.WarnContext(ctx, "the task's program has left a process behind that holds its input or output open")
 	}
-	return outcome(ctx, cmd, timeout, stderrTail.String())
+	if err := outcome(ctx, cmd, timeout, stderrTail.String()); err != nil {
+		return err
+	}
+	return result.read(job)
 }
 
 // outcome converts the end of a program to the error to store, nil for success.

@@ -95,7 +95,7 @@ func (p *poster) run(ctx context.Context, job *shim.Job) error {
 		return p.broken(ctx, target, err)
 	}
 	defer response.Body.Close()
-	return p.judge(ctx, response)
+	return p.judge(ctx, job, response)
 }
 
 // request returns the request for a job. Its body can be sent again, as after a redirect.

@@ -1,7 +1,9 @@
 package task
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,18 +17,27 @@ import (
 )
 
 const (
-	// maxAnswer is the number of bytes of an answer that are read, so that its connection can be reused.
+	// maxAnswer is the number of bytes of an answer that are read, so that its connection can be reused, and of an answer that is
+	// a result.
 	maxAnswer = 1 << 20
 	// maxAnswerText is the number of bytes of an answer that are stored.
 	maxAnswerText = 4 << 10
 )
 
 // judge converts an answer to the outcome of the job.
-func (p *poster) judge(ctx context.Context, response *http.Response) error {
-	start, err := readAnswer(response.Body)
+func (p *poster) judge(ctx context.Context, job *shim.Job, response *http.Response) error {
+	isSuccess := response.StatusCode/100 == 2
+	most := maxAnswerText + utf8.UTFMax
+	if isSuccess && answersJSON(response.Header) {
+		most = maxAnswer + 1
+	}
+	start, err := readAnswer(response.Body, most)
 	message := "POST " + p.shown(response.Request.URL) + ": answered " + status(response.StatusCode)
-	if response.StatusCode/100 == 2 {
-		return p.confirm(ctx, message, err)
+	if isSuccess {
+		if err := p.confirm(ctx, message, err); err != nil || most <= maxAnswer {
+			return err
+		}
+		return takeAnswer(job, start)
 	}
 	for _, text := range []string{p.redirected(response), answerText(start)} {
 		if text != "" {
@@ -69,9 +80,18 @@ func isPermanent(status int) bool {
 	return status/100 == 4
 }
 
-// readAnswer returns the beginning of an answer and reads the rest up to a limit.
-func readAnswer(body io.Reader) (start []byte, err error) {
-	start, err = io.ReadAll(io.LimitReader(body, maxAnswerText+utf8.UTFMax))
+// takeAnswer makes the JSON of an answer the result of the job. An answer that is no JSON, or longer than maxAnswer, is none.
+func takeAnswer(job *shim.Job, answer []byte) error {
+	answer = bytes.TrimSpace(answer)
+	if len(answer) > maxAnswer || !json.Valid(answer) || !utf8.Valid(answer) {
+		return nil
+	}
+	return job.SetResult(json.RawMessage(answer))
+}
+
+// readAnswer returns the beginning of an answer, most bytes of it, and reads the rest up to a limit.
+func readAnswer(body io.Reader, most int) (start []byte, err error) {
+	start, err = io.ReadAll(io.LimitReader(body, int64(most)))
 	if err == nil {
 		_, err = io.CopyN(io.Discard, body, maxAnswer)
 	}

@@ -5,7 +5,7 @@
 // It reads lines of JSON from file descriptor 3 and writes them to 4, so that tasks can use stdin, stdout and stderr.
 // Input: {setup}, the first line; {load, path}: import the module of a task; {call, path, job}: run a job; {abort, reason}:
 // fire the abortSignal of a call. The end of the input means that there are no more jobs.
-// Output: {ready}; {loaded, error}: a module was imported or could not be; {done, error, stack, failed}: a call has ended;
+// Output: {ready}; {loaded, error}: a module was imported or could not be; {done, error, stack, failed, result}: a call has ended;
 // {heard}: an abort was read; {log, call, text, scope, meta}: a log message; {print, call, text}: a line on stdout or stderr;
 // {retire, call}: this process should get no more jobs; {exit, call}: process.exit was called. Calls are numbers.
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -18,6 +18,7 @@ import { pathToFileURL } from "node:url";
 
 const longestText = 16_384;
 const longestMeta = 4_096;
+const longestResult = 64 * 1024 * 1024; // in bytes, the largest value of the setting max_result
 
 const current = new AsyncLocalStorage(); // the call whose code is running
 const calls = new Map(); // the calls without an answer, by their numbers
@@ -25,8 +26,11 @@ const loads = new Set(); // promises of imports that were requested by {load}
 const pools = new Map(); // promises of pools, by the path of their package pg
 let setup;
 
-function tell(message) {
-  const line = Buffer.from(JSON.stringify(message) + "\n");
+// tell writes a message; result is the text of its field result.
+function tell(message, result) {
+  let text = JSON.stringify(message);
+  if (result !== undefined) text = `${text.slice(0, -1)},"result":${result}}`;
+  const line = Buffer.from(text + "\n");
   for (let written = 0; written < line.length; ) {
     try {
       written += writeSync(4, line, written);
@@ -295,8 +299,21 @@ function jobOf(row) {
 }
 
 // answer ends a call. Later answers of the same call are ignored.
-function answer(call, outcome) {
-  if (calls.delete(call.number)) tell({ done: call.number, ...outcome });
+function answer(call, outcome, result) {
+  if (calls.delete(call.number)) tell({ done: call.number, ...outcome }, result);
+}
+
+// resultOf returns the JSON of the value that a task returned. A value that is no JSON is no result.
+function resultOf(call, value) {
+  const logger = new Logger(call.number);
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    logger.debug(`the value that the task returned is no result: ${messageOf(error)}`);
+  }
+  if (text === undefined || Buffer.byteLength(text) <= longestResult) return text;
+  logger.warn(`the value that the task returned is no result: it has more than ${longestResult} bytes`);
 }
 
 const failure = (thrown) => ({ error: messageOf(thrown), stack: stackOf(thrown) });
@@ -327,7 +344,8 @@ async function run({ call: number, path, job: row }) {
       const { payload } = row;
       const length = Array.isArray(payload) ? payload.length : undefined;
       const result = await task(payload, makeHelpers(call, path, jobOf(row)));
-      answer(call, length !== undefined && Array.isArray(result) ? await batchOutcome(length, result) : {});
+      if (length !== undefined && Array.isArray(result)) answer(call, await batchOutcome(length, result));
+      else answer(call, {}, resultOf(call, result));
     } catch (thrown) {
       answer(call, failure(thrown));
     }

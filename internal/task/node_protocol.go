@@ -17,8 +17,8 @@ import (
 //go:embed node_bridge.mjs
 var nodeBridge []byte
 
-// maxNodeLine is the maximum length of a line of the bridge, which shortens its texts accordingly.
-const maxNodeLine = 1 << 20
+// maxNodeLine is the maximum length of a line of the bridge, which shortens its texts and refuses results accordingly.
+const maxNodeLine = maxResult + 1<<20
 
 // NodeSetup is the settings of the helpers of all tasks.
 type NodeSetup struct {
@@ -147,6 +147,7 @@ type nodeMessage struct {
 	Error  *string           `json:"error"`
 	Stack  string            `json:"stack"`
 	Failed []nodeElement     `json:"failed"`
+	Result json.RawMessage   `json:"result"`
 	Text   string            `json:"text"`
 	Scope  map[string]string `json:"scope"`
 	Meta   string            `json:"meta"`
@@ -163,7 +164,7 @@ func (e *nodeElement) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&e.Index, &e.Message})
 }
 
-// outcome returns the error to end the job with, nil for success.
+// outcome returns the error to end the job with, nil for success, after it has set the result of the job.
 func (m *nodeMessage) outcome(job *shim.Job) error {
 	switch {
 	case len(m.Failed) > 0:
@@ -180,6 +181,8 @@ func (m *nodeMessage) outcome(job *shim.Job) error {
 		return shim.Batch(errs)
 	case m.Error != nil:
 		return errors.New(storable(*m.Error))
+	case len(m.Result) > 0:
+		return job.SetResult(m.Result)
 	}
 	return nil
 }

@@ -198,6 +198,32 @@ func TestABatchFailsForItsRejectedElements(t *testing.T) {
 	}
 }
 
+func TestTheJSONThatATaskReturnsIsTheResultOfItsJob(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"give.mjs": `
+		const circular = {};
+		circular.self = circular;
+		const values = {
+		  object: { a: [1, "\u2028\n"], b: undefined }, number: 0.5, null: null, date: new Date(0),
+		  nothing: undefined, function: () => 1, circular, bigint: 1n,
+		  large: "x".repeat(3_000_000), "too large": "x".repeat(64 * 1024 * 1024),
+		};
+		export default async (payload) => (typeof payload === "string" ? values[payload] : payload.map(async (n) => n));`,
+	})
+	module := task.NodeModule{Task: "a", Path: filepath.Join(m.dir, "give.mjs")}
+	for payload, result := range map[string]string{
+		`"object"`: `{"a":[1,"\u2028\n"]}`, `"number"`: "0.5", `"null"`: "null", `"date"`: `"1970-01-01T00:00:00.000Z"`,
+		`"nothing"`: "", `"function"`: "", `"circular"`: "", `"bigint"`: "", "[1,2]": "",
+		`"large"`: `"` + strings.Repeat("x", 3_000_000) + `"`, `"too large"`: "",
+	} {
+		job := jobOf(1, payload)
+		err := m.node.Run(t.Context(), module, job)
+		if got := string(job.Result()); err != nil || got != result && got != strings.ReplaceAll(result, `\u2028`, "\u2028") {
+			t.Errorf("%s: the result is %.100q, want %.100q; error: %v", payload, got, result, err)
+		}
+	}
+}
+
 func TestTheAbortSignalFiresWhenTheTimeIsOverAndAnAnswerCounts(t *testing.T) {
 	logged := captureLog(t)
 	m := newModules(t, task.NodeConfig{}, map[string]string{"wait.mjs": `

@@ -25,6 +25,8 @@ type request struct {
 	Queue       *string         `json:"queue"`
 	Priority    int             `json:"priority"`
 	RunAt       *string         `json:"run_at"`
+	WorkerID    string          `json:"worker_id,omitempty"`
+	Lease       int64           `json:"lease,omitempty"`
 }
 
 // write appends the line for a job to b.
@@ -36,6 +38,8 @@ func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
 		Attempt:     job.Attempts,
 		MaxAttempts: job.MaxAttempts,
 		Priority:    job.Priority,
+		WorkerID:    job.WorkerID(),
+		Lease:       job.Lease,
 	}
 	if job.Key != "" {
 		r.Key = &job.Key
@@ -62,6 +66,29 @@ type reply struct {
 	Permanent   bool     `json:"permanent"`
 	RetryIn     *float64 `json:"retry_in"`     // seconds
 	RateLimited bool     `json:"rate_limited"` // with retry_in: no job of its lanes starts before that
+
+	Result json.RawMessage `json:"result"` // with ok
+
+	// A line with one of these is no answer: it says how far the job has come.
+	Progress *float64 `json:"progress"` // percent
+	Note     *string  `json:"note"`
+}
+
+// isProgress reports whether the line says how far the job has come.
+func (r reply) isProgress() bool {
+	return !r.OK && r.Error == nil && (r.Progress != nil || r.Note != nil)
+}
+
+// report stores how far the job has come.
+func (r reply) report(job *shim.Job) error {
+	percent, note := -1.0, ""
+	if r.Progress != nil {
+		percent = *r.Progress
+	}
+	if r.Note != nil {
+		note = *r.Note
+	}
+	return job.Progress(percent, note)
 }
 
 const stdoutHint = "stdout is for answers only, the program must log to stderr"
@@ -72,13 +99,13 @@ func readReply(line []byte, id int64) (reply, error) {
 	switch err := json.Unmarshal(line, &r); {
 	case err != nil:
 		return r, fmt.Errorf("its answer is invalid (%w): %s; %s", err, excerpt(line), stdoutHint)
-	case r.ID == nil && !r.OK && r.Error == nil:
+	case r.ID == nil && !r.OK && r.Error == nil && !r.isProgress():
 		return r, fmt.Errorf("its answer is invalid: %s; %s", excerpt(line), stdoutHint)
 	case r.ID == nil:
 		return r, fmt.Errorf("its answer has no id: %s", excerpt(line))
 	case *r.ID != id:
 		return r, fmt.Errorf("it answered for job %d instead of job %d", *r.ID, id)
-	case r.OK == (r.Error != nil):
+	case r.OK == (r.Error != nil) && !r.isProgress():
 		return r, fmt.Errorf("its answer must have either ok or error: %s", excerpt(line))
 	case r.RateLimited && (r.OK || r.Permanent || r.RetryIn == nil || *r.RetryIn <= 0):
 		return r, fmt.Errorf("its answer has rate_limited, which needs a positive retry_in and excludes ok and permanent: %s", excerpt(line))
@@ -98,6 +125,14 @@ func excerpt(line []byte) string {
 
 // maxRetryIn is a year. Longer delays are reduced to it, because they are mistakes.
 const maxRetryIn = 365 * 24 * time.Hour
+
+// end ends the job with the answer: it sets the result, and returns the error.
+func (r reply) end(job *shim.Job) error {
+	if err := r.outcome(); err != nil || r.Result == nil {
+		return err
+	}
+	return job.SetResult(r.Result)
+}
 
 // outcome returns the error to end the job with, nil for success.
 func (r reply) outcome() error {

@@ -46,6 +46,9 @@ func environment(more []string, job *shim.Job) []string {
 		"GRAPHILE_WORKER_JOB_PRIORITY="+strconv.Itoa(job.Priority),
 		"GRAPHILE_WORKER_JOB_RUN_AT="+job.RunAt.UTC().Format(runAtFormat),
 	)
+	if id := job.WorkerID(); id != "" {
+		env = append(env, "GW_WORKER_ID="+id, "GW_LEASE="+strconv.FormatInt(job.Lease, 10))
+	}
 	if job.Key != "" {
 		env = append(env, keyVariable+job.Key)
 	}

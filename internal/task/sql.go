@@ -1,9 +1,11 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -28,10 +30,13 @@ type SQL struct {
 	// Function is the name of the function with its schema, quoted as in SQL where needed. Its first argument is the payload, as
 	// json or jsonb; all other arguments must have defaults.
 	Function string
+	// Schema is the schema of the queue, not quoted. Default: graphile_worker.
+	Schema string
 	// Timeout is the statement_timeout. Default: 1 minute. Maximum: 3 hours.
 	Timeout time.Duration
-	// Batch is the maximum number of jobs in one transaction, up to 64, each with its own savepoint. Default: 1. Set it for
-	// short functions where throughput matters; the locks of each job are held until the last job has run.
+	// Batch is the maximum number of jobs in one transaction, up to 64. Default: as many as run in 50 ms inside the server
+	// while there are many; see [shim.InServer]. Set it to 1 for a function whose jobs must not share a transaction. With a larger
+	// number each job has its own savepoint, and the locks of each job are held until the last job has run.
 	Batch int
 }
 
@@ -39,10 +44,13 @@ type SQL struct {
 // the database of the queue, as the role that will call it.
 //
 // The function is called in a statement of its own, and its job is completed in the same transaction, so that its changes are
-// committed exactly once. If the function fails, or if the worker no longer holds the job, its changes are rolled back.
+// committed exactly once. The value of the function is the result of the job, kept in the same transaction where somebody
+// asked for it; void, null, a procedure and a set of rows have none. If the function fails, or if the worker no longer holds
+// the job, its changes are rolled back.
 func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ...shim.TaskOption) (shim.Task, error) {
 	s.Timeout = orDefault(s.Timeout, defaultSQLTimeout)
-	if s.Batch == 0 {
+	inServer := s.Batch == 0
+	if inServer {
 		s.Batch = 1
 	}
 	var problems []error
@@ -57,13 +65,18 @@ func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ..
 		return shim.Task{}, err
 	}
 	c := &caller{
-		function: f,
+		function: f.keepingResult(cmp.Or(s.Schema, "graphile_worker")),
 		timeout:  s.Timeout,
 		bound:    fmt.Sprintf("set local statement_timeout = %d", s.Timeout.Milliseconds()),
 	}
 	t := shim.Task{Name: name, Many: c.alone, Most: maxAlone, Options: options}
 	if s.Batch > 1 {
 		t.Many, t.Most = c.together, s.Batch
+	}
+	if inServer && !f.many {
+		t.Options = append(slices.Clone(options), shim.InServer(shim.ServerCall{
+			Function: f.name, PayloadType: f.payload, IsProcedure: f.kind == "p", Timeout: s.Timeout,
+		}))
 	}
 	t.Most = max(1, min(t.Most, int(maxSQLTime/s.Timeout)))
 	return t, nil

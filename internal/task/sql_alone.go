@@ -31,7 +31,7 @@ func (g *group) eachUntilFailure(ctx context.Context, open []int) (done int, err
 		}
 		p.add("begin")
 		p.add(g.bound)
-		p.add(g.call, g.jobs[i].Payload)
+		p = append(p, g.callOf(i))
 		p.complete(completions[at])
 		p.add("commit")
 	}

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -108,4 +109,13 @@ func (g *group) rollBack(ctx context.Context) error {
 	}
 	_, err := pipeline{{sql: "rollback"}}.send(ctx, g.conn)
 	return err
+}
+
+// callOf returns the statement that calls the function for a job.
+func (g *group) callOf(i int) statement {
+	args := [][]byte{g.jobs[i].Payload}
+	if g.keeps {
+		args = append(args, strconv.AppendInt(nil, g.jobs[i].ID, 10))
+	}
+	return statement{g.call, args}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,14 +18,14 @@ import (
 type cutConn struct {
 	net.Conn
 	armed chan struct{} // holds a token as long as none has broken
-	cut   bool
+	cut   atomic.Bool
 }
 
 func (c *cutConn) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte(`"do"`)) {
 		select {
 		case <-c.armed:
-			c.cut = true
+			c.cut.Store(true)
 		default:
 		}
 	}
@@ -32,7 +33,7 @@ func (c *cutConn) Write(p []byte) (int, error) {
 }
 
 func (c *cutConn) Read(p []byte) (int, error) {
-	if !c.cut {
+	if !c.cut.Load() {
 		return c.Conn.Read(p)
 	}
 	const readyForQuery = "Z\x00\x00\x00\x05I"

@@ -14,8 +14,12 @@ import (
 
 // function is the function or procedure that serves a task.
 type function struct {
-	name string // quoted
-	call string // the statement that calls it with the payload
+	name    string // quoted
+	call    string // the statement that calls it with the payload, and the id of the job if it keeps results
+	keeps   bool   // the statement keeps the value as the result of the job, if somebody asked for it
+	payload string // json or jsonb
+	kind    string // as in pg_proc.prokind
+	many    bool   // it returns a set
 }
 
 // candidate is a function or procedure with the given name.
@@ -23,6 +27,7 @@ type candidate struct {
 	Name       string // quoted
 	Signature  string
 	Kind       string // as in pg_proc.prokind
+	ReturnsSet bool
 	Payload    string // the type of its first argument if that is json or jsonb, otherwise empty
 	Fits       bool   // whether it can be called with one argument
 	Executable bool   // whether this role may execute it
@@ -44,6 +49,7 @@ func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function,
 		select pg_catalog.format('%I.%I', n.nspname, p.proname) as name,
 		       p.oid::pg_catalog.regprocedure::pg_catalog.text as signature,
 		       p.prokind::pg_catalog.text as kind,
+		       p.proretset as returns_set,
 		       case when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.json'::pg_catalog.regtype then 'json'
 		            when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.jsonb'::pg_catalog.regtype then 'jsonb'
 		            else '' end as payload,
@@ -107,10 +113,27 @@ func (c *candidate) function() (function, error) {
 		problems = append(problems, fmt.Errorf("role %s may not execute %s: grant execute on %s %s",
 			c.Role, c.Signature, map[string]string{"f": "function", "p": "procedure"}[c.Kind], c.Signature))
 	}
-	f := function{name: c.Name, call: "call " + c.Name + "($1::pg_catalog." + c.Payload + ")"}
+	f := function{name: c.Name, payload: c.Payload, kind: c.Kind, many: c.ReturnsSet}
+	f.call = "call " + c.Name + "($1::pg_catalog." + c.Payload + ")"
 	if c.Kind == "f" {
-		// The result is not needed: it may be large, and its type may change after the statement was prepared.
+		// The value is not read: it may be large, and its type may change after the statement was prepared.
 		f.call = "select " + c.Name + "($1::pg_catalog." + c.Payload + ") is null"
 	}
 	return f, errors.Join(problems...)
+}
+
+// keepingResult returns the function with a call that keeps its value as the result of the job, if somebody asked for it. A
+// procedure and a set of rows have no result.
+func (f function) keepingResult(schema string) function {
+	if f.kind != "f" || f.many {
+		return f
+	}
+	f.keeps = true
+	queue := pgx.Identifier{schema}.Sanitize()
+	f.call = `
+		select case when pg_catalog.pg_typeof(f.value) operator(pg_catalog.<>) 'void'::pg_catalog.regtype
+		             and ` + queue + `._gw_wants_result($2::pg_catalog.int8)
+		            then ` + queue + `._gw_keep_result($2::pg_catalog.int8, pg_catalog.to_json(f.value)) end is null
+		  from (select ` + f.name + `($1::pg_catalog.` + f.payload + `) as value offset 0) as f`
+	return f
 }

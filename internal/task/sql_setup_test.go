@@ -183,5 +183,6 @@ func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
 // empty deletes the effects, for the test t.
 func (s *shop) empty(t *testing.T) {
 	s.t = t
-	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs`)
+	// A claim cursor that an earlier test has left would hide jobs that come before it, for half a second.
+	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
 }

@@ -197,25 +197,12 @@ func TestProceduresAreCalledAndThoseThatCommitAreRefused(t *testing.T) {
 
 func TestFunctionsAreCalledInEachQueryMode(t *testing.T) {
 	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
-		for _, mode := range []pgx.QueryExecMode{
-			pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-			pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-		} {
+		for _, mode := range pgtest.QueryModes {
 			t.Run(mode.String(), func(t *testing.T) {
 				s.empty(t)
-				config, err := pgxpool.ParseConfig(s.url)
-				if err != nil {
-					t.Fatal(err)
-				}
-				config.ConnConfig.DefaultQueryExecMode = mode
-				pool, err := pgxpool.NewWithConfig(t.Context(), config)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer pool.Close()
 				s.add("", "raise", "it's \\ ", "sleep", "")
 				sql.Timeout = 200 * time.Millisecond
-				s.groupOn(pool, sql, nil)
+				s.groupOn(pgtest.PoolInMode(t, s.url, mode), sql, nil)
 				want(t, "effects", s.effects(), "1 3 5")
 				want(t, "jobs left", s.left(), "2:1 4:1")
 			})

@@ -42,11 +42,9 @@ func (t *transaction) run(ctx context.Context) error {
 	p.add(t.bound)
 	for len(t.called)+len(t.left) > 0 {
 		ahead := len(p)
-		payloads := make([][]byte, len(t.left))
-		for at, i := range t.left {
-			payloads[at] = t.jobs[i].Payload
+		for _, i := range t.left {
 			p.add("savepoint gw")
-			p.add(t.call, payloads[at:at+1]...)
+			p = append(p, t.callOf(i))
 		}
 		c, err := t.completion(slices.Concat(t.called, t.left))
 		if err != nil {

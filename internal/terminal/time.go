@@ -3,6 +3,8 @@ package terminal
 import (
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/seconds"
 )
 
 // Relative formats a time relative to now: "now", "in 5 m", "3 h ago".
@@ -30,4 +32,26 @@ func Duration(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d d", d/(24*time.Hour))
 	}
+}
+
+// Elapsed formats how long something took: below a minute in milliseconds or seconds with one decimal, otherwise as [Duration].
+func Elapsed(d time.Duration) string {
+	switch {
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d/time.Millisecond)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
+	default:
+		return Duration(d)
+	}
+}
+
+// ElapsedSeconds formats seconds as [Elapsed] does, nil as an empty text.
+func ElapsedSeconds(took *float64) string {
+	if took == nil {
+		return ""
+	}
+	return Elapsed(seconds.Duration(*took))
 }
