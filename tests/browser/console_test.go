@@ -19,6 +19,7 @@ var everyPage = []string{
 	"limits/override?limit=exports&lane=7", "pause?limit=exports&lane=7", "resume?all=1", "jobs/9", "workers", "recurring", "audit",
 	"settings", "help", "jobs/4/act?act=cancel", "jobs/act?act=reschedule&all=1&state=failed", "workers/unlock?worker=w",
 	"settings/set?name=notify", "settings/set?name=beat_every", "recurring/act?act=pause&name=nightly", "jobs/77",
+	"history", "history?outcome=failures&task=kept&since=1d", "jobs/11", "jobs/12",
 }
 
 // fill makes a queue that every page has something to show of.
@@ -40,6 +41,9 @@ func (b *tab) fill() {
 		select add_job('export', '{"tenant":7}') from generate_series(1, 2);
 		select get_job('w', '{export}');
 		select pause(task => 'report', reason => 'the disk is full', until => now() + interval '2 hours'), pause(queue => 'queue <b>');
+		select keep_task('kept', '30 days', payloads => true, results => true), add_job('kept', '{"n":1}', job_key => 'key <b>'), add_job('kept');
+		select get_job('w', '{kept}') from generate_series(1, 2);
+		select complete_job('w', 11, result => '{"sent":1}'), fail_job('w', 12, 'HTTP 503: "><script>alert(3)</script>');
 		insert into _gw_samples select now() - n * interval '1 minute', n, 1, 1, n, false, n, 1, 1000 - n, 900 - n from generate_series(1, 50) as n
 		    on conflict do nothing;
 		set search_path = public`)

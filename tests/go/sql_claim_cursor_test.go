@@ -195,7 +195,7 @@ func TestAJobInFrontOfTheClaimCursorIsTakenSoon(t *testing.T) {
 		})
 	}
 	t.Run("a cursor that stays in force is seen", func(t *testing.T) {
-		d.watcher.mutate("_gw_put_claim_cursor", "least(50 * took, 500000) else cursor[2]", "3600000000 else cursor[2]")
+		d.watcher.mutate("_gw_put_claim_cursor", "least(50 * took, 500000)", "3600000000")
 		if wait, _ := newcomers[0].join(d.in(t), s.in(t)); wait <= 2*time.Second {
 			t.Errorf("taken after %v", wait)
 		}
@@ -241,6 +241,31 @@ func TestAJobInFrontIsFoundWhenNothingIsBehindTheClaimCursor(t *testing.T) {
 	// By the number of claims, as one of them may take long on a busy machine.
 	if wait, claims := s.claimUntil(id, one[time.Time](other, "select clock_timestamp()")); claims > 10 {
 		t.Errorf("taken after %v and %d claims, want 10 at most", wait, claims)
+	}
+}
+
+// An idle worker's claim finds nothing after the cursor, searches from the beginning, and asks when a job is next due.
+func TestAnEmptyClaimSkipsTheEntriesInFrontOnce(t *testing.T) {
+	const dead, behind = 2000, 30
+	d, s := deadFront(t, behind)
+	s.burn(behind)
+	d.watcher.exec("select graphile_worker.add_job('task', run_at => now() + interval '1 hour')")
+	s.putOff("c.at[2]", "0")
+	s.exec("begin")
+	before := one[int64](s, indexReads)
+	// As a worker does.
+	due := one[time.Duration](s, `
+		with asleep as materialized (select f.next_run_at - clock_timestamp() as due_in from graphile_worker.fall_asleep('worker') as f)
+		select case when j.id is null then (select a.due_in from asleep as a) end
+		  from (values (1)) as one
+		  left join graphile_worker.get_job_batch('worker', batch_size => 10) as j on true`)
+	read := one[int64](s, indexReads) - before
+	s.exec("rollback")
+	if due < 59*time.Minute || due > time.Hour {
+		t.Errorf("the next job is due in %v, want an hour", due)
+	}
+	if read < dead || read > dead*3/2 {
+		t.Errorf("read %d entries of the index, want the %d in front once", read, dead)
 	}
 }
 
@@ -318,7 +343,7 @@ func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
 				t.Errorf("%d claims passed the job by after it was due", late)
 			}
 			d.watcher.mutate("_gw_put_claim_cursor", "until, task_ids", "now(), task_ids")
-			for range 3 { // by chance claims look from the beginning when the job becomes due
+			for range 10 { // by chance claims look from the beginning when the job becomes due
 				if claimFuture(d.in(t)) > 0 {
 					return
 				}

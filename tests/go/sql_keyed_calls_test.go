@@ -89,6 +89,42 @@ func TestCallsUnderAKeyHaveTheJobsThatTheyShouldHoweverTheyRace(t *testing.T) {
 	}
 }
 
+// A transaction that began while the record of the last call was needed finds it, although it is needed no more.
+func TestAThrottledCallInATransactionThatBeganEarlierKeepsTheInterval(t *testing.T) {
+	db := newDatabase(t)
+	early, other := db.session().conn, db.session().conn
+	tx, err := early.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "select"); err != nil { // begins it
+		t.Fatal(err)
+	}
+	const call = "select due_at from graphile_worker.throttle_job('task', key => 'k', every => '1 millisecond')"
+	var first, second time.Time
+	if err := other.QueryRow(t.Context(), call).Scan(&first); err != nil {
+		t.Fatal(err)
+	}
+	for isOver := false; !isOver; {
+		err := other.QueryRow(t.Context(), "select kept_until < now() from graphile_worker._gw_keyed_calls").Scan(&isOver)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sql := range []string{"select graphile_worker.remove_job('k')", "select graphile_worker._gw_drop_keyed_calls()"} {
+		if _, err := other.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.QueryRow(t.Context(), call).Scan(&second); err != nil {
+		t.Fatal(err)
+	}
+	if gap := second.Sub(first); gap < time.Millisecond {
+		t.Errorf("the second job is due %v after the first, want at least 1ms", gap)
+	}
+}
+
 // callUnderAKey makes a call of any kind in a transaction, and commits or rolls back. Only the first calls under a key of
 // once can race, so there are ever new ones.
 func callUnderAKey(ctx context.Context, conn *pgx.Conn, isolation string, number int) (answer keyedAnswer, committed bool, err error) {

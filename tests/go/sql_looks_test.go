@@ -89,7 +89,7 @@ func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
 	s := newDatabase(t).session()
 	s.exec(theirTasks)
 	seed := rand.Uint64()
-	if faults := misclaims(s, rand.New(rand.NewPCG(seed, 0)), 60); len(faults) > 0 {
+	if faults := misclaims(s, rand.New(rand.NewPCG(seed, 0)), 30); len(faults) > 0 {
 		t.Errorf("with the seed %d: %d faults, the first: %s", seed, len(faults), faults[0])
 	}
 }

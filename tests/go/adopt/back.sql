@@ -19,6 +19,9 @@ begin
   if exists (select from graphile_worker._private_jobs as j where j.job_queue_id < 0) then
     raise exception 'Limits or pauses apply to jobs. End them while a gw worker runs, and wait until it has moved the jobs.';
   end if;
+  if exists (select from graphile_worker._gw_tune_steps(true)) then
+    raise exception 'Indexes that Graphile Worker needs are missing. Create them first: gw-migrate tune --with-node';
+  end if;
 
   open_before := array(
     select l.virtualtransaction
@@ -74,8 +77,14 @@ $$;
 
 -- Drop the views and functions that Graphile Worker does not have.
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
+drop procedure graphile_worker.wait_for_job;
 drop function
+  graphile_worker.add_job_at,
   graphile_worker.add_job_once,
+  graphile_worker.add_job_once_at,
+  graphile_worker.add_jobs_at,
+  graphile_worker.arrived_job,
+  graphile_worker.await_jobs,
   graphile_worker.backoff,
   graphile_worker.browse_jobs,
   graphile_worker.cancel_jobs,
@@ -92,10 +101,12 @@ drop function
   graphile_worker.cron_schedule,
   graphile_worker.cron_unschedule,
   graphile_worker.debounce_job,
+  graphile_worker.debounce_job_at,
   graphile_worker.deregister_worker,
   graphile_worker.doctor,
   graphile_worker.drop_limit,
   graphile_worker.error_groups,
+  graphile_worker.expect_result,
   graphile_worker.fail_job,
   graphile_worker.fail_job_batch,
   graphile_worker.fall_asleep,
@@ -104,18 +115,26 @@ drop function
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
   graphile_worker.held_by_workers,
+  graphile_worker.is_in_transit,
   graphile_worker.job_ends,
+  graphile_worker.job_history,
+  graphile_worker.job_results,
   graphile_worker.job_state,
+  graphile_worker.job_steps,
   graphile_worker.jobs_for_scaling,
   graphile_worker.jobs_without_data,
+  graphile_worker.keep_task,
   graphile_worker.list_audit,
+  graphile_worker.list_history,
   graphile_worker.list_jobs,
+  graphile_worker.list_kept_tasks,
   graphile_worker.list_lanes,
   graphile_worker.list_limits,
   graphile_worker.list_pauses,
   graphile_worker.list_queues,
   graphile_worker.list_samples,
   graphile_worker.list_settings,
+  graphile_worker.list_shard_slots,
   graphile_worker.list_tasks,
   graphile_worker.list_workers,
   graphile_worker.make_room,
@@ -130,6 +149,7 @@ drop function
   graphile_worker.rate_limited_batch,
   graphile_worker.redrive_jobs,
   graphile_worker.register_worker,
+  graphile_worker.remove_job_at,
   graphile_worker.renew_leases,
   graphile_worker.reset_stale_locks,
   graphile_worker.resume,
@@ -138,15 +158,22 @@ drop function
   graphile_worker.return_job_batch,
   graphile_worker.return_unknown_jobs,
   graphile_worker.run_cron,
+  graphile_worker.save_step,
   graphile_worker.search_jobs,
   graphile_worker.set_limit,
+  graphile_worker.set_progress,
   graphile_worker.set_setting,
   graphile_worker.setting,
+  graphile_worker.shard_name,
+  graphile_worker.shard_slot,
   graphile_worker.show_jobs,
   graphile_worker.skip_reasons,
   graphile_worker.stale_sweep,
   graphile_worker.still_in_flight,
+  graphile_worker.stop_keeping_task,
+  graphile_worker.task_stats,
   graphile_worker.throttle_job,
+  graphile_worker.throttle_job_at,
   graphile_worker.wake_up,
   graphile_worker.why;
 
@@ -164,17 +191,17 @@ begin
     execute command;
   end loop;
   for command in
-    select format('drop function %s', p.oid::regprocedure)
+    select format('drop routine %s', p.oid::regprocedure)
       from pg_proc as p
      where p.pronamespace = 'graphile_worker'::regnamespace and p.proname like '\_gw\_%'
   loop
     execute command;
   end loop;
   for command in
-    select format('drop %s %s', case c.relkind when 'r' then 'table' else 'index' end, c.oid::regclass)
+    select format('drop %s %s', case when c.relkind in ('r', 'p') then 'table' else 'index' end, c.oid::regclass)
       from pg_class as c
-     where c.relnamespace = 'graphile_worker'::regnamespace and c.relname like '\_gw\_%'
-       and (c.relkind = 'r' or c.oid in (select i.indexrelid from pg_index as i
+     where c.relnamespace = 'graphile_worker'::regnamespace and c.relname like '\_gw\_%' and not c.relispartition
+       and (c.relkind in ('r', 'p') or c.oid in (select i.indexrelid from pg_index as i
                                           where i.indrelid = 'graphile_worker._private_jobs'::regclass
                                              or i.indrelid = 'graphile_worker._private_job_queues'::regclass))
   loop

@@ -15,6 +15,7 @@ func usualCodes(code string) bool {
 		}, code[:min(2, len(code))]) ||
 		slices.Contains([]string{
 			"0A000",          // arrays of several dimensions
+			"2D000",          // a procedure that commits, within a transaction
 			"25006", "25P02", // the transaction is read-only, or has failed
 			"40001", "40P01", // it met others; in transactions with several calls that includes deadlocks
 			"42501",          // not granted

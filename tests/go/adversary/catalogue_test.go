@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// function is a function that a role can call, or a relation that it can read.
+// function is a function or a procedure that a role can call, or a relation that it can read.
 type function struct {
-	name      string // quoted, with its schema
-	plain     string
-	arguments []argument
-	isView    bool
+	name        string // quoted, with its schema
+	plain       string
+	arguments   []argument
+	isView      bool
+	isProcedure bool
 }
 
 type argument struct {
@@ -27,13 +28,13 @@ func catalogue(ctx context.Context, pool *pgxpool.Pool, role string) (functions 
 	rows, _ := pool.Query(ctx, `
 		select format('%I.%I', n.nspname, p.proname), p.proname, coalesce(p.proargnames[1:p.pronargs], '{}'),
 		       array(select format_type(t.oid, null) from unnest(p.proargtypes::oid[]) with ordinality as t (oid, at) order by t.at),
-		       p.pronargdefaults::integer, false
+		       p.pronargdefaults::integer, false, p.prokind = 'p'
 		  from pg_proc as p
 		  join pg_namespace as n on n.oid = p.pronamespace
 		 where n.nspname in ('graphile_worker', 'graphile_worker_api') and p.prorettype <> 'trigger'::regtype
 		   and has_schema_privilege($1, n.oid, 'usage') and has_function_privilege($1, p.oid, 'execute')
 		union all
-		select format('%I.%I', n.nspname, c.relname), c.relname, '{}', '{}', 0, true
+		select format('%I.%I', n.nspname, c.relname), c.relname, '{}', '{}', 0, true, false
 		  from pg_class as c
 		  join pg_namespace as n on n.oid = c.relnamespace
 		 where n.nspname in ('graphile_worker', 'graphile_worker_api') and c.relkind in ('r', 'v')
@@ -44,7 +45,7 @@ func catalogue(ctx context.Context, pool *pgxpool.Pool, role string) (functions 
 		names, types []string
 		defaults     int
 	)
-	_, err = pgx.ForEachRow(rows, []any{&f.name, &f.plain, &names, &types, &defaults, &f.isView}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&f.name, &f.plain, &names, &types, &defaults, &f.isView, &f.isProcedure}, func() error {
 		f.arguments = nil
 		for i, typ := range types {
 			if err := checkType(typ); err != nil {

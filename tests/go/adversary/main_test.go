@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	forFlag  = flag.Duration("adversary.for", time.Duration(pgtest.Scale(30, 12))*time.Second, "how `long` the hostile callers call")
+	forFlag  = flag.Duration("adversary.for", 12*time.Second, "how `long` the hostile callers call")
 	seedFlag = flag.Uint64("adversary.seed", 1, "the `seed` of what they call; 0 draws one")
 )
 

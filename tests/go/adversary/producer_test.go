@@ -150,7 +150,11 @@ func (p *producer) call(f function) string {
 		}
 		given = append(given, pgx.Identifier{a.name}.Sanitize()+" => "+value)
 	}
-	return "select * from " + f.name + "(" + strings.Join(given, ", ") + ")"
+	verb := "select * from "
+	if f.isProcedure {
+		verb = "call "
+	}
+	return verb + f.name + "(" + strings.Join(given, ", ") + ")"
 }
 
 // say sends a statement, checks the answer and records claimed jobs.

@@ -102,6 +102,9 @@ func (p *producer) usual(f function, a argument) string {
 			return pick(g, []string{"array['DELETE_PERMAFAILED_JOBS']", "array['GC_TASK_IDENTIFIERS']", "array['GC_JOB_QUEUES', 'GC_TASK_IDENTIFIERS']"})
 		}
 	case "failures":
+		if a.typ != "json" { // a condition of list_history
+			return ""
+		}
 		return fmt.Sprintf(`json_build_array(json_build_object('id', %d, 'lease', %d, 'message', %s, 'payload', %s, 'retry_in', %d))`,
 			c.id, c.lease, g.edge("text"), g.edge("json"), g.IntN(3))
 	case "items":
@@ -111,6 +114,8 @@ func (p *producer) usual(f function, a argument) string {
 		if strings.HasSuffix(f.plain, "_limit") {
 			return word(limitNames)
 		}
+	case "timeout":
+		return "'20 milliseconds'::interval"
 	case "max_running", "total_running", "rate", "burst":
 		return fmt.Sprintf("%d::integer", 1+g.IntN(20))
 	case "task_forbidden_flags":

@@ -18,18 +18,23 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // install installs the queue in a database and returns a pool.
 func install(t *testing.T, databaseURL string) *pgxpool.Pool {
 	t.Helper()
+	if _, err := migrator(t, databaseURL).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return pgtest.Pool(t, databaseURL)
+}
+
+func migrator(t *testing.T, databaseURL string) *migrate.Migrator {
+	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	migrator, err := migrate.New(config, migrate.Config{})
+	m, err := migrate.New(config, migrate.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := migrator.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return pgtest.Pool(t, databaseURL)
+	return m
 }
 
 // session opens a connection of its own, closed after the test, and runs statements on it.

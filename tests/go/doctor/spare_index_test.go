@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
 )
 
 func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
@@ -25,9 +26,6 @@ func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
 	if !pgtest.Value[bool](t, pool, spare) {
 		t.Error("it is not reported")
 	}
-	if pgtest.Value[bool](t, pool, told, "spare index", "index jobs_main_index") {
-		t.Error("it is reported after fifty jobs")
-	}
 
 	// As Node's claims read it.
 	visit(t, database, "set enable_seqscan = off; set enable_sort = off; select j.id from graphile_worker._private_jobs as j "+
@@ -43,8 +41,17 @@ func TestAnIndexThatOnlyNodeNeedsAndNobodyReadsIsTold(t *testing.T) {
 	visit(t, database, workJobs)
 	pgtest.Await(t, pool, done)
 	pgtest.Await(t, pool, spare)
-	pgtest.Exec(t, pool, pgtest.Value[string](t, pool,
-		"select split_part(d.remedy, ' with: ', 2) from graphile_worker._gw_find_spare_indexes(least_done => 50) as d"))
+	const remedy = `select d.remedy like '%with: gw-migrate tune --without-node;%' from graphile_worker._gw_find_spare_indexes(least_done => 50) as d`
+	if !pgtest.Value[bool](t, pool, remedy) {
+		t.Error("it is reported without its remedy")
+	}
+	// Only now, because doctor() may read the index, and its session may say so only after the statistics are reset.
+	if pgtest.Value[bool](t, pool, told, "spare index", "index jobs_main_index") {
+		t.Error("it is reported after fifty jobs")
+	}
+	if _, err := migrator(t, database).Tune(t.Context(), migrate.WithoutNode); err != nil {
+		t.Fatal(err)
+	}
 	if pgtest.Value[bool](t, pool, spare) {
 		t.Error("it is reported after its remedy")
 	}

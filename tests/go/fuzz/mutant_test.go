@@ -38,7 +38,7 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		rule: "no more jobs of a lane run than its limit", function: "_gw_lane_rooms", limits: someLimits,
-		sound: "n.width - (select", broken: "n.width + 1 - (select",
+		sound: "l.width - coalesce", broken: "l.width + 1 - coalesce",
 	},
 	{
 		rule: "run_at is kept only before the first attempt", function: "_gw_add_keyed_job",

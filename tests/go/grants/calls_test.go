@@ -29,10 +29,16 @@ func TestTheRoleOfAWorkerMayCallWhatTheWorkerCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	others := []string{
+		"_gw_put_job_contexts", // called only by the client
+		// A function that the owner calls for a role would run the functions of users with the rights of the owner. Without these
+		// calls a worker runs no batches.
+		"_gw_begin_batches", "_gw_work_batch", "_gw_leave_batches", "_gw_lock_tx_batch", "_gw_end_tx_batch",
+	}
 	found := 0
 	for _, file := range files {
 		name := filepath.Base(file)
-		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "client") {
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "client") || strings.HasPrefix(name, "shards") {
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -41,7 +47,7 @@ func TestTheRoleOfAWorkerMayCallWhatTheWorkerCalls(t *testing.T) {
 		}
 		for _, match := range regexp.MustCompile(`\bS\.(\w+)`).FindAllStringSubmatch(string(text), -1) {
 			found++
-			if call := match[1]; call != "_gw_put_job_contexts" && !slices.Contains(may, call) { // called only by the client
+			if call := match[1]; !slices.Contains(others, call) && !slices.Contains(may, call) {
 				t.Errorf("%s calls %s", name, call)
 			}
 		}

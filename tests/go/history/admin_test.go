@@ -26,7 +26,8 @@ const (
 		   set locked_at = q.locked_at - interval '5 hours'
 		  from (select l.id from graphile_worker._private_job_queues as l where l.locked_by = $1::text order by l.id for no key update) as l
 		 where q.id = l.id`
-	resetLocks = "select graphile_worker.reset_stale_locks()"
+	forgetKeyed = "select graphile_worker._gw_drop_keyed_calls()"
+	resetLocks  = "select graphile_worker.reset_stale_locks()"
 )
 
 // administer acts as an administrator, and frees what dead workers hold.
@@ -61,6 +62,9 @@ func (r *run) administer(ctx context.Context, s *session) error {
 			}
 			calls = []statement{{cleanUp, []any{what, keep}}}
 		}
+		if r.profile.deciders > 0 && s.odds(5) {
+			e, calls = &event{kind: forget}, []statement{{forgetKeyed, nil}}
+		}
 		if err := s.act(ctx, e, calls...); err != nil {
 			return err
 		}
@@ -71,7 +75,7 @@ func (r *run) administer(ctx context.Context, s *session) error {
 // act makes a call that returns jobs or nothing.
 func (s *session) act(ctx context.Context, e *event, calls ...statement) error {
 	rows, err := s.record(ctx, e, calls...)
-	if err != nil || e.kind == unlock || e.kind == expire || e.kind == cleanup {
+	if err != nil || e.kind == unlock || e.kind == expire || e.kind == cleanup || e.kind == forget {
 		return err
 	}
 	for _, columns := range rows {

@@ -21,6 +21,11 @@ const (
 	nothingIsPassedBy rule = "a claim takes what is due"
 	nothingRunsTwice  rule = "nothing runs twice without a crash or an expiry"
 	noJobVanishes     rule = "no job vanishes or stays behind"
+	runAtIsKept       rule = "no job is claimed before its run_at"
+	onceIsOnce        rule = "once: all calls within the interval have one job"
+	debounceWaits     rule = "debounce: a job waits for the last call, but not for longer than max_wait"
+	throttleSpaces    rule = "throttle: jobs are due the interval apart, and calls do not move them"
+	backoffIsKept     rule = "debounce and throttle: no call shortens a back-off"
 	everyCallIsPolite rule = "no deadlock, and no error but those that are allowed"
 )
 
@@ -55,7 +60,8 @@ func check(events []*event, end final, limits ...pgtest.Limit) verdict {
 	h.limits = limits
 	v := checkOrder(h)
 	v.violations = slices.Concat(
-		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h), checkAnswers(h))
+		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h), checkAnswers(h),
+		checkRunAt(h), checkDecisions(h), checkOnce(h), checkDebounce(h), checkThrottle(h))
 	v.excused = map[exception]int{}
 	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {
 		because := excuse(h, wrong)

@@ -40,6 +40,13 @@ func claimBy(worker string, start, end micros, rows ...row) *event {
 	return &event{kind: claim, worker: worker, start: start, end: end, size: max(1, len(rows)), rows: rows}
 }
 
+// streak is a claim by worker a of up to most jobs of each queue, between 5 and 6.
+func streak(most int, rows ...row) *event {
+	e := claimBy("a", 5, 6, rows...)
+	e.ofQueue = most
+	return e
+}
+
 // ended is an outcome of a job that was claimed at this time; acted is whether it had an effect.
 func ended(how kind, worker string, job int64, claimed micros, start, end micros, acted bool) *event {
 	e := &event{kind: how, worker: worker, leases: []lease{{worker, job, claimed}}, start: start, end: end}
@@ -156,6 +163,30 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
 			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 11, 12, true),
+		}},
+		{name: "jobs of a queue that were claimed together run at once", events: []*event{
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 11, 12, true),
+		}},
+		{name: "more jobs of a queue are claimed together than were asked for", want: aQueueIsSerial, events: []*event{
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(1, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 11, 12, true),
+		}},
+		{name: "a queue is free when the first of the jobs claimed together has ended", want: aQueueIsSerial, events: []*event{
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4), alone(3, "q", 3, 4),
+			streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 9, 10, true), claimBy("b", 11, 12, row{id: 3, queue: "q", numbers: []int64{3}, runAt: 3}),
+			ended(complete, "a", 2, 5, 13, 14, true), ended(complete, "b", 3, 11, 15, 16, true),
+		}},
+		{name: "a job with a key is claimed behind another one", want: aQueueIsSerial, events: []*event{
+			alone(1, "q", 1, 2),
+			func() *event { e := added7(); e.specs[0].queue, e.rows[0].queue = "q", "q"; return e }(),
+			func() *event {
+				e := claimBy("a", 30, 40, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 7, key: "k", queue: "q", numbers: []int64{1}, runAt: 10})
+				e.ofQueue = 2
+				return e
+			}(),
+			ended(complete, "a", 1, 30, 41, 42, true), ended(complete, "a", 7, 30, 43, 44, true),
 		}},
 		{name: "a job of a queue comes while the one before ends", events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),

@@ -17,7 +17,7 @@ const (
 		  from graphile_worker.get_job($1::text, $2::text[], forbidden_flags => $3::text[]) as j`
 
 	getJobBatch = "select " + claimColumns + `
-		  from graphile_worker.get_job_batch($1::text, $2::text[], $4::integer, $3::text[]) as j`
+		  from graphile_worker.get_job_batch($1::text, $2::text[], $4::integer, $3::text[], queue_batch => $5::integer) as j`
 
 	// The jobs that a worker holds, in the form of the answer of a claim.
 	heldBy = "select " + claimColumns + `
@@ -91,7 +91,8 @@ func (c *claimer) claim(ctx context.Context) error {
 	if e.noFlagged {
 		flags = []string{"flag"}
 	}
-	call := statement{getJobBatch, []any{c.worker, e.tasks, flags, e.size}}
+	e.ofQueue = pick(c.session, []int{1, 1, 2, 30})
+	call := statement{getJobBatch, []any{c.worker, e.tasks, flags, e.size, e.ofQueue}}
 	if e.size == 1 && c.odds(2) {
 		call = statement{getJob, []any{c.worker, e.tasks, flags}}
 	}
@@ -144,6 +145,8 @@ func (c *claimer) recover(ctx context.Context, e *event) error {
 	return nil
 }
 
+const retryAt = "(extract(epoch from f.run_at) * 1000000)::bigint"
+
 // forms of an outcome: for one job, and for many.
 var outcomes = map[kind][2]string{
 	complete: {
@@ -155,8 +158,8 @@ var outcomes = map[kind][2]string{
 		"select r.id from graphile_worker.return_job_batch($1::text, $2::bigint[], $3::bigint[], $4::interval) as r",
 	},
 	fail: {
-		"select f.id from graphile_worker.fail_job($1::text, $2::bigint, 'failed', $3::bigint, retry_in => $4::interval, permanent => $5::boolean) as f",
-		"select f.id from graphile_worker.fail_job_batch($1::text, $2::text::json) as f",
+		"select f.id, " + retryAt + " from graphile_worker.fail_job($1::text, $2::bigint, 'failed', $3::bigint, retry_in => $4::interval, permanent => $5::boolean) as f",
+		"select f.id, " + retryAt + " from graphile_worker.fail_job_batch($1::text, $2::text::json) as f",
 	},
 }
 
@@ -190,8 +193,12 @@ func (c *claimer) report(ctx context.Context) error {
 		}
 	}
 
-	how := pick(c.session, []kind{complete, complete, complete, complete, complete, complete, fail, giveBack, giveBack})
-	e := &event{kind: how, worker: c.worker, leases: named}
+	kinds := []kind{complete, complete, complete, complete, complete, complete, fail, giveBack, giveBack}
+	if c.run.profile.deciders > 0 { // which keep back-offs
+		kinds = []kind{complete, complete, fail, fail, giveBack}
+	}
+	how := pick(c.session, kinds)
+	e := &event{kind: how, worker: c.worker, leases: named, retryAt: map[int64]micros{}}
 	rows, err := c.record(ctx, e, c.outcome(e))
 	if err != nil {
 		return err
@@ -202,6 +209,13 @@ func (c *claimer) report(ctx context.Context) error {
 			return fmt.Errorf("read the answer of %s: %w", e, err)
 		}
 		e.touched = append(e.touched, id)
+		if how == fail {
+			at, err := strconv.ParseInt(string(columns[1]), 10, 64)
+			if err != nil {
+				return fmt.Errorf("read the answer of %s: %w", e, err)
+			}
+			e.retryAt[id] = micros(at)
+		}
 	}
 	switch e.code {
 	case done, unknown:

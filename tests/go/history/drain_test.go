@@ -43,8 +43,8 @@ func (r *run) drain(ctx context.Context, s *session) error {
 			return err
 		}
 		for {
-			e := &event{kind: claim, worker: c.worker, size: 1 + s.IntN(50)}
-			rows, err := s.record(ctx, e, statement{getJobBatch, []any{c.worker, nil, nil, e.size}})
+			e := &event{kind: claim, worker: c.worker, size: 1 + s.IntN(50), ofQueue: 1 + s.IntN(10)}
+			rows, err := s.record(ctx, e, statement{getJobBatch, []any{c.worker, nil, nil, e.size, e.ofQueue}})
 			if err != nil {
 				return err
 			}

@@ -27,6 +27,11 @@ const (
 	unlock     kind = "force_unlock_workers"
 	expire     kind = "reset_stale_locks" // of one worker, after its locks were made old
 	cleanup    kind = "cleanup"
+
+	once     kind = "add_job_once"
+	debounce kind = "debounce_job"
+	throttle kind = "throttle_job"
+	forget   kind = "_gw_drop_keyed_calls" // of the records of these calls
 )
 
 // The codes of events that have no SQLSTATE.
@@ -49,19 +54,36 @@ type event struct {
 	torn            bool // a claim during which its session ended; rows are the jobs that the worker held afterwards
 
 	worker  string
-	specs   []spec   // add: what was asked
+	specs   []spec   // add, once, debounce, throttle: what was asked
 	leases  []lease  // complete, fail, return: what was named
 	touched []int64  // complete, fail, return: the answer
-	keys    []string // add, remove: the keys in use
+	keys    []string // add, once, debounce, throttle, remove: the keys in use
 	ids     []int64  // finish, abort, reschedule: what was named
 	revives bool     // reschedule: gives attempts
 	delayed bool     // return: not before some time from now
 
+	retryAt  map[int64]micros // fail: the run_at of the jobs in the answer
+	interval micros           // once: within; debounce: wait; throttle: every
+	maxWait  micros           // debounce: max_wait, 0 if it is null
+	decided  decision         // once, debounce, throttle: the answer
+
 	size      int      // claim: how many jobs were asked for; 0 if nobody knows
+	ofQueue   int      // claim: how many of one named queue; 0: one
 	tasks     []string // claim: of which tasks; nil: all
 	noFlagged bool     // claim: none with a flag
 
-	rows []row // add, claim, remove, finish, abort, reschedule: the answer
+	// add, claim, remove, finish, abort, reschedule: the answer. once, debounce, throttle: the job that the call has added or replaced;
+	// none if once returned the job of an earlier call.
+	rows []row
+}
+
+// decision is the answer of a call of once, debounce or throttle. Of a job that is gone it has an id and a state only.
+type decision struct {
+	id       int64
+	state    string
+	dueAt    micros
+	revision int
+	isNew    bool
 }
 
 // spec is one job that a call of add asked for. Its number is in its payload, alone or at the end of a list.
@@ -103,6 +125,11 @@ func (e *event) acted() bool { return e.code == done || e.code == reported }
 // mayHaveActed reports whether the call had or may have had an effect.
 func (e *event) mayHaveActed() bool { return e.acted() || e.code == unknown }
 
+// isRequest reports whether the call asked for jobs.
+func (e *event) isRequest() bool {
+	return e.kind == add || e.kind == once || e.kind == debounce || e.kind == throttle
+}
+
 // before reports whether the call had ended when the other began.
 func (e *event) before(other *event) bool { return e.end <= other.start }
 
@@ -130,7 +157,7 @@ func (e *event) String() string {
 		fmt.Fprintf(&b, " (job %d lease %d)", l.job, l.at)
 	}
 	if e.kind == claim {
-		fmt.Fprintf(&b, " size %d of %v", e.size, e.tasks)
+		fmt.Fprintf(&b, " size %d, %d of a queue, of %v", e.size, max(1, e.ofQueue), e.tasks)
 		if e.noFlagged {
 			b.WriteString(" but flagged")
 		}
@@ -149,6 +176,9 @@ func (e *event) String() string {
 	}
 	if e.leases != nil {
 		fmt.Fprintf(&b, " -> touched %v", e.touched)
+	}
+	if e.interval != 0 {
+		fmt.Fprintf(&b, " interval %d, max_wait %d -> %+v", e.interval, e.maxWait, e.decided)
 	}
 	for _, r := range e.rows {
 		fmt.Fprintf(&b, " -> {job %d key %q revision %d payload %v priority %d run_at %d queue %q attempts %d/%d}",

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	callsFlag = flag.Int("history.calls", pgtest.Scale(5000, 3000), "how many `calls` to make in each run")
+	callsFlag = flag.Int("history.calls", 3000, "how many `calls` to make in each run")
 	dumpFlag  = flag.String("history.dump", "", "a `file` to write the last history to, a call a line by its start")
 	seedFlag  = flag.Uint64("history.seed", 1, "the `seed` of what each session does; 0 draws one")
 )
@@ -31,22 +31,14 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 	for seed == 0 {
 		seed = rand.Uint64()
 	}
-	for _, p := range []profile{crowd, spread, limited} {
+	for _, p := range []profile{crowd, decided, spread, limited} {
 		t.Run(p.name, func(t *testing.T) {
 			if p.limits != nil {
 				pgtest.OnOneVersion(t)
 			}
-			judge(t, newRun(t, p, seed, calls()))
+			judge(t, newRun(t, p, seed, *callsFlag/max(1, p.part)))
 		})
 	}
-}
-
-// calls returns the number of calls of a run.
-func calls() int {
-	if testing.Short() {
-		return min(*callsFlag, 3000)
-	}
-	return *callsFlag
 }
 
 // judge makes a run, reports the violations in its history, and logs counts of its events.

@@ -18,12 +18,14 @@ type index struct {
 	claims  map[lease]*claimed
 	unlocks map[string][]*event // calls that freed everything that a worker held, by worker
 	removes map[string][]*event // remove_job that had or may have had an effect, by key
-	strays  map[string][]*event // adds without an answer that may have had an effect, by key
+	strays  map[string][]*event // requests without an answer that may have had an effect, by key
 	tidies  []*event            // cleanup that had or may have had an effect
 
 	// Tasks of workers that only report what their handlers ran. They also claim jobs that they return without a report.
 	silent   map[string]bool
 	inserted map[string][]insertion // by key and start
+
+	decided map[kind]map[string][]*event // once, debounce and throttle that acted, by key and start
 }
 
 // insertion is an answer of add that inserted a row with a key.
@@ -78,6 +80,7 @@ func newIndex(events []*event, end final) *index {
 		end:    map[int64]finalJob{}, stuck: end.lockedQueues,
 		jobs: map[int64]*job{}, claims: map[lease]*claimed{}, unlocks: map[string][]*event{}, removes: map[string][]*event{},
 		strays: map[string][]*event{}, silent: map[string]bool{}, inserted: map[string][]insertion{},
+		decided: map[kind]map[string][]*event{once: {}, debounce: {}, throttle: {}},
 	}
 	for _, j := range end.jobs {
 		h.end[j.id] = j
@@ -116,7 +119,10 @@ func (h *index) job(id int64) *job {
 
 func (h *index) add(e *event) {
 	switch e.kind {
-	case add:
+	case add, once, debounce, throttle:
+		if e.kind != add && e.acted() {
+			h.decided[e.kind][e.keys[0]] = append(h.decided[e.kind][e.keys[0]], e)
+		}
 		for i, r := range e.rows {
 			if r.id != 0 {
 				j := h.job(r.id)

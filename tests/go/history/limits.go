@@ -44,7 +44,8 @@ func (l lane) String() string {
 }
 
 // checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the end. A job is held
-// from the end of its claim to the start of any event that may have ended the claim.
+// from the end of its claim to the start of any event that may have ended the claim. Jobs of a queue that were claimed together count
+// as one: their worker runs them one after the other.
 func checkLanes(h *index) []violation {
 	var found []violation
 	lanes := map[lane][]*claimed{}
@@ -65,7 +66,7 @@ func checkLanes(h *index) []violation {
 			}
 			held = slices.DeleteFunc(held, func(other *claimed) bool { return other.heldUntil() <= c.event.end })
 			held = append(held, c)
-			if len(held) > most {
+			if areTooMany(in, most, held) {
 				found = append(found, tooMany(in, held))
 			}
 		}
@@ -74,6 +75,15 @@ func checkLanes(h *index) []violation {
 		found = append(found, violation{aQueueIsSerial, fmt.Sprintf("queue %s is locked in the end", queue), nil, 0})
 	}
 	return found
+}
+
+// areTooMany reports whether these jobs of a lane may not be held at once. The last of them was claimed last.
+func areTooMany(in lane, most int, held []*claimed) bool {
+	if in.limit != "" {
+		return len(held) > most
+	}
+	last := held[len(held)-1].event
+	return len(held) > max(1, last.ofQueue) || slices.ContainsFunc(held, func(c *claimed) bool { return c.event != last })
 }
 
 // tooMany returns the violation of jobs that were all held when the last of them was claimed.

@@ -57,8 +57,11 @@ type mutant struct {
 
 // profile returns who takes part in the search.
 func (m mutant) profile() profile {
-	if m.rule == aLimitHolds {
+	switch m.rule {
+	case aLimitHolds:
 		return limited
+	case onceIsOnce, debounceWaits, throttleSpaces, backoffIsKept:
+		return decided
 	}
 	return crowd
 }
@@ -66,7 +69,7 @@ func (m mutant) profile() profile {
 var mutants = []mutant{
 	{
 		name: "a claim that counts one slot too few", rule: aLimitHolds, functions: []string{"_gw_lane_rooms"},
-		sound: "n.width - (select", broken: "n.width + 1 - (select",
+		sound: "l.width - coalesce", broken: "l.width + 1 - coalesce",
 	},
 	{
 		name: "a claim that does not lock lanes", rule: aLimitHolds, functions: []string{"_gw_lock_lanes"},
@@ -106,7 +109,81 @@ var mutants = []mutant{
 			  execute function graphile_worker.stay_free()`,
 	},
 	{
+		name: "a queue that is free when one of the jobs claimed together has ended", rule: aQueueIsSerial, functions: []string{"_gw_queue_locked_at"},
+		sound: "operator(pg_catalog.>=) (ended_ats", broken: "operator(pg_catalog.>=) 'infinity' and queue_locked_at operator(pg_catalog.>=) (ended_ats",
+	},
+	{
 		name: "a batch without order", rule: urgentFirst, sql: inDisorder,
+	},
+	{
+		name: "add_job_once that goes by what it has read before it holds the record", rule: onceIsOnce, functions: []string{"add_job_once"},
+		sound: "held.job_id is null or held.kept_until <= clock_timestamp()", broken: "true",
+	},
+	{
+		name: "add_job_once without the lock of the record", rule: onceIsOnce, functions: []string{"_gw_hold_keyed_call"},
+		sound: "for update;", broken: ";",
+	},
+	{
+		name: "add_job_once that compares the end of the interval the wrong way", rule: onceIsOnce, functions: []string{"add_job_once"},
+		sound: "(held.kept_until > clock_timestamp()) is not true", broken: "(held.kept_until < clock_timestamp()) is not true",
+	},
+	{
+		name: "add_job_once that returns the job under the key", rule: onceIsOnce, functions: []string{"add_job_once"},
+		sound:  "select held.job_id,",
+		broken: `select coalesce((select k.id from "graphile_worker"._private_jobs as k where k.key = held.key), held.job_id),`,
+	},
+	{
+		name: "a sweep that forgets calls of add_job_once within the interval", rule: onceIsOnce, functions: []string{"_gw_drop_keyed_calls"},
+		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now() - interval '50 milliseconds'",
+	},
+	{
+		name: "debounce_job that counts max_wait from the last call", rule: debounceWaits, functions: []string{"debounce_job"},
+		sound: "held.began_at + max_wait", broken: "at + max_wait",
+	},
+	{
+		name: "debounce_job that does not see that its job has started", rule: debounceWaits, functions: []string{"debounce_job"},
+		sound: "waiting.attempts = 0", broken: "waiting.attempts >= 0",
+	},
+	{
+		name: "debounce_job without the lock of the waiting job", rule: debounceWaits, functions: []string{"_gw_waiting_job"},
+		sound: "where j.key = job_key for update;", broken: "where false;",
+	},
+	{
+		name: "debounce_job that shortens a back-off", rule: backoffIsKept, functions: []string{"debounce_job"},
+		sound: "case when waiting.attempts > 0 then waiting.run_at end", broken: "null",
+	},
+	{
+		name: "throttle_job without the lock of the record", rule: throttleSpaces, functions: []string{"_gw_hold_keyed_call"},
+		sound: "for update;", broken: ";",
+	},
+	{
+		name: "throttle_job without the interval", rule: throttleSpaces, functions: []string{"throttle_job"},
+		sound: "case when held.job_id is not null then held.began_at + every end", broken: "null",
+	},
+	{
+		name: "throttle_job that moves the waiting job", rule: throttleSpaces, functions: []string{"throttle_job"},
+		sound: "(waiting.id = held.job_id) is not true", broken: "true",
+	},
+	{
+		name: "throttle_job that counts the interval from before the back-off", rule: throttleSpaces, functions: []string{"throttle_job"},
+		sound: `held.began_at := greatest(held.began_at, waiting.run_at);
+  end if;
+  held.kept_until := held.began_at + every;
+  return query
+  select a.* from "graphile_worker"._gw_add_held_job(held, task, payload, queue_name, held.began_at,`, broken: `
+    held.not_before := waiting.run_at;
+  end if;
+  held.kept_until := held.began_at + every;
+  return query
+  select a.* from "graphile_worker"._gw_add_held_job(held, task, payload, queue_name, greatest(held.began_at, held.not_before),`,
+	},
+	{
+		name: "throttle_job that shortens a back-off", rule: backoffIsKept, functions: []string{"throttle_job"},
+		sound: "waiting.attempts > 0", broken: "false",
+	},
+	{
+		name: "a sweep that forgets the last job of throttle_job", rule: throttleSpaces, functions: []string{"_gw_drop_keyed_calls"},
+		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now()",
 	},
 }
 
@@ -126,7 +203,7 @@ const inDisorder = `
 	      return query
 	      select b.* from sound.get_job_batch(
 	        get_job_batch.worker_id, get_job_batch.task_identifiers, get_job_batch.batch_size, get_job_batch.forbidden_flags,
-	        get_job_batch.now) as b
+	        get_job_batch.now, queue_batch => get_job_batch.queue_batch) as b
 	       order by md5(b.id::text);
 	    end $body$ $f$, arguments, result);
 	end

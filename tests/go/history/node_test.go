@@ -66,7 +66,7 @@ const (
 
 func TestBesideANodeWorkerTheRulesHoldButForItsOwnDefects(t *testing.T) {
 	seed := *seedFlag
-	r := newRun(t, withNode, seed, min(calls(), 20000))
+	r := newRun(t, withNode, seed, min(*callsFlag, 20000))
 	pgtest.Exec(t, pgtest.Pool(t, r.url), nodeTables)
 	node := nodegw.Start(t, nodegw.Options{
 		DatabaseURL: r.url, Tasks: map[string]string{tasks[0]: nodeTask}, Concurrency: 4, LocalQueue: 10, PollInterval: 50 * time.Millisecond,

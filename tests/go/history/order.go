@@ -29,6 +29,7 @@ func checkOrder(h *index) verdict {
 		if e.size == 0 || e.torn {
 			continue
 		}
+		found = append(found, h.behind(e)...)
 		if len(e.rows) > e.size {
 			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size), []*event{e}, 0})
 		}
@@ -51,6 +52,22 @@ func checkOrder(h *index) verdict {
 		}
 	}
 	return verdict{violations: found, waits: len(waits), judged: judged}
+}
+
+// behind checks that a job with a key is claimed as the first of its queue only, so that it can be replaced until it starts.
+func (h *index) behind(e *event) (found []violation) {
+	seen := map[lane]bool{}
+	for _, r := range e.rows {
+		in, _ := h.laneOf(r)
+		if in.limit != "" || in.queue == "" {
+			continue
+		}
+		if seen[in] && r.key != "" {
+			found = append(found, violation{aQueueIsSerial, fmt.Sprintf("job %d, which has a key, is not the first of %s", r.id, in), []*event{e}, r.id})
+		}
+		seen[in] = true
+	}
+	return found
 }
 
 // passedBy checks a claim that did not take a job which certainly waited.
@@ -93,7 +110,7 @@ func newSights(events []*event) sights {
 			if e.torn || !e.acted() {
 				blind = append(blind, e)
 			}
-		case add:
+		case add, once, debounce, throttle:
 			if e.keys != nil {
 				changes = append(changes, e)
 			}

@@ -63,22 +63,9 @@ func (r *run) produce(ctx context.Context, s *session) error {
 		} else {
 			e, call = s.addOne()
 		}
-		statements := []statement{call}
-		if s.odds(10) {
-			statements = append(statements, statement{sql: dawdle})
-		}
-		if s.odds(30) {
-			statements = append(statements, statement{sql: stumble})
-		}
-		rows, err := s.record(ctx, e, statements...)
+		rows, err := s.transact(ctx, e, call)
 		if err != nil {
 			return err
-		}
-		if e.code == stumbled {
-			e.code = undone
-		}
-		if e.code != done {
-			continue
 		}
 		for i, columns := range rows {
 			added, err := readRow(columns)
@@ -93,6 +80,25 @@ func (r *run) produce(ctx context.Context, s *session) error {
 		r.remember(e.rows)
 	}
 	return nil
+}
+
+// transact makes a call in a transaction that may take longer or be rolled back, and returns the rows if it has committed.
+func (s *session) transact(ctx context.Context, e *event, call statement) ([][][]byte, error) {
+	statements := []statement{call}
+	if s.odds(10) {
+		statements = append(statements, statement{sql: dawdle})
+	}
+	if s.odds(30) {
+		statements = append(statements, statement{sql: stumble})
+	}
+	rows, err := s.record(ctx, e, statements...)
+	if e.code == stumbled {
+		e.code = undone
+	}
+	if err != nil || e.code != done {
+		return nil, err
+	}
+	return rows, nil
 }
 
 func (s *session) request(key int) request {

@@ -14,7 +14,7 @@ func checkRequests(h *index) []violation {
 		found = append(found, violation{noRequestIsLost, what, events, job})
 	}
 	for _, e := range h.events {
-		if e.kind != add || !e.acted() {
+		if !e.isRequest() || !e.acted() || e.kind == once && len(e.rows) == 0 {
 			continue
 		}
 		if len(e.rows) != len(e.specs) {

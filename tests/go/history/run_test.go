@@ -17,15 +17,19 @@ import (
 type profile struct {
 	name                               string
 	producers, claimers, shims, admins int // sessions, and workers of pkg/shim
+	deciders                           int // sessions that call add_job_once, debounce_job and throttle_job
 	queues                             int
 	keys                               int
 	killEvery                          int // on average one in this number of calls of mortal sessions is killed
 	limits                             []pgtest.Limit
+	part                               int // it makes one in this number of the calls; 0 is all
 }
 
 // In addition to the participants counted here, each run has a session that kills others.
 var (
-	crowd  = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
+	crowd   = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
+	decided = profile{name: "15 sessions on 6 keys that decide", producers: 2, deciders: 8, claimers: 4, admins: 1, keys: 6, queues: 2, killEvery: 150, part: 5}
+
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
 
 	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
@@ -61,6 +65,7 @@ func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	t.Helper()
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
+	pgtest.Exec(t, pool, rowOf)
 	pgtest.Exec(t, pool, "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
 	if err := pgtest.SetLimits(t.Context(), pool, p.limits...); err != nil {
 		t.Fatal(err)
@@ -126,6 +131,7 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 		}
 	}
 	start(r.profile.producers, r.produce)
+	start(r.profile.deciders, r.decide)
 	start(r.profile.claimers, r.work)
 	start(r.profile.admins, r.administer)
 	start(r.profile.shims, r.shim)

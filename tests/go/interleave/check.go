@@ -73,7 +73,7 @@ func (v *verdicts) visit(ctx context.Context, order []int) error {
 	for _, i := range order {
 		o.order = append(o.order, max(i, ^i)) // ^i: session i was ended
 	}
-	text := o.String() + newBounds(len(v.world.sessions), o).key()
+	text := o.String() + newBounds(v.world, o).key()
 	missed := v.driver.listener.missed(v.driver.failed())
 	if f, ok := v.seen[text+missed]; ok {
 		if f != nil {

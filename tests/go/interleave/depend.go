@@ -7,20 +7,24 @@ import (
 
 // A footprint describes what a step depends on, and what depends on it.
 type footprint struct {
-	reads   set // tables
-	skips   set // tables of which it passes over locked rows
+	reads   set // tables, or only rows, or only classes of rows
+	skips   set // tables of which it passes over locked rows, or only rows, or only classes of rows
 	writes  set // tables of which it may change or lock any row; sequences; "advisory" is any advisory lock
 	shares  set // tables of which it may lock any row for share or key share, which lets others do the same
 	rows    set // rows that it has changed or locked, as "table key"
 	shared  set // rows that it has locked for key share
+	classes set // classes of these rows, as "table class"
 	creates set // tables that it adds rows to
-	shown   set // tables whose changes it shows to others, for it is a commit
+	shown   set // tables, rows and classes of rows whose changes it shows to others, because it ends a transaction
 }
+
+// inProgress stands for which transactions are in progress, as if it were a table.
+const inProgress = "in_progress"
 
 type set map[string]bool
 
 func newFootprint() footprint {
-	return footprint{set{}, set{}, set{}, set{}, set{}, set{}, set{}, set{}}
+	return footprint{set{}, set{}, set{}, set{}, set{}, set{}, set{}, set{}, set{}}
 }
 
 func (f footprint) add(others ...footprint) footprint {
@@ -31,6 +35,7 @@ func (f footprint) add(others ...footprint) footprint {
 		maps.Copy(f.shares, o.shares)
 		maps.Copy(f.rows, o.rows)
 		maps.Copy(f.shared, o.shared)
+		maps.Copy(f.classes, o.classes)
 		maps.Copy(f.creates, o.creates)
 		maps.Copy(f.shown, o.shown)
 	}
@@ -38,14 +43,15 @@ func (f footprint) add(others ...footprint) footprint {
 }
 
 func (f footprint) isEmpty() bool {
-	return len(f.reads)+len(f.writes)+len(f.shares)+len(f.creates) == 0
+	return len(f.reads)+len(f.writes)+len(f.shares)+len(f.creates)+len(f.rows)+len(f.shared) == 0
 }
 
 // refined returns the footprint of a step that has changed and locked these rows, and no others. held is what its
 // transaction has locked before: a lock that gets stronger is not always seen, which matters to sessions that lock rows of shared
 // tables for share.
 func (f footprint) refined(rows set, held footprint, shared, tables set) footprint {
-	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates, shown: f.shown})
+	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates,
+		shown: f.shown})
 	for name := range f.writes {
 		if !tables[name] {
 			exact.writes[name] = true
@@ -76,7 +82,22 @@ func (f footprint) refined(rows set, held footprint, shared, tables set) footpri
 
 // changes returns the part of a footprint that lasts until the transaction ends.
 func (f footprint) changes() footprint {
-	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared, creates: f.creates})
+	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared, classes: f.classes,
+		creates: f.creates})
+}
+
+// within returns the part of a footprint that is in these tables.
+func (f footprint) within(tables set) footprint {
+	part := newFootprint()
+	for _, of := range []struct{ all, some set }{{f.writes, part.writes}, {f.shares, part.shares}, {f.creates, part.creates},
+		{f.rows, part.rows}, {f.shared, part.shared}, {f.classes, part.classes}} {
+		for name := range of.all {
+			if tables[tableOf(name)] {
+				of.some[name] = true
+			}
+		}
+	}
+	return part
 }
 
 // dependent reports whether the order of two steps of different sessions can matter. Readers do not see a change before its
@@ -88,17 +109,23 @@ func dependent(a, b footprint) bool {
 func affects(a, b footprint) bool {
 	return overlap(a.shown, b.reads) || overlap(a.creates, b.creates) || overlap(a.rows, b.rows) || overlap(a.rows, b.shared) ||
 		overlap(a.writes, b.creates) || overlap(a.writes, b.locked()) || overlap(a.writes, b.sharing()) ||
-		overlap(a.shares, tablesOf(b.rows)) || overlap(a.skips, b.locked()) || overlap(a.skips, b.sharing())
+		overlap(a.shares, tablesOf(b.rows)) || overlap(a.skips, b.locked()) || overlap(a.skips, b.sharing()) ||
+		overlap(tablesOf(a.skips), b.mayLock())
 }
 
-// locked returns the tables in which a footprint changes or locks rows that others can see.
+// byTable returns a footprint in which the tables are in place of the rows that it reads and skips.
+func (f footprint) byTable() footprint {
+	return newFootprint().add(f, footprint{reads: tablesOf(f.reads), skips: tablesOf(f.skips)})
+}
+
+// locked returns the rows that a footprint changes or locks and that others can see, and their tables and classes.
 func (f footprint) locked() set {
-	return with(tablesOf(f.rows), f.writes)
+	return with(with(f.rows, f.classes), with(tablesOf(f.rows), f.writes))
 }
 
-// sharing returns the tables in which it locks rows for key share.
+// sharing returns the rows that it locks for key share, and their tables.
 func (f footprint) sharing() set {
-	return with(tablesOf(f.shared), f.shares)
+	return with(f.shared, with(tablesOf(f.shared), f.shares))
 }
 
 // mayLock returns the tables of which a step may change or lock rows.
@@ -106,8 +133,8 @@ func (f footprint) mayLock() set { return with(f.writes, f.shares) }
 
 // touched returns the tables of which it changes or locks rows, or adds them.
 func (f footprint) touched() set {
-	tables := f.locked()
-	maps.Copy(tables, f.sharing())
+	tables := with(tablesOf(f.rows), tablesOf(f.shared))
+	maps.Copy(tables, f.mayLock())
 	maps.Copy(tables, f.creates)
 	return tables
 }

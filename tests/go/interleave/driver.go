@@ -131,7 +131,8 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	d.pids = []int32{int32(d.holder.PgConn().PID())}
 	for _, s := range d.sessions {
 		d.pids = append(d.pids, int32(s.pid))
-		s.next, s.done, s.blocked, s.at, s.turn, s.stack, s.answers, s.written, s.leads = 0, false, false, "", 0, nil, nil, newFootprint(), false
+		s.next, s.done, s.blocked, s.at, s.turn, s.stack, s.answers, s.leads = 0, false, false, "", 0, nil, nil, false
+		s.written, s.locked = newFootprint(), newFootprint()
 	}
 	if _, err := d.control.Exec(ctx, firstTurns(len(d.sessions))); err != nil {
 		return fmt.Errorf("take the first turns: %w", err)
@@ -151,13 +152,14 @@ func firstTurns(sessions int) string {
 	return b.String()
 }
 
-// beginning returns what a session sends before its first call, and begins its transaction.
+// beginning returns what a session sends before its first call, and begins its transaction. Functions that act by chance, such as
+// save_step, draw the same numbers in each run.
 func (d *driver) beginning(s *session) string {
 	pass := d.pass[s.number]
 	if d.passNone {
 		pass = ""
 	}
-	return fmt.Sprintf("set interleave.pass = '%s'; %s; %s", pass, warm, d.world.sessions[s.number-1].begin())
+	return fmt.Sprintf("set interleave.pass = '%s'; set seed to 0.5; %s; %s", pass, warm, d.world.sessions[s.number-1].begin())
 }
 
 // turnKey returns the second half of the lock of a turn.
@@ -199,34 +201,6 @@ func (d *driver) able(ctx context.Context) ([]int, error) {
 	}
 }
 
-// nextFootprint returns the footprint of the next step of session i. The function that the session is in continues, and with
-// it the statements that have called it.
-func (d *driver) nextFootprint(i int) footprint {
-	s := d.sessions[i]
-	f := newFootprint()
-	statements, at := d.world.sessions[i].statements(), s.next
-	if s.at != "" {
-		at--
-	}
-	f.add(d.prints.of(statements[at]))
-	d.addStack(f, s)
-	if statements[at] == "commit" {
-		f.add(s.written, footprint{shown: s.written.locked()}, footprint{shown: s.written.creates})
-	}
-	for _, other := range d.sessions { // may go on when this one lets a lock go
-		if other.blocked {
-			d.addStack(f, other)
-		}
-	}
-	return f
-}
-
-func (d *driver) addStack(f footprint, s *session) {
-	for _, frame := range s.stack {
-		f.add(d.prints.of(frame.at.statement))
-	}
-}
-
 // step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It returns
 // what the step has done.
 func (d *driver) step(ctx context.Context, i int) (deed, error) {
@@ -238,10 +212,15 @@ func (d *driver) step(ctx context.Context, i int) (deed, error) {
 		}
 	}
 	s := d.sessions[i]
-	did := d.nextFootprint(i)
-	waited := append(d.waiting(), s)
-	if slices.ContainsFunc(s.stack, func(f frame) bool { return f.at.guarded }) {
-		did.add(s.written) // which it may let go
+	did := d.nextFootprint(s)
+	waited := d.waitingFor(s)
+	letsGo := slices.ContainsFunc(s.stack, func(f frame) bool { return f.at.guarded })
+	if letsGo { // by rolling back what it has done in a block
+		did.add(s.written)
+	}
+	then := newFootprint() // what the others do when they go on
+	for _, other := range waited {
+		then.add(d.nextFootprint(other))
 	}
 	if err := d.goOn(ctx, s, 1); err != nil {
 		return deed{}, err
@@ -249,25 +228,33 @@ func (d *driver) step(ctx context.Context, i int) (deed, error) {
 	if err := d.settleAll(ctx, s); err != nil {
 		return deed{}, err
 	}
-	rows, err := d.watch.changes(ctx, with(did.mayLock(), d.behind))
+	acted := []*session{s}
+	if letsGo || s.done || slices.ContainsFunc(waited, func(a *session) bool { return !a.blocked }) { // they may wait again
+		acted = append(acted, waited...)
+		did.add(then)
+	}
+	tables := with(did.mayLock(), d.behind)
+	for _, a := range acted {
+		if a.done {
+			maps.Copy(tables, a.written.touched())
+		}
+	}
+	rows, committed, err := d.watch.changes(ctx, tables)
 	if err != nil {
 		return deed{}, err
 	}
-	did, own := d.did(did, rows, s, waited)
+	did, own, seen := d.did(did, rows, committed, s, acted)
 	if err := d.ended(ctx, s); err != nil {
 		return deed{}, err
+	}
+	if s.done && d.listener.looked {
+		did.add(footprint{skips: listened})
 	}
 	if s.done && fallsAsleep(d.world.sessions[i]) {
 		did.add(d.looksAtAll())
 	}
 	d.note(s, false)
-	done := deed{footprint: did, own: own, where: s.where(), atStop: s.at != "" && !s.blocked}
-	for _, a := range waited {
-		if !a.blocked || a == s {
-			done.moved = append(done.moved, a.number-1)
-		}
-	}
-	return done, nil
+	return newDeed(did, own, seen, s, acted), nil
 }
 
 // stepAgain lets session i do these steps again, all but the last of which have led it to stops, and moved no other session.
@@ -275,20 +262,15 @@ func (d *driver) stepAgain(ctx context.Context, i int, known []deed) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()
 	s := d.sessions[i]
-	waited := append(d.waiting(), s)
 	if err := d.goOn(ctx, s, len(known)); err != nil {
 		return err
 	}
-	for n, before := range known {
-		settle := d.settle
-		if n == len(known)-1 {
-			settle = d.settleAll
-		}
-		if err := settle(ctx, s); err != nil {
+	for _, before := range known {
+		if err := d.settleAgain(ctx, s, before); err != nil {
 			return err
 		}
-		for _, a := range waited {
-			a.written.add(before.own)
+		for _, a := range before.acted {
+			d.sessions[a].wrote(before.own, before.seen, s)
 		}
 		if err := d.ended(ctx, s); err != nil {
 			return err
@@ -327,43 +309,6 @@ func (d *driver) failed() bool {
 	return slices.ContainsFunc(d.sessions, func(s *session) bool {
 		return len(s.answers) > 0 && strings.HasPrefix(s.answers[len(s.answers)-1], "error ")
 	})
-}
-
-// did returns what a step of session s has done, for which these sessions may have done something: s, and those that waited.
-// own is what their transactions have done themselves.
-func (d *driver) did(may footprint, rows set, s *session, acted []*session) (did, own footprint) {
-	held := newFootprint()
-	for _, a := range acted {
-		held.add(a.written)
-	}
-	did = may.refined(rows, held, d.shared, d.prints.tables)
-	if len(acted) == 1 && !s.done {
-		d.locks.note(s.written, did, may, d.world.name)
-	}
-	own = did.changes()
-	for _, a := range acted {
-		a.written.add(own)
-	}
-	if s.done {
-		did.add(s.written)
-	}
-	for _, waiting := range d.waiting() {
-		for _, other := range d.sessions {
-			if other != waiting && !other.done {
-				did.add(other.written) // for some of which it waits
-			}
-		}
-	}
-	return did, own
-}
-
-func (d *driver) waiting() (sessions []*session) {
-	for _, s := range d.sessions {
-		if s.blocked {
-			sessions = append(sessions, s)
-		}
-	}
-	return sessions
 }
 
 // reset throws the sessions away after a run that could not be finished.

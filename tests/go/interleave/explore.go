@@ -96,6 +96,9 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 			return fmt.Errorf("%w: after %v sessions %v can go on, and before %v", errNotTheSame, e.order()[:k], can, n.can)
 		}
 		if k == known {
+			if err := e.driver.settleBlocked(ctx); err != nil { // for whom they wait now
+				return err
+			}
 			return e.take(ctx, n)
 		}
 		deeds := e.leap(k)

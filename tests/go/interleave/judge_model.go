@@ -46,7 +46,7 @@ func (j *modelJudge) fault(ctx context.Context, d *driver, w world, o outcome) (
 	if !j.knows {
 		return j.second.fault(ctx, d, w, o)
 	}
-	b := newBounds(len(w.sessions), o)
+	b := newBounds(w, o)
 	allowed, ok := j.allowed[b.key()]
 	if !ok {
 		allowed = j.outcomes(b)
@@ -76,12 +76,14 @@ type bounds struct {
 	failed             []bool
 }
 
-func newBounds(sessions int, o outcome) bounds {
+func newBounds(w world, o outcome) bounds {
+	sessions := len(w.sessions)
 	b := bounds{began: make([]int, sessions), first: make([]int, sessions), last: make([]int, sessions), failed: make([]bool, sessions)}
 	for i := range sessions {
 		b.first[i], b.last[i] = slices.Index(o.order, i), len(o.order)-1-slices.Index(reversed(o.order), i)
 		b.began[i] = b.first[i]
-		if rest := slices.Index(o.order[b.first[i]+1:], i); o.leads[i] && rest >= 0 {
+		takesSnapshot := w.sessions[i].isolation != "" // in the first step, by which all others go
+		if rest := slices.Index(o.order[b.first[i]+1:], i); o.leads[i] && !takesSnapshot && rest >= 0 {
 			b.first[i] += 1 + rest
 		}
 		b.failed[i] = len(o.answers[i]) > 0 && mayFail[o.answers[i][len(o.answers[i])-1]]

@@ -11,7 +11,8 @@ import (
 
 // noLanes removes all that a world with limits may have left. Truncated, because functions look at the sizes of the files.
 const noLanes = empty + `
-	truncate graphile_worker._gw_limits, graphile_worker._gw_lanes, graphile_worker._gw_groups, graphile_worker._gw_slots,
+	truncate graphile_worker._gw_limits, graphile_worker._gw_lanes, graphile_worker._gw_groups, graphile_worker._gw_group_lanes,
+	         graphile_worker._gw_kept_slots, graphile_worker._gw_starts,
 	         graphile_worker._gw_fronts, graphile_worker._gw_moves, graphile_worker._gw_pauses;`
 
 // The parts of worlds with limits.
@@ -278,7 +279,7 @@ func TestMistakesInLanesAreFound(t *testing.T) {
 			sound: "_gw_no_producers(chosen.tasks)", broken: "_gw_no_producers('{none}')"},
 			laneWorld("keys, idle", "mend", "add")},
 		{mutant{name: "a job that is added to a fair lane has no place", function: "_gw_look_up_turns",
-			sound: "join turns as t on t.lane_id = g.fair_lane\n  union all", broken: "join turns as t on t.lane_id = g.fair_lane where false\n  union all"},
+			sound: "join turns as t on t.lane_id = o.fair_lane", broken: "join turns as t on t.lane_id = o.fair_lane and false"},
 			laneWorld("fair, running", "complete", "add")},
 	} {
 		t.Run(m.name, func(t *testing.T) {

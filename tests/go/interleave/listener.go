@@ -21,6 +21,7 @@ type listener struct {
 	notified bool
 	known    view
 	now      view
+	looked   bool         // after the last end of a transaction
 	inFlight []int64      // transactions after whose ends it looks again
 	told     map[int]bool // the sessions that claim, and were notified since they began
 }
@@ -31,6 +32,9 @@ type view struct {
 	held  set   // those of them whose rows others have locked, or the rows of their queues
 	due   int64 // when the next job is due, in microseconds since 1970; 0: none
 }
+
+// listened are the tables of which the listener skips locked rows.
+var listened = set{"_private_jobs": true, "_private_job_queues": true}
 
 // look reads a view: the jobs that are ready but for suspects, which heartbeats find.
 const look = `
@@ -124,7 +128,7 @@ func (l *listener) wake(ctx context.Context, e ending) error {
 			l.told[session] = true
 		}
 	}
-	if looks || l.notified {
+	if l.looked = looks || l.notified; l.looked {
 		l.known, l.notified = l.now, false
 	}
 	return nil
@@ -150,7 +154,7 @@ func (d *driver) wake(ctx context.Context, session int, asleep bool) error {
 	if err := d.listener.wake(ctx, e); err != nil || d.watch.last == nil {
 		return err
 	}
-	_, err := d.watch.changes(ctx, set{"_private_jobs": true, "_private_job_queues": true})
+	_, _, err := d.watch.changes(ctx, listened)
 	return err
 }
 

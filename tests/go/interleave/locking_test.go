@@ -16,7 +16,11 @@ func TestLockingClausesLockWhatIsInTheFromOfTheirSelect(t *testing.T) {
 		`with l as (select from graphile_worker.a as x for update) update graphile_worker.b set n = 1`:                                                            `[{true false false [a]}]`,
 		`for x in select from graphile_worker.a as i join graphile_worker.b as j on true for update of i, j loop`:                                                 `[{true false false [a b]}]`,
 	} {
-		if got := fmt.Sprint(lockings(statement)); got != want {
+		found := []string{}
+		for _, l := range lockings(statement) {
+			found = append(found, fmt.Sprintf("{%t %t %t %v}", l.update, l.key, l.skips, l.names))
+		}
+		if got := fmt.Sprint(found); got != want {
 			t.Errorf("%s: %s instead of %s", statement, got, want)
 		}
 	}

@@ -14,9 +14,9 @@ type lockOrder map[string]map[string]string
 
 // note adds the locks of a step, with those that its transaction held before.
 func (l lockOrder) note(held, did, may footprint, where string) {
-	before := kinds(held)
+	before, skips := kinds(held), tablesOf(may.skips)
 	for kind := range kinds(did) {
-		if table := strings.TrimSuffix(kind, keyShare); may.skips[table] || before[kind] {
+		if table := strings.TrimSuffix(kind, keyShare); skips[table] || before[kind] {
 			continue
 		}
 		for h := range before {

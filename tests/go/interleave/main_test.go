@@ -39,7 +39,7 @@ func budget() int {
 	case testing.Short():
 		return 15
 	}
-	return pgtest.Scale(35, 30)
+	return 30
 }
 
 // share returns how many of count cases a test tries: all if it has the time of soak.

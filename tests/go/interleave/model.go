@@ -35,6 +35,7 @@ type state struct {
 	Jobs      map[int64]*job
 	Suspects  map[int64]*suspect
 	Cancels   map[int64]*cancel
+	Records   map[string]*record // by kind and key
 	Workers   map[string]*worker
 	Crontabs  map[string]*crontab
 	Schedules map[string]*schedule
@@ -66,6 +67,7 @@ type job struct {
 	LockedAt    moment
 	Revision    int
 	Flags       string // as jsonb prints it
+	Steps       string // those of its revision, as name=result
 }
 
 // suspect is a job that a worker held when it died.
@@ -215,7 +217,7 @@ func (s *state) isSuspect(j *job) bool {
 func (s *state) clone() *state {
 	return &state{
 		Tasks: maps.Clone(s.Tasks), Queues: cloned(s.Queues), Jobs: cloned(s.Jobs), Suspects: cloned(s.Suspects),
-		Cancels: cloned(s.Cancels), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
+		Cancels: cloned(s.Cancels), Records: cloned(s.Records), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
 		SweptAt: s.SweptAt, RunAgain: s.RunAgain, LastID: s.LastID, ReadAt: s.ReadAt,
 	}
 }
@@ -236,6 +238,7 @@ func headRow(name string) string   { return "head of queue " + name }
 func placeRow(name string) string  { return "head of queue " + name + " and its place in the batch" }
 func workerRow(id string) string   { return "worker " + id }
 func suspectRow(id int64) string   { return fmt.Sprintf("suspect %d", id) }
+func recordRow(name string) string { return "record " + name }
 func taskName(name string) string  { return "task name " + name }
 func queueName(name string) string { return "queue name " + name }
 

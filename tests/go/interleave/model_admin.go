@@ -157,11 +157,17 @@ func (c unlockWorkers) sql() string {
 }
 
 func (c unlockWorkers) apply(s *state, _ env) answer {
-	for _, j := range s.Jobs {
-		if j.LockedAt != 0 && slices.Contains(c.workers, j.LockedBy) {
-			j.unlock()
+	started := make(firsts)
+	for _, j := range s.inOrder() {
+		if j.LockedAt == 0 || !slices.Contains(c.workers, j.LockedBy) {
+			continue
+		}
+		if started.isBehind(j) {
+			j.Attempts = max(0, j.Attempts-1)
+		} else {
 			j.Attempts = min(j.Attempts, j.MaxAttempts)
 		}
+		j.unlock()
 	}
 	for _, q := range s.Queues {
 		if q.LockedAt != 0 && slices.Contains(c.workers, q.LockedBy) {

@@ -40,8 +40,10 @@ func (s *state) claim(jobs []*job, worker string, e env) (a answer) {
 	for _, j := range jobs {
 		j.Attempts++
 		j.LockedBy, j.LockedAt = worker, e.clock
-		if j.Queue != "" {
-			*s.Queues[j.Queue] = queue{worker, e.clock}
+		if q := s.Queues[j.Queue]; q != nil && q.LockedAt != 0 { // by a job before this one
+			q.LockedAt--
+		} else if q != nil {
+			*q = queue{worker, e.clock}
 		}
 		a.rows = append(a.rows, fmt.Sprintf("%s|%s|%s|%d|%d|%d|%s|%s|%s|%d",
 			j.Payload, j.Task, j.Queue, j.Priority, j.Attempts, j.MaxAttempts, j.Key, j.Flags, j.LastError, j.Revision))
@@ -49,16 +51,21 @@ func (s *state) claim(jobs []*job, worker string, e env) (a answer) {
 	return a
 }
 
-// getJobBatch is get_job_batch: the first due jobs in order, the head job of each free queue only. Suspects are left, and
-// so are the queues whose head is one. If a concurrent call changes a head that the claim has chosen, the claim may take one job
-// less.
+// getJobBatch is get_job_batch: the first due jobs in order, of each free queue the head, and if the batch has room the jobs
+// behind it. Suspects are left, and so are the queues whose head is one. If a concurrent call changes a head that the claim has
+// chosen, the claim may take one job less.
 type getJobBatch struct {
 	claimer
-	size int
+	size    int
+	ofQueue int // the maximum number of jobs of a queue; 0 is 1
 }
 
 func (c getJobBatch) sql() string {
-	return fmt.Sprintf("select %s from graphile_worker.get_job_batch(%s, batch_size => %d) as j", claimColumns, c.arguments(), c.size)
+	more := ""
+	if c.ofQueue > 0 {
+		more = fmt.Sprintf(", queue_batch => %d", c.ofQueue)
+	}
+	return fmt.Sprintf("select %s from graphile_worker.get_job_batch(%s, batch_size => %d%s) as j", claimColumns, c.arguments(), c.size, more)
 }
 
 func (c getJobBatch) apply(s *state, e env) answer {
@@ -73,6 +80,11 @@ func (c getJobBatch) apply(s *state, e env) answer {
 		}
 	}
 	passed := make(map[string]bool) // the queues of which the head was seen
+	enough := 0                     // jobs in the queues of the batch
+	fills := c.ofQueue > 1          // with jobs of few queues, if no other job is due
+	for _, j := range s.Jobs {
+		fills = fills && !(j.Queue == "" && claimer{now: c.now}.suits(j, e))
+	}
 	for _, j := range s.inOrder() {
 		if len(chosen) >= size || !c.suits(j, e) {
 			continue
@@ -82,15 +94,49 @@ func (c getJobBatch) apply(s *state, e env) answer {
 				continue
 			}
 			passed[j.Queue] = true
-			if e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] {
+			if e.held[queueRow(j.Queue)] || e.held[headRow(j.Queue)] || fills && enough >= c.size {
 				continue
 			}
+			enough += min(len(c.suitable(s, j.Queue, e)), c.ofQueue)
 		}
 		if !s.isSuspect(j) && !e.held[jobRow(j.ID)] {
 			chosen = append(chosen, j)
 		}
 	}
+	chosen = append(chosen, c.behind(s, chosen, size-len(chosen), e)...)
+	slices.SortStableFunc(chosen, before)
 	return s.claim(chosen, c.worker, e)
+}
+
+// suitable returns the jobs of a queue that the claimer may take, in order.
+func (c claimer) suitable(s *state, name string, e env) (jobs []*job) {
+	for _, j := range s.inOrder() {
+		if j.Queue == name && c.suits(j, e) {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// behind returns up to room jobs that come directly behind the heads of their queues. A job that has a key, has failed before, is a
+// suspect or is held ends the jobs of its queue.
+func (c getJobBatch) behind(s *state, heads []*job, room int, e env) (jobs []*job) {
+	for _, head := range heads {
+		if head.Queue == "" {
+			continue
+		}
+		ended := false
+		for n, j := range c.suitable(s, head.Queue, e) {
+			if n == 0 || n >= c.ofQueue || room <= 0 {
+				continue
+			}
+			room--
+			if ended = ended || j.Key != "" || j.LastError != "" || s.isSuspect(j) || e.held[jobRow(j.ID)]; !ended {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs
 }
 
 // runsAlone reports whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless
@@ -190,7 +236,7 @@ func (c getJob) apply(s *state, e env) answer {
 			return a
 		}
 	}
-	one := getJobBatch{c.claimer, 1}
+	one := getJobBatch{c.claimer, 1, 0}
 	a := one.apply(s, e)
 	if a.rows == nil && s.sweep(staleAfter, e) > 0 {
 		a = one.apply(s, e)

@@ -105,7 +105,7 @@ func (d drawer) operation(s *state) operation {
 		*d.pending = (*d.pending)[1:]
 		return next
 	}
-	switch d.IntN(38) {
+	switch d.IntN(44) {
 	case 0, 1, 2, 3, 4, 5:
 		return addJob(d.spec())
 	case 6, 7:
@@ -117,7 +117,7 @@ func (d drawer) operation(s *state) operation {
 	case 8:
 		return removeJob{one(d, "k", "l", "m")}
 	case 9, 10, 11:
-		return getJobBatch{d.claimer(), 1 + d.IntN(4)}
+		return getJobBatch{d.claimer(), 1 + d.IntN(4), d.IntN(4)}
 	case 12, 13:
 		return getJob{d.claimer()}
 	case 14:
@@ -173,8 +173,46 @@ func (d drawer) operation(s *state) operation {
 		if len(s.Suspects) > 0 {
 			return one[operation](d, getJobAlone{claimer{worker: d.worker()}, d.IntN(2) == 0}, makeRoom{}, getJob{claimer{worker: d.worker()}}, due{})
 		}
+	case 37, 38, 39, 40, 41, 42:
+		return d.decision()
 	}
 	return d.cron()
+}
+
+// decision draws a call that decides by a key, or lets time pass for these calls.
+func (d drawer) decision() operation {
+	spec := d.spec()
+	spec.key, spec.mode = one(d, "k", "l", "m"), ""
+	switch d.IntN(4) {
+	case 0:
+		return once(spec)
+	case 1:
+		spec.runAt = 0
+		return debounce{spec, d.IntN(3) > 0}
+	case 2:
+		spec.runAt = 0
+		return throttle(spec)
+	}
+	return agedRecords{one(d, 5*minute, 15*minute, 25*minute, 2*hour)}
+}
+
+// agedRecords makes the calls that decide by a key so much older.
+type agedRecords struct{ by moment }
+
+func (c agedRecords) sql() string {
+	return "update graphile_worker._gw_keyed_calls set began_at = began_at - " + intervalLiteral(c.by) +
+		", not_before = not_before - " + intervalLiteral(c.by) + ", kept_until = kept_until - " + intervalLiteral(c.by)
+}
+
+func (c agedRecords) apply(s *state, _ env) answer {
+	for _, r := range s.Records {
+		r.BeganAt -= c.by
+		r.KeptUntil -= c.by
+		if r.NotBefore != 0 {
+			r.NotBefore -= c.by
+		}
+	}
+	return answer{}
 }
 
 // cron draws a call about recurring jobs.
@@ -200,7 +238,7 @@ func (d drawer) cron() operation {
 // crash draws the death of a worker that has just claimed, and how others detect it.
 func (d drawer) crash() operation {
 	c := claimer{worker: one(d, "w1", "w2")}
-	died := []operation{one[operation](d, getJobBatch{c, 3}, getJob{c}, getJobAlone{c, false}, getJobAlone{c, true}, makeRoom{}),
+	died := []operation{one[operation](d, getJobBatch{c, 3, d.IntN(4)}, getJob{c}, getJobAlone{c, false}, getJobAlone{c, true}, makeRoom{}),
 		aged{c.worker, hour}, beating{"w9"}, heartbeat{holder{"w9", []int64{}, []moment{}}}, due{}}
 	*d.pending = died[1 : 3+d.IntN(3)]
 	return died[0]

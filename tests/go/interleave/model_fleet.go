@@ -126,13 +126,18 @@ func (s *state) recover(e env) (died []string, freed int) {
 		}
 	}
 	slices.Sort(dead)
+	started := make(firsts)
 	excused := make(map[string]bool)
 	for _, id := range dead {
 		excused[id] = s.ranSuspectBeside(id)
 	}
 	leftOver := false
 	for _, j := range s.inOrder() {
-		switch {
+		isDead := j.LockedAt != 0 && j.LockedAt < since && slices.Contains(dead, j.LockedBy)
+		switch isUnstarted := isDead && started.isBehind(j); {
+		case isUnstarted && !e.held[jobRow(j.ID)]:
+			s.recoverUnstarted(j, e)
+			freed++
 		case j.LockedAt == 0 || !slices.Contains(dead, j.LockedBy):
 		case j.LockedAt >= since || e.held[jobRow(j.ID)]:
 			leftOver = true
@@ -167,6 +172,37 @@ func (s *state) ranSuspectBeside(worker string) bool {
 	return false
 }
 
+// A streak is the jobs of a queue that a claim holds.
+type streak struct {
+	queue, worker string
+	lockedAt      moment
+}
+
+// firsts are the streaks of which the first job was seen. Only that job can have started.
+type firsts map[streak]bool
+
+// isBehind reports whether a locked job is not the first of its streak. It must be called with all jobs in order.
+func (f firsts) isBehind(j *job) bool {
+	s := streak{j.Queue, j.LockedBy, j.LockedAt}
+	isBehind := j.Queue != "" && f[s]
+	f[s] = true
+	return isBehind
+}
+
+// obituary is the last error of a job whose worker died.
+func (s *state) obituary(j *job) string {
+	return fmt.Sprintf("Worker %s (host unknown, pid unknown) died; it was last seen at %s UTC.",
+		j.LockedBy, time.UnixMicro(int64(s.Workers[j.LockedBy].LastSeenAt)).UTC().Format(time.DateTime))
+}
+
+// recoverUnstarted frees a job of a dead worker that waited behind another one of its queue.
+func (s *state) recoverUnstarted(j *job, e env) {
+	j.LastError = s.obituary(j)
+	j.Attempts = max(0, j.Attempts-1)
+	s.freeQueue(j.Queue, j.LockedBy)
+	j.unlock()
+}
+
 // recoverJob frees a job of a dead worker, and makes it a suspect. Only crashes of workers that ran it alone count.
 func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	known := s.Suspects[j.ID]
@@ -183,8 +219,7 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	} else {
 		j.RunAt = j.retryAt(e.now)
 	}
-	j.LastError = fmt.Sprintf("Worker %s (host unknown, pid unknown) died; it was last seen at %s UTC.",
-		j.LockedBy, time.UnixMicro(int64(s.Workers[j.LockedBy].LastSeenAt)).UTC().Format(time.DateTime))
+	j.LastError = s.obituary(j)
 	switch {
 	case crashes >= crashesAllowed:
 		j.Attempts = j.MaxAttempts
@@ -194,7 +229,8 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	default:
 		j.Attempts = min(j.Attempts, j.MaxAttempts)
 	}
-	s.release(j)
+	s.freeQueue(j.Queue, j.LockedBy)
+	j.unlock()
 	if !j.isAvailable() {
 		return
 	}
@@ -228,12 +264,18 @@ func (s *state) sweep(expiry moment, e env) (freed int) {
 			}
 		}
 	}
-	for id, j := range s.Jobs {
-		switch {
-		case e.held[jobRow(id)]:
+	started := make(firsts)
+	for _, j := range s.inOrder() {
+		isStale := s.isStale(j.LockedBy, j.LockedAt, expiry, e)
+		switch isUnstarted := isStale && started.isBehind(j); {
+		case e.held[jobRow(j.ID)]:
 		case j.LockedAt == 0:
 			j.Attempts = min(j.Attempts, j.MaxAttempts)
-		case s.isStale(j.LockedBy, j.LockedAt, expiry, e):
+		case isUnstarted:
+			j.Attempts = max(0, j.Attempts-1)
+			j.unlock()
+			freed++
+		case isStale:
 			if j.Attempts == j.MaxAttempts {
 				j.LastError = "Worker " + j.LockedBy + " reported no outcome of the last attempt."
 			}
@@ -269,6 +311,7 @@ func (s *state) dropSpent(e env) {
 			delete(s.Workers, id)
 		}
 	}
+	s.dropRecords(e)
 	s.dropSpentSuspects(e)
 	s.dropSpentCancels(e)
 }

@@ -35,9 +35,16 @@ func (h holder) jobs(s *state, e env) (held []*job) {
 	return held
 }
 
-// release unlocks a job and its queue.
+// mostOfQueue is the maximum number of jobs of a queue that a claim may hold.
+const mostOfQueue = 1000
+
+// release unlocks a job, and its queue if the claim holds no other job of it: the locked_at of the queue counts them.
 func (s *state) release(j *job) {
-	s.freeQueue(j.Queue, j.LockedBy)
+	if q := s.Queues[j.Queue]; q != nil && q.LockedBy == j.LockedBy && q.LockedAt < j.LockedAt && q.LockedAt+1 > j.LockedAt-mostOfQueue {
+		q.LockedAt++
+	} else {
+		s.freeQueue(j.Queue, j.LockedBy)
+	}
 	j.unlock()
 }
 
@@ -175,14 +182,31 @@ func (c renew) apply(s *state, e env) (a answer) {
 
 // renew returns the jobs that a worker holds, and renews the locks that are old, with those of their queues.
 func (s *state) renew(h holder, olderThan moment, e env) (ids []int64) {
-	for _, j := range h.jobs(s, e) {
+	held := h.jobs(s, e)
+	old := make(map[string]moment) // by queue, how many jobs can be renewed
+	isOld := func(j *job) bool { return j.LockedAt < e.clock-olderThan && !e.held[jobRow(j.ID)] }
+	for _, j := range held {
 		ids = append(ids, j.ID)
-		if j.LockedAt >= e.clock-olderThan || e.held[jobRow(j.ID)] {
+		if isOld(j) {
+			old[j.Queue]++
+		}
+	}
+	for _, j := range held {
+		if q := s.Queues[j.Queue]; !isOld(j) {
 			continue
+		} else if q != nil && q.LockedBy == h.worker {
+			others := q.LockedAt+old[j.Queue] <= j.LockedAt && q.LockedAt+old[j.Queue] > j.LockedAt-mostOfQueue
+			if others || e.held[queueRow(j.Queue)] {
+				continue
+			}
 		}
 		j.LockedAt = e.clock
-		if q := s.Queues[j.Queue]; q != nil && q.LockedBy == h.worker && !e.held[queueRow(j.Queue)] {
-			q.LockedAt = e.clock
+	}
+	for name, n := range old {
+		for _, j := range held {
+			if q := s.Queues[name]; q != nil && q.LockedBy == h.worker && j.Queue == name && j.LockedAt == e.clock {
+				q.LockedAt = e.clock - n + 1
+			}
 		}
 	}
 	return ids

@@ -13,6 +13,7 @@ func (s *state) changedSince(was *state, rows map[string]bool) {
 	addChanged(s.Queues, was.Queues, queueRow, rows)
 	addChanged(s.Workers, was.Workers, workerRow, rows)
 	addChanged(s.Suspects, was.Suspects, suspectRow, rows)
+	addChanged(s.Records, was.Records, recordRow, rows)
 	if s.SweptAt != was.SweptAt {
 		rows[sweepRow] = true
 	}
@@ -131,10 +132,10 @@ func (c renew) passes(row string) bool {
 	return slices.Contains(rowsByID(c.ids), row) || isOf(row, "queue") && !isOf(row, "queue name")
 }
 func (c cleanup) passes(row string) bool {
-	return isOf(row, "job", "queue name", "task name", "worker", "suspect")
+	return isOf(row, "job", "queue name", "task name", "worker", "suspect", "record")
 }
 func (c stale) passes(row string) bool {
-	return row == sweepRow || isOf(row, "job", "queue", "worker", "suspect") && !isOf(row, "queue name")
+	return row == sweepRow || isOf(row, "job", "queue", "worker", "suspect", "record") && !isOf(row, "queue name")
 }
 func (c heartbeat) passes(row string) bool {
 	return row == recoveryRow || row != workerRow(c.worker) && isOf(row, "job", "queue", "worker", "suspect") && !isOf(row, "queue name")

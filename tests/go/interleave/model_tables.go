@@ -45,13 +45,16 @@ var stateQuery = `
 	      'Priority', j.priority, 'RunAt', `+moments("j.run_at")+`, 'Attempts', j.attempts, 'MaxAttempts', j.max_attempts,
 	      'LastError', j.last_error, 'CreatedAt', `+moments("j.created_at")+`, 'UpdatedAt', `+moments("j.updated_at")+`,
 	      'Key', j.key, 'LockedBy', j.locked_by, 'LockedAt', `+moments("j.locked_at")+`, 'Revision', j.revision,
-	      'Flags', j.flags::text`,
+	      'Flags', j.flags::text,
+	      'Steps', (select string_agg(s.name || '=' || s.result, ' ' order by s.name) from graphile_worker.job_steps(j.id) as s)`,
 	`graphile_worker._private_jobs as j
 	      left join graphile_worker._private_tasks as t on t.id = j.task_id
 	      left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id`) + `,
 	  'Suspects', ` + objects("s.job_id", `'JobID', s.job_id, 'Revision', s.revision, 'Crashes', s.crashes, 'WorkerID', s.worker_id,
 	      'IsAlone', s.is_alone, 'Strict', s.strict, 'RoomAt', `+moments("s.room_at"), "graphile_worker._gw_suspects as s") + `,
 	  'Cancels', ` + objects("c.job_id", "'WorkerID', c.worker_id, 'Reason', c.reason", "graphile_worker._gw_cancels as c") + `,
+	  'Records', ` + objects("c.kind || ' ' || c.key", `'JobID', c.job_id, 'BeganAt', `+moments("c.began_at")+`, 'NotBefore', `+
+	moments("c.not_before")+", 'KeptUntil', "+moments("c.kept_until"), "graphile_worker._gw_keyed_calls as c") + `,
 	  'Workers', ` + objects("w.id", `'Tasks', w.tasks, 'Crontab', w.crontab, 'LastSeenAt', `+moments("w.last_seen_at")+`,
 	      'BeatingSince', `+moments("w.beating_since")+", 'RecoveredAt', "+moments("w.recovered_at"),
 	"graphile_worker._gw_workers as w") + `,
@@ -79,8 +82,8 @@ func (s *state) text(o origin) string {
 		add("queue %s: locked_by %q at %s", name, q.LockedBy, at(q.LockedAt))
 	}
 	for id, j := range s.Jobs {
-		add("%s: %s, task %s, queue %q, run_at %s, last_error %q, locked at %s, updated %s",
-			s.label(id, o), j.text(), j.Task, j.Queue, at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt))
+		add("%s: %s, task %s, queue %q, run_at %s, last_error %q, locked at %s, updated %s, steps %q",
+			s.label(id, o), j.text(), j.Task, j.Queue, at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt), j.Steps)
 	}
 	for id, x := range s.Suspects {
 		if j := s.Jobs[id]; j == nil || j.Revision != x.Revision {
@@ -94,6 +97,9 @@ func (s *state) text(o origin) string {
 			continue // spent, too
 		}
 		add("canceled %s: worker %q, reason %q", s.label(id, o), c.WorkerID, c.Reason)
+	}
+	for name, r := range s.Records {
+		add("record %s: %s, began %s, not before %s, kept until %s", name, s.label(r.JobID, o), at(r.BeganAt), at(r.NotBefore), at(r.KeptUntil))
 	}
 	for id, w := range s.Workers {
 		add("worker %s: tasks %v, crontab %v, seen %s, beating since %s, recovered %s",

@@ -45,8 +45,53 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"replace", "remove"},
 	},
 	{
+		name: "add_job_once goes by what it has read before it holds the record", function: "add_job_once",
+		sound: "held.job_id is null or held.kept_until <= clock_timestamp()", broken: "true",
+		where: "empty", sessions: []string{"once", "once"},
+	},
+	{
+		name: "calls that decide by a key do not lock their record", function: "_gw_hold_keyed_call", sound: "for update;", broken: ";",
+		where: "once, over", sessions: []string{"once", "once"},
+	},
+	{
+		name: "debounce_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where false;",
+		where: "debounced", sessions: []string{"debounce", "get_job"},
+	},
+	{
+		name: "throttle_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where false;",
+		where: "throttled", sessions: []string{"throttle", "get_job"},
+	},
+	{
 		name: "a retired job keeps an attempt", function: "_gw_retire", sound: "then 0 else 1 end", broken: "then 0 else 0 end",
 		where: "running", sessions: []string{"replace", "return"},
+	},
+	{
+		name: "the first job of a queue to end frees it",
+		sql: `
+			create or replace function graphile_worker._gw_queue_locked_at(
+			  queue_locked_at timestamptz, queue_id integer, ended_in integer[], ended_ats timestamptz[])
+			  returns timestamptz language sql stable as $$ select null::timestamptz $$`,
+		where: "running streak", sessions: []string{"complete by lease", "streak"},
+	},
+	{
+		name: "a claim goes on behind a job of a queue that it cannot lock", function: "_gw_lock_jobs",
+		sound: "bool_and(l.place is not null) over", broken: "l.place is not null and bool_and(true) over",
+		where: "queue", sessions: []string{"streak", "replace in queue"},
+	},
+	{
+		name: "renew_leases renews one job of several of a queue", function: "renew_leases",
+		sound: "and (j.job_queue_id = any (left_ids)) is not true", broken: "",
+		where: "running streak", sessions: []string{"renew", "streak"},
+	},
+	{
+		name: "force_unlock_workers does not lock the jobs first", function: "force_unlock_workers",
+		sound: "where j.id = any (job_ids) order by j.id for update", broken: "where false for update",
+		where: "running streak", sessions: []string{"complete", "unlock"},
+	},
+	{
+		name: "a job that has not started keeps its attempt", function: "force_unlock_workers",
+		sound: "case when j.id = any (unstarted) then", broken: "case when false then",
+		where: "running streak", sessions: []string{"unlock", "streak"},
 	},
 	{
 		name: "complete_job without the lease", function: "complete_job", sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
@@ -58,11 +103,31 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"renew", "renew"},
 	},
 	{
+		name: "save_step without the lease", function: "save_step", sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
+		where: "running", sessions: []string{"step", "renew"},
+	},
+	{
+		name: "save_step does not lock the job", function: "save_step", sound: "for no key update;", broken: ";",
+		where: "running", sessions: []string{"step", "unlock + get_job + step elsewhere"},
+	},
+	{
+		name: "the last step of a name counts", function: "save_step", sound: "where s.revision <> excluded.revision", broken: "where true",
+		where: "running", sessions: []string{"step", "same step"},
+	},
+	{
+		name: "a replaced job keeps its steps", function: "job_steps", sound: "and s.revision = (", broken: "and s.revision <= (",
+		where: "running", sessions: []string{"step + return", "replace"},
+	},
+	{
+		name: "a job that is requested again loses its steps", function: "_gw_keep_steps", sound: "set revision = _gw_keep_steps.revision", broken: "set revision = s.revision",
+		where: "running", sessions: []string{"step", "dedupe"},
+	},
+	{
 		name: "complete_job does not free the queue", function: "complete_job", sound: "if queue_id is not null then", broken: "if false then",
 		where: "running queue", sessions: []string{"complete", "get_job"},
 	},
 	{
-		name: "a claim does not lock the queue", function: "_gw_lock_jobs", sound: "array(select h.job_queue_id from heads as h", broken: "array(select -h.job_queue_id from heads as h",
+		name: "a claim does not lock the queue", function: "_gw_lock_jobs", sound: "where q.id = any (h.queue_ids)", broken: "where -q.id = any (h.queue_ids)",
 		where: "queue", sessions: []string{"get_job", "get_job"},
 	},
 	{

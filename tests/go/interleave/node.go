@@ -15,21 +15,6 @@ type node struct {
 	after []bool       // on which steps of the path the last step depends, by way of others, too
 }
 
-// A deed is what a step has done, and which sessions it has moved: its own, and those that had waited for a lock.
-type deed struct {
-	footprint
-	own    footprint // what the transactions of these sessions have done themselves
-	moved  []int
-	where  string // where its own session has come to
-	atStop bool   // which is a stop from which it can continue
-}
-
-// dependent reports whether the order of two steps can matter.
-func (a deed) dependent(b deed) bool {
-	moved := func(i int) bool { return slices.Contains(b.moved, i) }
-	return slices.ContainsFunc(a.moved, moved) || dependent(a.footprint, b.footprint)
-}
-
 // newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and does
 // not depend on it, sleeps on: to take it now leads where it led to when it was taken first.
 func newNode(path []*node, can []int) *node {

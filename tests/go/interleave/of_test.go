@@ -8,11 +8,12 @@ import (
 // of returns the world of calls at a place, by their names: each session has a transaction of the calls that a plus joins,
 // which may begin with an isolation level and a colon.
 func of(where string, sessions ...string) world {
-	at := slices.IndexFunc(places, func(p place) bool { return p.name == where })
+	all := slices.Concat(places, keyedPlaces)
+	at := slices.IndexFunc(all, func(p place) bool { return p.name == where })
 	if at < 0 {
 		panic("there is no place " + where)
 	}
-	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: places[at].setup}
+	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: all[at].setup}
 	for _, text := range sessions {
 		var t transaction
 		if level, rest, ok := strings.Cut(text, ": "); ok {

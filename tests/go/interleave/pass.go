@@ -16,7 +16,7 @@ func (d *driver) reach(t transaction) footprint {
 	if fallsAsleep(t) {
 		all.add(d.looksAtAll())
 	}
-	return all.add(footprint{shown: all.writes}, footprint{shown: all.creates})
+	return all.byTable().add(footprint{shown: all.writes}, footprint{shown: all.creates}, footprint{shown: set{inProgress: true}})
 }
 
 // mayReach reports whether a session may come to a stop.
@@ -38,7 +38,7 @@ func (d *driver) passed(w world, i int) []string {
 	}
 	var places []string
 	for place, s := range d.stops {
-		print := d.prints.of(s.statement)
+		print := d.prints.of(s.statement).byTable()
 		if !slices.ContainsFunc(others, func(o footprint) bool { return dependent(print, o) }) {
 			places = append(places, place)
 		}

@@ -21,6 +21,7 @@ const stopFunction = `
 	  language plpgsql
 	  set search_path = pg_catalog, pg_temp
 	  set client_min_messages = notice
+	  set lock_timeout = 0 -- the function that waits here may have one, for locks of its own
 	as $$
 	declare
 	  session integer := nullif(current_setting('interleave.session', true), '');

@@ -104,7 +104,7 @@ func setupTurns(sessions int) string {
 // sessionScript is what a session runs; it waits for the reader before each statement.
 func sessionScript(i int, t transaction, passed string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s;\nset interleave.session = %d;\nset interleave.pass = '%s';\n", warm, i+1, passed)
+	fmt.Fprintf(&b, "set seed to 0.5;\n%s;\nset interleave.session = %d;\nset interleave.pass = '%s';\n", warm, i+1, passed)
 	for n, sql := range t.statements() {
 		fmt.Fprintf(&b, "\\prompt 'session %d, statement %d: press return when control.sql says so ' _\n", i+1, n+1)
 		if n == 0 {

@@ -16,20 +16,22 @@ import (
 // session is one of the sessions that are stepped. Its statements run in the background; what comes of them arrives as
 // events.
 type session struct {
-	number  int
-	conn    *pgx.Conn
-	pid     uint32
-	events  chan event
-	turn    int    // the number of the last stop that it has reached
-	at      string // the place where it waits for its turn; "" between statements
-	stack   []frame
-	blocked bool // it waits for a lock
-	next    int  // the statement to start next
-	done    bool // it has committed, or failed and rolled back
-	written footprint
-	answers []string
-	begins  bool // it does its first step
-	leads   bool // which only led to its first stop
+	number   int
+	conn     *pgx.Conn
+	pid      uint32
+	events   chan event
+	turn     int    // the number of the last stop that it has reached
+	at       string // the place where it waits for its turn; "" between statements
+	stack    []frame
+	blocked  bool      // it waits for a lock
+	blockers []int32   // the server processes for which it waits
+	next     int       // the statement to start next
+	done     bool      // it has committed, or failed and rolled back
+	written  footprint // what it may have changed or locked in its transaction
+	locked   footprint // the same, without what others have done while it waited for them
+	answers  []string
+	begins   bool // it does its first step
+	leads    bool // which only led to its first stop
 }
 
 // frame is a function that a session is in, and the stop that it has passed there.

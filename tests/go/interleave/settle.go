@@ -10,8 +10,23 @@ import (
 
 // settleAll waits until a session that runs has arrived somewhere, or waits for a lock, and then for those that it lets go on.
 func (d *driver) settleAll(ctx context.Context, s *session) error {
-	if err := d.settle(ctx, s); err != nil {
+	if err := d.settle(ctx, s, time.Millisecond); err != nil {
 		return err
+	}
+	return d.settleBlocked(ctx)
+}
+
+// settleAgain does the same after a step that was done before.
+func (d *driver) settleAgain(ctx context.Context, s *session, before deed) error {
+	wait := 20 * time.Millisecond
+	if before.waits {
+		wait = 0
+	}
+	if err := d.settle(ctx, s, wait); err != nil {
+		return err
+	}
+	if before.atStop && len(before.acted) == 1 { // no other session went on
+		return nil
 	}
 	return d.settleBlocked(ctx)
 }
@@ -24,7 +39,7 @@ func (d *driver) settleBlocked(ctx context.Context) error {
 			if !s.blocked {
 				continue
 			}
-			if err := d.settle(ctx, s); err != nil {
+			if err := d.settle(ctx, s, 0); err != nil {
 				return err
 			}
 			changed = changed || !s.blocked
@@ -53,12 +68,8 @@ func (d *driver) over() bool {
 	return !slices.ContainsFunc(d.sessions, func(s *session) bool { return !s.done })
 }
 
-// settle waits until a session that runs has arrived somewhere, or waits for a lock.
-func (d *driver) settle(ctx context.Context, s *session) error {
-	wait := time.Millisecond
-	if s.blocked {
-		wait = 0
-	}
+// settle waits until a session that runs has arrived somewhere, or waits for a lock. It looks for the latter after this time.
+func (d *driver) settle(ctx context.Context, s *session, wait time.Duration) error {
 	for {
 		if wait > 0 {
 			select {
@@ -70,7 +81,9 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 			}
 		}
 		var waits bool
-		err := d.control.QueryRow(ctx, "select pg_blocking_pids($1) && $2::int[]", int32(s.pid), d.pids).Scan(&waits)
+		var blockers []int32
+		const query = "select b.pids && $2::int[], b.pids from pg_blocking_pids($1) as b (pids)"
+		err := d.control.QueryRow(ctx, query, int32(s.pid), d.pids).Scan(&waits, &blockers)
 		if err != nil {
 			return fmt.Errorf("look whether session %d waits: %w", s.number, err)
 		}
@@ -80,7 +93,7 @@ func (d *driver) settle(ctx context.Context, s *session) error {
 		default:
 		}
 		if waits {
-			s.blocked = true
+			s.blocked, s.blockers = true, blockers
 			return nil
 		}
 		wait = min(wait*2+time.Millisecond/2, 10*time.Millisecond)

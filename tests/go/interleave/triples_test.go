@@ -22,6 +22,12 @@ var hotTriples = []world{
 	of("running queue", "cancel", "beat", "fail"),
 	of("queue", "get_job", "get_job_batch", "remove"),
 	of("suspect", "get_job_alone", "get_job_batch", "replace"),
+	of("empty", "once", "once", "get_job"),
+	of("once, over", "once", "once", "remove"),
+	of("debounced", "debounce", "debounce", "get_job"),
+	of("debounced, running", "debounce", "replace", "fail"),
+	of("throttled", "throttle", "get_job", "remove"),
+	of("throttled, running", "throttle", "throttle", "fail"),
 }
 
 func TestThreeCallsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {

@@ -40,7 +40,7 @@ func TestAMoveOfJobsWaitsForNoTransactionThatBeganAfterIt(t *testing.T) {
 			if got != "2 3 4" {
 				t.Errorf("the claim takes the jobs %q", got)
 			}
-			if lanes := pgtest.Value[int](t, pool, "select count(*) from graphile_worker._gw_slots"); lanes != 1 {
+			if lanes := pgtest.Value[int](t, pool, "select count(*) from graphile_worker._gw_slots(array(select id from graphile_worker._gw_lanes))"); lanes != 1 {
 				t.Errorf("%d of them are limited", lanes)
 			}
 		})

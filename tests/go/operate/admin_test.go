@@ -135,7 +135,7 @@ ok    workers   registered and seen: 1
 	b.wantPart(b.run("healthcheck", "--timeout", "1m", "--workers", "2", "--json"), 1,
 		`{"check":"workers","is_healthy":false,"detail":"registered and seen: 1, fewer than 2"}`, "not healthy")
 	b.exec(`alter sequence .jobs_id_seq1 maxvalue 10`, `select setval('graphile_worker.jobs_id_seq1', 10)`)
-	b.exec(`drop function .complete_job(text, bigint, bigint)`)
+	b.exec(`drop function .complete_job(text, bigint, bigint, json)`)
 	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "FAIL  doctor", "not healthy")
 	b.exec(`update ._gw_schema_version set version = version - 1`)
 	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "gw-migrate upgrades it", "not healthy")

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 )
 
@@ -35,7 +36,8 @@ func TestALookAtALargeQueueIsBounded(t *testing.T) {
 	}
 }
 
-// buffers returns the number of pages that a query reads, cached or not, after the catalogue caches are filled.
+// buffers returns the number of pages that a query reads, cached or not, once the catalogue caches are filled: the least of
+// four runs, because changes of the catalogues of any database of the server may empty these caches.
 func (b bench) buffers(query string) int {
 	b.t.Helper()
 	conn, err := b.pool.Acquire(b.t.Context())
@@ -43,20 +45,22 @@ func (b bench) buffers(query string) int {
 		b.t.Fatal(err)
 	}
 	defer conn.Release()
-	var text []byte
-	for range 2 {
+	least := math.MaxInt
+	for range 4 {
+		var text []byte
 		if err := conn.QueryRow(b.t.Context(), "explain (analyze, buffers, format json) "+inQueue(query)).Scan(&text); err != nil {
 			b.t.Fatalf("%s: %v", query, err)
 		}
-	}
-	var explained []struct {
-		Plan struct {
-			Hit  int `json:"Shared Hit Blocks"`
-			Read int `json:"Shared Read Blocks"`
+		var explained []struct {
+			Plan struct {
+				Hit  int `json:"Shared Hit Blocks"`
+				Read int `json:"Shared Read Blocks"`
+			}
 		}
+		if err := json.Unmarshal(text, &explained); err != nil {
+			b.t.Fatal(err)
+		}
+		least = min(least, explained[0].Plan.Hit+explained[0].Plan.Read)
 	}
-	if err := json.Unmarshal(text, &explained); err != nil {
-		b.t.Fatal(err)
-	}
-	return explained[0].Plan.Hit + explained[0].Plan.Read
+	return least
 }

@@ -97,6 +97,34 @@ func TestAWorkerWorksThroughATransactionPooler(t *testing.T) {
 	}
 }
 
+func TestJobsShareTransactionsThroughATransactionPooler(t *testing.T) {
+	s := newSetup(t)
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			const total = 1000
+			pgtest.Exec(t, s.direct, `create table written (n integer, transaction text default txid_current()::text)`)
+			pgtest.Exec(t, s.direct, `select graphile_worker.add_job('write', to_json(n)) from generate_series(1, $1::integer) as n`, total)
+			w := s.worker(t, "transaction", "&default_query_exec_mode="+mode, shim.Config{Concurrency: 2, QuietSuccess: true})
+			shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, n int, _ *shim.Job) error {
+				if _, err := tx.Exec(ctx, `insert into written values ($1::integer)`, n); err != nil || n != total/2 {
+					return err
+				}
+				return shim.Discard(nil)
+			})
+			if err := w.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := pgtest.Value[string](t, s.direct, `
+				select format('%s rows, %s numbers, %s left, %s', count(*), count(distinct n), (select count(*) from graphile_worker.jobs),
+				              case when count(distinct transaction) < count(*) then 'shared' end) from written`)
+			if want := "999 rows, 999 numbers, 1 left, shared"; got != want {
+				t.Errorf("there are %s, want %s", got, want)
+			}
+			pgtest.Exec(t, s.direct, `truncate graphile_worker._private_jobs; drop table written`)
+		})
+	}
+}
+
 func TestWithAListenConfigJobsAreToldOfAroundThePooler(t *testing.T) {
 	s := newSetup(t)
 	for _, mode := range modes {

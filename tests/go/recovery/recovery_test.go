@@ -214,6 +214,26 @@ func signalAll(t *testing.T, processes []int, signal syscall.Signal) {
 	}
 }
 
+// The worker is killed between two steps.
+func TestTheRetryOfAKilledWorkersJobRunsOnlyTheMissingSteps(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Database(t))
+	pgtest.Hurry(t, f.pool)
+	f.start("victim")
+	f.await(registered, 1)
+	f.exec("select graphile_worker.add_job('steps')")
+	f.awaitNotes(2, "step")
+	f.start("heir")
+	f.awaitNotes(1, "done")
+	want := []string{"step one victim", "step two victim", "step three heir", "step four heir"}
+	if got := f.notes("step"); !slices.Equal(got, want) {
+		t.Errorf("ran %q", got)
+	}
+	f.await("select count(*) = 0 from graphile_worker.jobs")
+	f.exec("select graphile_worker.cleanup('{}')")
+	f.await("select count(*) = 0 from graphile_worker._gw_steps")
+}
+
 // One job kills each worker that runs it. Each worker that ends is replaced.
 func TestAPoisonJobFailsAndAllOthersAreDone(t *testing.T) {
 	t.Parallel()

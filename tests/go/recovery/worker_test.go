@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/pkg/shim"
@@ -67,9 +68,36 @@ func runWorker(url, id, folder string) error {
 		note("done %d", job.ID)
 		return nil
 	})
+	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, order struct {
+		N    int
+		Kill bool
+	}, _ *shim.Job,
+	) error {
+		if _, err := tx.Exec(ctx, `insert into effects (n) values ($1)`, order.N); err != nil || !order.Kill {
+			return err
+		}
+		note("killed %s", id)
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	})
 	w.Handle("poison", func(context.Context, *shim.Job) error {
 		note("killed %s", id)
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	})
+	w.Handle("steps", func(ctx context.Context, job *shim.Job) error {
+		for _, name := range []string{"one", "two", "three", "four"} {
+			_, err := shim.Step(ctx, job, name, func(context.Context) (string, error) {
+				note("step %s %s", name, id)
+				return name, nil
+			})
+			if err != nil {
+				return err
+			}
+			if name == "two" && job.Attempts == 1 {
+				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+		}
+		note("done %d %s", job.ID, id)
+		return nil
 	})
 	w.Handle("gated", func(ctx context.Context, job *shim.Job) error {
 		note("started %d %s", job.ID, id)
