@@ -21,6 +21,7 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "clients", Title: "Enqueue from many clients", Run: clientsScenario},
 	{Name: "wal", Title: "WAL of a job", Run: walScenario},
 	{Name: "indexes", Title: "The price of each index", Run: indexesScenario},
+	{Name: "history", Title: "The history of a kept task", Run: historyScenario},
 }
 
 // A bench is the environment of a scenario: one server and its contenders.

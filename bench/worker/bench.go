@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gwsql/gw/bench/internal/harness"
 	"github.com/gwsql/gw/bench/internal/nodejs"
@@ -23,10 +24,15 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "sleep", Title: "Jobs that sleep", Run: sleepScenario},
 	{Name: "latency", Title: "Latency of single jobs on an idle worker", Run: latencyScenario},
 	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},
-	{Name: "chain", Title: "One named queue", Run: chainScenario},
-	{Name: "queues", Title: "Many named queues", Run: queuesScenario},
+	{Name: "queues", Title: "Named queues", Run: queuesScenario},
+	{Name: "queuelatency", Title: "Latency of single jobs in a named queue", Run: queueLatencyScenario},
 	{Name: "failures", Title: "Failures with retries", Run: failuresScenario},
 	{Name: "limits", Title: "Jobs of limits", Run: limitsScenario},
+	{Name: "openings", Title: "Jobs that limits hold back", Run: openingsScenario},
+	{Name: "shards", Title: "Several databases in one process", Run: shardsScenario},
+	{Name: "kept", Title: "Burn-down of jobs of a kept task", Run: keptScenario},
+	{Name: "tx", Title: "Handlers that are given the transaction", Run: txScenario},
+	{Name: "steps", Title: "Jobs of steps", Run: stepsScenario},
 	{Name: "enqueue", Title: "Adding jobs", Run: enqueueScenario},
 	{Name: "memory", Title: "Memory over many jobs", Run: memoryScenario},
 	{Name: "perf", Title: "Graphile Worker's own test", Run: perfScenario},
@@ -43,7 +49,17 @@ type bench struct {
 // outcome is the results of a run that are reported after all servers were measured.
 type outcome struct {
 	summary report.Table
-	bars    []bar
+	charts  []chart
+}
+
+// bar adds a bar to the chart of a file, and the chart if it is its first one.
+func (o *outcome) bar(file, title string, b bar) {
+	i := slices.IndexFunc(o.charts, func(c chart) bool { return c.file == file })
+	if i < 0 {
+		i = len(o.charts)
+		o.charts = append(o.charts, chart{file: file, title: title})
+	}
+	o.charts[i].bars = append(o.charts[i].bars, b)
 }
 
 // result adds a row to the summary: the measured value and the budget.
@@ -54,18 +70,21 @@ func (b *bench) result(what, found, budget, holds string) {
 	b.summary.Add(b.Version, what, found, budget, holds)
 }
 
-// close writes the summary, and the chart if it has a file name.
-func (o *outcome) close(r *report.Report, options harness.Options, chart string) error {
-	if chart != "" && len(o.bars) > 0 {
-		const title = "Burn-down of no-op jobs, jobs a second"
-		if err := os.WriteFile(chart, []byte(drawBars(title, o.bars)), 0o644); err != nil {
-			return fmt.Errorf("write the chart: %w", err)
+// close writes the summary, and the charts if there is a folder for them.
+func (o *outcome) close(r *report.Report, options harness.Options, folder string) error {
+	for _, c := range o.charts {
+		if folder == "" {
+			break
 		}
-		link, err := relative(options.Report, chart)
+		file := filepath.Join(folder, c.file)
+		if err := os.WriteFile(file, []byte(c.draw()), 0o644); err != nil {
+			return fmt.Errorf("write a chart: %w", err)
+		}
+		link, err := relative(options.Report, file)
 		if err != nil {
-			return fmt.Errorf("refer to the chart: %w", err)
+			return fmt.Errorf("refer to a chart: %w", err)
 		}
-		r.Note("![%s](%s)", title, filepath.ToSlash(link))
+		r.Note("![%s](%s)", c.title, filepath.ToSlash(link))
 	}
 	if len(o.summary) > 0 {
 		r.Heading(2, "Summary")
@@ -86,17 +105,17 @@ func relative(from, to string) (string, error) {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	var total outcome
-	var chart string
+	var charts string
 	withRiver := true
 	program := harness.Program[*bench]{
 		Name:  "worker",
 		Title: "Worker benchmark",
 		Flags: func(flags *flag.FlagSet) {
-			flags.StringVar(&chart, "chart", "", "write a chart of the burn-down into this file, as SVG")
+			flags.StringVar(&charts, "charts", "", "write charts into this folder, as SVG")
 			flags.BoolVar(&withRiver, "river", true, "measure River, too")
 		},
 		Scenarios: scenarios,
-		Close:     func(r *report.Report, o harness.Options) error { return total.close(r, o, chart) },
+		Close:     func(r *report.Report, o harness.Options) error { return total.close(r, o, charts) },
 	}
 	var built *programs
 	program.Open = func(ctx context.Context, h *harness.Bench) (*bench, error) {

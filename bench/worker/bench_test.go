@@ -10,27 +10,33 @@ import (
 	"github.com/gwsql/gw/bench/internal/report"
 )
 
-func TestTheReportShowsTheChartAndTheSummary(t *testing.T) {
+func TestTheReportShowsTheChartsAndTheSummary(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "img"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := outcome{bars: []bar{{group: "PostgreSQL 15", name: "gw", value: 1}}}
+	var o outcome
+	for _, file := range []string{"chart.svg", "other.svg", "chart.svg"} {
+		o.bar(file, "Jobs a second", bar{group: "PostgreSQL 15", name: "gw", value: 1})
+	}
 	o.summary.Add("what", "found")
 	o.summary.Add("burn-down", "1.00")
 	var text strings.Builder
-	chart := filepath.Join(dir, "img", "chart.svg")
-	err := o.close(report.New(&text), harness.Options{Report: filepath.Join(dir, "report.md")}, chart)
+	img := filepath.Join(dir, "img")
+	err := o.close(report.New(&text), harness.Options{Report: filepath.Join(dir, "report.md")}, img)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"](img/chart.svg)", "| burn-down | 1.00  |"} {
+	for _, want := range []string{"](img/chart.svg)", "](img/other.svg)", "| burn-down | 1.00  |"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the report:\n%s", want, text.String())
 		}
 	}
-	if svg, err := os.ReadFile(chart); err != nil || !strings.HasPrefix(string(svg), "<svg ") {
-		t.Errorf("the chart is %.20s: %v", svg, err)
+	for file, bars := range map[string]int{"chart.svg": 2, "other.svg": 1} {
+		svg, err := os.ReadFile(filepath.Join(img, file))
+		if err != nil || !strings.HasPrefix(string(svg), "<svg ") || strings.Count(string(svg), "<rect") != bars {
+			t.Errorf("%s is %.20s with another number of bars than %d: %v", file, svg, bars, err)
+		}
 	}
 }
 

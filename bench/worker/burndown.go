@@ -37,7 +37,7 @@ func burndownScenario(ctx context.Context, b *bench) error {
 	}
 	b.reportBurndown(all, found, l, "burn-down")
 	for _, c := range all {
-		b.bars = append(b.bars, bar{
+		b.bar("burn-down.svg", "Jobs that do nothing, jobs a second", bar{
 			group: "PostgreSQL " + b.Version, name: c.name, value: found[c.name].speed.Median(), ours: c.family == ours.family,
 		})
 	}

@@ -8,6 +8,13 @@ import (
 	"github.com/gwsql/gw/bench/internal/stats"
 )
 
+// A chart is written into a file of its own.
+type chart struct {
+	file  string
+	title string
+	bars  []bar
+}
+
 // A bar is a value of a chart.
 type bar struct {
 	group string
@@ -39,15 +46,15 @@ const chartStyle = `
   }
 `
 
-// drawBars draws horizontal bars as SVG, in groups by their order.
-func drawBars(title string, bars []bar) string {
+// draw draws horizontal bars as SVG, in groups by their order.
+func (c chart) draw() string {
 	longest := 0.0
-	for _, b := range bars {
+	for _, b := range c.bars {
 		longest = max(longest, b.value)
 	}
 	var body strings.Builder
 	y, group := 44, ""
-	for _, b := range bars {
+	for _, b := range c.bars {
 		if b.group != group {
 			group = b.group
 			fmt.Fprintf(&body, "<text class=\"group\" x=\"8\" y=\"%d\">%s</text>\n", y+barHeight-4, html.EscapeString(group))
@@ -68,5 +75,5 @@ func drawBars(title string, bars []bar) string {
 	}
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %[1]d %[2]d\" "+
 		"role=\"img\">\n<title>%[3]s</title>\n<style>%[4]s</style>\n<text class=\"title\" x=\"8\" y=\"24\">%[3]s</text>\n%[5]s</svg>\n",
-		chartWidth, y+10, html.EscapeString(title), chartStyle, body.String())
+		chartWidth, y+10, html.EscapeString(c.title), chartStyle, body.String())
 }

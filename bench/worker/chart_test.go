@@ -9,11 +9,11 @@ import (
 )
 
 func TestAChartIsXMLWithABarForEachValue(t *testing.T) {
-	svg := drawBars("A <title>", []bar{
+	svg := chart{title: "A <title>", bars: []bar{
 		{group: "one", name: "a & b", value: 50, ours: true},
 		{group: "one", name: "c", value: 0},
 		{group: "two", name: "d", value: 100},
-	})
+	}}.draw()
 	type attributes map[string]string
 	var bars []attributes
 	var texts []string

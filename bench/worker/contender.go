@@ -17,6 +17,10 @@ const concurrency = 24
 
 var ours = contender{name: "gw", family: &oursFamily, processes: 1, concurrency: concurrency}
 
+// oursOneByOne claims one job of a named queue at a time, as version 0.1.0 did.
+var oursOneByOne = contender{name: "gw, one job of a queue at a time", family: &oursFamily, processes: 1, concurrency: concurrency,
+	settings: map[string]any{"queueBatch": 1}}
+
 // The reference uses one connection or two; the better result counts.
 var (
 	reference1 = contender{name: "hand-written SQL, 1 connection", family: &referenceFamily, processes: 1, concurrency: 1}
@@ -45,6 +49,12 @@ var (
 	riverBest     = contender{name: "River, its benchmark's settings", family: &riverFamily, processes: 1, concurrency: 2000,
 		settings: map[string]any{"fetchCooldownMillis": 2, "fetchPollIntervalMillis": 20}}
 )
+
+// times returns the contender with so many processes.
+func (c contender) times(processes int) contender {
+	c.processes = processes
+	return c
+}
 
 // jobs returns the number of jobs that the contender gets of n.
 func (c contender) jobs(n int) int {

@@ -43,15 +43,18 @@ func fleetScenario(ctx context.Context, b *bench) error {
 				f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(), f.completions.Number(), f.claims.Number(), f.share.Number())
 		}
 	}
-	b.Note("%d no-op jobs, with the defaults in each process. Index entries and rows that were read are those of the index of jobs "+
-		"without a queue. Waits are sampled: sessions that wait for another transaction, per sample. The share is the number of jobs of the "+
-		"process that ran the fewest, as a fraction of the mean.", n)
+	b.Note("%d no-op jobs, with the defaults in each process. All processes are idle when the jobs are added in one transaction. Index "+
+		"entries and rows that were read are those of the index of jobs without a queue. Waits are sampled: sessions that wait for "+
+		"another transaction, per sample. The share is the number of jobs of the process that ran the fewest, as a fraction of the mean.", n)
 	t := report.Table{{"processes", "jobs/s", "server CPU, µs a job", "index entries a job", "rows a job", "completions that wait",
 		"claims that wait", "share"}}
 	for _, size := range fleetSizes {
 		f := found[size]
 		t.Add(fmt.Sprint(size), f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(), f.completions.Number(),
 			f.claims.Number(), f.share.Number())
+		b.bar("many-workers.svg", "Jobs that do nothing, many processes on one queue, jobs a second", bar{
+			group: "PostgreSQL " + b.Version, name: fmt.Sprintf("gw, %d processes", size), value: f.speed.Median(), ours: true,
+		})
 	}
 	b.Table(t)
 	one, many := found[1], found[32]
@@ -84,7 +87,7 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 	var samples, completions, claims float64
 	var fewest int64
 	var watchErr error
-	l := load{jobs: n, watch: func(k *crew, s subject.Status) {
+	l := load{jobs: n, late: true, watch: func(k *crew, s subject.Status) {
 		if s.Executions == 0 || watchErr != nil {
 			return
 		}
@@ -94,14 +97,13 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 		if s.Executions >= int64(n) {
 			fewest, watchErr = k.fewest(ctx)
 		}
-	}, began: func() (err error) {
+	}, commits: func() (err error) {
 		before, err = b.Server.CPU(ctx)
 		return err
-	}, ended: func(k *crew) (err error) {
-		if cpu, err = b.Server.CPU(ctx); err != nil {
-			return err
-		}
-
+	}, done: func() (err error) {
+		cpu, err = b.Server.CPU(ctx)
+		return err
+	}, ended: func(k *crew) error {
 		entries, rows, err := k.reads(ctx)
 		f.entries, f.rows = append(f.entries, entries/float64(n)), append(f.rows, rows/float64(n))
 		return err

@@ -20,49 +20,85 @@ const (
 	queueTime = 5 * time.Second
 )
 
-// chainScenario works the jobs of one named queue.
-func chainScenario(ctx context.Context, b *bench) error {
-	const least = 200
-	speed, err := b.queueScenario(ctx, 1)
-	if err != nil {
-		return err
-	}
-	b.result("a chain in one named queue", speed.Number()+" jobs/s", fmt.Sprintf("at least %d", least), speed.AtLeast(least))
-	return nil
+// queueLoads are the numbers of named queues and of processes, and the budgets: how many times as fast as one job of a queue at a
+// time it has to be.
+var queueLoads = []struct {
+	queues, processes int
+	budget            float64
+}{
+	{1, 1, 10}, {10, 8, 5}, {1000, 1, 1.5},
 }
 
-// queuesScenario works those of many.
+// queuesScenario works the jobs of named queues.
 func queuesScenario(ctx context.Context, b *bench) error {
-	const queues = 1000
-	speed, err := b.queueScenario(ctx, queues)
-	if err != nil {
-		return err
+	t := report.Table{{"named queues", "processes", "contender", "jobs/s", "gw / contender"}}
+	for _, load := range queueLoads {
+		what := fmt.Sprintf("%d named queues, %d processes: gw / ", load.queues, load.processes)
+		all := b.among(ours, oursOneByOne, nodeDefaults, nodeBest)
+		speed, err := b.queueSpeeds(ctx, all, load.queues, load.processes)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			ratio := speed[ours.name].Over(speed[c.name])
+			t.Add(fmt.Sprint(load.queues), fmt.Sprint(load.processes), c.name, speed[c.name].Number(), ratio.Ratio())
+			b.bar("named-queues.svg", "Jobs of named queues that do nothing, jobs a second", bar{
+				group: fmt.Sprintf("PostgreSQL %s: %d queues, %d processes", b.Version, load.queues, load.processes),
+				name:  c.name, value: speed[c.name].Median(), ours: c.family == ours.family,
+			})
+			switch c.name {
+			case oursOneByOne.name:
+				b.result(what+"one job at a time", ratio.Ratio(), fmt.Sprintf("at least %g", load.budget), ratio.AtLeast(load.budget))
+			case nodeDefaults.name, nodeBest.name:
+				b.result(what+c.name, ratio.Ratio(), "at least 1", ratio.AtLeast(1))
+			}
+		}
 	}
-	b.result(fmt.Sprintf("%d named queues", queues), speed.Number()+" jobs/s", "", "")
+	b.Note("%d ready jobs, distributed evenly over the queues; run for %v or until none is left.", b.Scale(queueJobs), queueTime)
+	b.Table(t)
 	return nil
 }
 
-// queueScenario returns the speeds of ours, in jobs per second.
-func (b *bench) queueScenario(ctx context.Context, queues int) (stats.Series, error) {
-	all := b.among(ours, nodeDefaults, nodeBest)
+// queueSpeeds returns jobs per second by contender.
+func (b *bench) queueSpeeds(ctx context.Context, all []contender, queues, processes int) (map[string]stats.Series, error) {
 	speed := map[string]stats.Series{}
 	for round := range b.Rounds {
 		for _, c := range harness.Turns(round, all) {
-			one, err := b.measureQueues(ctx, c, queues)
+			one, err := b.measureQueues(ctx, c.times(processes), queues)
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(b.Progress, "round %d: %s: %.1f jobs/s\n", round+1, c.name, one)
+			fmt.Fprintf(b.Progress, "round %d: %d queues: %s: %.1f jobs/s\n", round+1, queues, c.name, one)
 			speed[c.name] = append(speed[c.name], one)
 		}
 	}
-	b.Note("%d ready jobs, distributed over %d named queues; run for %v or until none is left.", b.Scale(queueJobs), queues, queueTime)
-	t := report.Table{{"contender", "jobs/s", "gw / contender"}}
-	for _, c := range all {
-		t.Add(c.name, speed[c.name].Number(), speed[ours.name].Over(speed[c.name]).Ratio())
+	return speed, nil
+}
+
+// queueLatencyScenario adds single jobs to a named queue and measures when their handlers begin.
+func queueLatencyScenario(ctx context.Context, b *bench) error {
+	all := []contender{ours, oursOneByOne}
+	samples := max(b.Scale(latencySamples)/b.Rounds, 10)
+	medians := map[string]stats.Series{}
+	for round := range b.Rounds {
+		for _, c := range harness.Turns(round, all) {
+			times, err := b.measureLatency(ctx, c, samples, map[string]any{"queueName": "queue-1"})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(b.Progress, "round %d: %s: p50 %.2f ms\n", round+1, c.name, times.Median())
+			medians[c.name] = append(medians[c.name], times.Median())
+		}
 	}
+	t := report.Table{{"contender", "p50, ms"}}
+	for _, c := range all {
+		t.Add(c.name, medians[c.name].Number())
+	}
+	b.Note("As above, with jobs in a named queue.")
 	b.Table(t)
-	return speed[ours.name], nil
+	ratio := medians[ours.name].Over(medians[oursOneByOne.name])
+	b.result("pick-up of a single job in a named queue, p50: gw / one job at a time", ratio.Ratio(), "at most 1.05", ratio.AtMost(1.05))
+	return nil
 }
 
 func (b *bench) measureQueues(ctx context.Context, c contender, queues int) (speed float64, err error) {

@@ -1,6 +1,9 @@
 package queue
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Fill returns a statement that inserts n ready plain jobs of the last hours, one per millisecond.
 func Fill(n int) string {
@@ -31,9 +34,12 @@ func Add(task, payload string, priority, from, to int) string {
 }
 
 // SetLimit returns statements that set a limit for a task. Claims look through the table once after a limit has changed; here they have.
-func SetLimit(task, arguments string) []string {
+func SetLimit(task, arguments string) []string { return SetLimitOf([]string{task}, arguments) }
+
+// SetLimitOf is SetLimit for several tasks.
+func SetLimitOf(tasks []string, arguments string) []string {
 	return []string{
-		fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, task, arguments),
+		fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, strings.Join(tasks, ","), arguments),
 		fmt.Sprintf("do $$ begin while exists (select from %[1]s._gw_moves) loop "+
 			"perform %[1]s.get_job_batch('bench', '{none}'); commit; end loop; end $$", Schema),
 	}

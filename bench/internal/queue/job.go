@@ -30,6 +30,7 @@ type Job struct {
 	revision       int32
 	flags          []byte
 	isAvailable    bool
+	serial         bool
 }
 
 // field returns a pointer to the field of a column.
@@ -73,6 +74,8 @@ func (j *Job) field(column string) any {
 		return &j.flags
 	case "is_available":
 		return &j.isAvailable
+	case "serial":
+		return &j.serial
 	case "lease":
 		return &j.Lease
 	}

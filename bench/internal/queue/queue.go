@@ -26,6 +26,9 @@ const (
 
 	// Task is the task of the benchmark's jobs.
 	Task = "bench"
+
+	// Keep is the statement that lets the history of the task be kept.
+	Keep = "select " + Schema + ".keep_task('" + Task + "', '30 days')"
 )
 
 // Tasks are the tasks of claims.

@@ -29,6 +29,15 @@ type Order struct {
 	// SleepMillis is how long a handler sleeps.
 	SleepMillis int `json:"sleepMillis"`
 
+	// Steps is the number of steps that each job saves; InTx saves them, and completes the job, in one transaction.
+	Steps int  `json:"steps"`
+	InTx  bool `json:"inTx"`
+
+	// GivenTx makes the worker of gw give handlers the transaction that completes their jobs. Writes makes each handler
+	// insert a row, in the transaction that completes its job.
+	GivenTx bool `json:"givenTx"`
+	Writes  bool `json:"writes"`
+
 	// Failures is the number of attempts of each job that fail before one succeeds.
 	Failures int `json:"failures"`
 

@@ -1,12 +1,15 @@
-// Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the concurrency and a
-// logger that discards its output.
+// Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the concurrency, a
+// logger that discards its output, and in some contenders QueueBatch or several databases.
 package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"strconv"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/bench/internal/queue"
@@ -25,15 +28,70 @@ func work(ctx context.Context, s *subject.Subject) error {
 		return err
 	}
 	defer pool.Close()
-	worker, err := shim.New(pool, shim.Config{Concurrency: s.Concurrency, Logger: slog.New(slog.DiscardHandler)})
+	config := shim.Config{Concurrency: s.Concurrency, Logger: slog.New(slog.DiscardHandler)}
+	if n, ok := s.Settings["queueBatch"].(float64); ok {
+		config.QueueBatch = int(n)
+	}
+	if others, ok := s.Settings["shards"].([]any); ok {
+		return workShards(ctx, s, others, config)
+	}
+	worker, err := shim.New(pool, config)
 	if err != nil {
 		return err
 	}
-	worker.Handle(queue.Task, func(_ context.Context, job *shim.Job) error { return s.Execute(job.ID, job.Attempts) })
+	if s.GivenTx {
+		worker.HandleTx(queue.Task, func(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
+			if err := s.Execute(job.ID, job.Attempts); err != nil || !s.Writes {
+				return err
+			}
+			return write(ctx, tx, job)
+		})
+		return run(ctx, s, worker)
+	}
+	worker.Handle(queue.Task, func(ctx context.Context, job *shim.Job) error {
+		if err := s.Execute(job.ID, job.Attempts); err != nil || s.Steps == 0 && !s.Writes {
+			return err
+		}
+		if s.Writes {
+			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return errors.Join(write(ctx, tx, job), job.CompleteTx(ctx, tx)) })
+		}
+		return steps(ctx, pool, s, job)
+	})
+	return run(ctx, s, worker)
+}
+
+func run(ctx context.Context, s *subject.Subject, worker *shim.Worker) error {
 	if s.Do == subject.Once {
 		return worker.RunOnce(ctx)
 	}
 	return worker.Run(ctx)
+}
+
+// write inserts the row of a job.
+func write(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
+	_, err := tx.Exec(ctx, `insert into written values ($1)`, job.ID)
+	return err
+}
+
+// steps runs the steps of a job, each of which returns its number.
+func steps(ctx context.Context, pool *pgxpool.Pool, s *subject.Subject, job *shim.Job) error {
+	if s.InTx {
+		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			for i := range s.Steps {
+				_, err := shim.StepTx(ctx, job, tx, strconv.Itoa(i), func(context.Context) (int, error) { return i, nil })
+				if err != nil {
+					return err
+				}
+			}
+			return job.CompleteTx(ctx, tx)
+		})
+	}
+	for i := range s.Steps {
+		if _, err := shim.Step(ctx, job, strconv.Itoa(i), func(context.Context) (int, error) { return i, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func add(ctx context.Context, s *subject.Subject) (func(int) (int64, error), error) {
@@ -47,7 +105,11 @@ func add(ctx context.Context, s *subject.Subject) (func(int) (int64, error), err
 	}
 	return func(n int) (int64, error) {
 		if n == 1 {
-			job, err := client.Add(ctx, queue.Task, payload{1}, nil)
+			var options *shim.AddOptions
+			if name, ok := s.Settings["queueName"].(string); ok {
+				options = &shim.AddOptions{QueueName: name}
+			}
+			job, err := client.Add(ctx, queue.Task, payload{1}, options)
 			if err != nil {
 				return 0, err
 			}
