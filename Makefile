@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks bench-instructions lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
 
 # The programs do not need C; targets with the race detector set CGO_ENABLED=1 themselves.
 test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
@@ -8,8 +8,9 @@ test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_E
 soak: export RACE = 1
 test-matrix: export RACE = $(if $(SHORT),,1)
 
-# The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker.
-testserver := go run ./tests/go/testserver --
+# The server for tests: GW_TEST_DATABASE_URL, else local binaries, else Docker. POSTGRES=18 chooses a version of
+# tests/postgres-versions.
+testserver := $(if $(POSTGRES),GW_TEST_POSTGRES=$(POSTGRES) GW_TEST_BIN_DIR="$$(scripts/postgres-bin.sh $(POSTGRES))" )go run ./tests/go/testserver --
 
 help: ## List the targets
 	@sed -En 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST)
@@ -25,6 +26,7 @@ run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); 
 
 test-ha: ## Run failovers of a Patroni cluster, with downloaded Debian packages (RUN=/node for some events)
 	go test -tags ha -count=1 -timeout 0 -v ./tests/ha $(if $(RUN),-run '$(RUN)')
+	$(if $(RUN),,go test -tags ha -count=1 -timeout 0 -v ./tests/go/shards -run Router)
 
 test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
 	@scripts/deps.sh languages
@@ -44,7 +46,8 @@ interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCa
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
 soak: deps test-browser ## Run the random and timed tests for hours, and all cases from which a test run selects
-	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones/.' ./tests/go ./tests/go/adversary ./tests/go/cron ./tests/go/fuzz ./tests/go/history ./tests/go/limits
+	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones|EachOfOurVersions/.' ./pkg/migrate ./tests/go ./tests/go/adversary ./tests/go/cron \
+	  ./tests/go/fuzz ./tests/go/history ./tests/go/limits
 	CGO_ENABLED=1 $(testserver) go test -race -count=1 -timeout 0 ./tests/go/adversary ./tests/go/baddays ./tests/go/beside ./tests/go/history \
 	  ./tests/go/encodings ./tests/go/neighbours ./tests/go/recovery ./internal/pgtemp ./internal/pgtest ./pkg/gwotel ./pkg/gwprom ./pkg/gwui
 	$(testserver) go test -count=1 -timeout 0 -run Predict ./tests/go/fuzz -fuzz.calls=200000 -fuzz.seed=0 -v
@@ -73,13 +76,16 @@ perf: deps ## Graphile Worker's own performance test: start and stop, jobs a sec
 bench: deps ## Compare the worker with Node's, River and hand-written SQL (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./worker $(FLAGS)
 
-bench-report: deps ## Run all benchmarks of the worker on PostgreSQL 15 and 18, and write docs/benchmark.md and its chart; an hour
+bench-report: deps ## Run all benchmarks of the worker on PostgreSQL 15 and 18, and write docs/benchmark.md and its charts; an hour
 	mkdir -p docs/img
 	pg15=$$(scripts/postgres-bin.sh 15) && pg18=$$(scripts/postgres-bin.sh 18) && cd bench && go run ./worker \
-	  -pg-bin "$$pg15" -pg-bin "$$pg18" -report ../docs/benchmark.md -chart ../docs/img/burn-down.svg $(FLAGS)
+	  -pg-bin "$$pg15" -pg-bin "$$pg18" -report ../docs/benchmark.md -charts ../docs/img $(FLAGS)
 
 bench-sql: deps ## Compare the SQL functions with hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)
+
+bench-instructions: ## Count the instructions of claims and completions, compared with those of version 0.1.0; needs valgrind
+	bench/instructions.sh
 
 bench-tasks: deps ## Measure the cost of gw-run itself for each kind of task (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./tasks $(FLAGS)

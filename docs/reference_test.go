@@ -90,7 +90,7 @@ func publicFunctions(t *testing.T, folder string) []string {
 	var names []string
 	install := readSQL(t, "functions/install.sql")
 	for _, file := range regexp.MustCompile(`template "(`+folder+`/[^"]+)"`).FindAllStringSubmatch(install, -1) {
-		definitions := regexp.MustCompile(`(?m)^create or replace function \{\{\.schema\}\}\.([a-z]\w*)\(`)
+		definitions := regexp.MustCompile(`(?m)^create or replace (?:function|procedure) \{\{\.schema\}\}\.([a-z]\w*)\(`)
 		for _, definition := range definitions.FindAllStringSubmatch(readSQL(t, "functions/"+file[1]), -1) {
 			names = append(names, definition[1])
 		}
@@ -113,7 +113,7 @@ func renderFunction(t *testing.T, conn *pgx.Conn, name string) string {
 	if queryLines(t, conn, `select p.pronargs::text from pg_proc as p where p.oid = $1::regproc`, name)[0] != "0" {
 		arguments = "\n" + renderArguments(t, conn, name)
 	}
-	result := queryLines(t, conn, `select pg_get_function_result($1::regproc)`, name)[0]
+	result := queryLines(t, conn, `select coalesce(pg_get_function_result($1::regproc), '')`, name)[0]
 	result = strings.Replace(result, "SETOF", "setof", 1)
 	if list, ok := strings.CutPrefix(result, "TABLE("); ok {
 		lines := strings.Split(strings.ReplaceAll(strings.TrimSuffix(list, ")"), ", ", ",\n"), "\n")
@@ -123,7 +123,10 @@ func renderFunction(t *testing.T, conn *pgx.Conn, name string) string {
 		result = "table (\n" + columns(lines) + ")"
 	}
 	comment := queryLines(t, conn, `select obj_description($1::regproc, 'pg_proc')`, name)[0]
-	return fmt.Sprintf("### %s\n\n```text\n%s(%s)\nreturns %s\n```\n\n%s\n", name, name, arguments, result, comment)
+	if result != "" {
+		result = "returns " + result + "\n"
+	}
+	return fmt.Sprintf("### %s\n\n```text\n%s(%s)\n%s```\n\n%s\n", name, name, arguments, result, comment)
 }
 
 func renderArguments(t *testing.T, conn *pgx.Conn, name string) string {
