@@ -34,8 +34,10 @@ type queries struct {
 	hasNoProgress atomic.Bool // the schema is of a release without progress, or the role has no rights to set it
 }
 
-// call runs fn on a connection of the pool. A cached plan that a migration has invalidated fails once per connection,
-// so fn is retried on the same one.
+// maxOvertaken is how often fn of a call is repeated because a migration has overtaken it; several may follow each other.
+const maxOvertaken = 5
+
+// call runs fn on a connection of the pool, and again on the same one if a migration has overtaken it.
 func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
 	return q.callWithin(ctx, callTimeout, fn)
 }
@@ -64,7 +66,7 @@ func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *
 
 func (q *queries) on(ctx context.Context, conn *pgx.Conn, fn func(context.Context, *pgx.Conn) error) error {
 	err := fn(ctx, conn)
-	if sqlstate.Of(err) == "0A000" {
+	for tries := 0; tries < maxOvertaken && isOvertaken(err); tries++ {
 		err = fn(ctx, conn)
 	}
 	if isReadOnly(err) {
@@ -163,14 +165,16 @@ func isMistake(err error) bool {
 		return false
 	}
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
-	return !ok || !isFromTrigger(refusal) && !isOvertaken(err)
+	return !ok || !isFromTrigger(refusal)
 }
 
-// isOvertaken reports whether one of our functions has called another one that does not exist: a migration that was committed
-// during the call has replaced both. The next call finds the new ones. So the error is neither a mistake nor about a job.
+// isOvertaken reports whether an error may be due to a migration that was committed before or during the call, so that the next
+// call succeeds: it has invalidated a cached plan, which fails once per connection (0A000), or replaced one of our functions,
+// so that the old one calls another that does not exist any more (42883).
 func isOvertaken(err error) bool {
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && refusal.Code == "42883" && strings.Contains(refusal.Where, "PL/pgSQL") && !isFromTrigger(refusal)
+	return ok && (refusal.Code == "0A000" ||
+		refusal.Code == "42883" && strings.Contains(refusal.Where, "PL/pgSQL") && !isFromTrigger(refusal))
 }
 
 // isAboutRow reports whether an error may be caused by a single row, which the server cannot read, convert or send: an

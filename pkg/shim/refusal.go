@@ -94,10 +94,9 @@ const maxDoubtfulTries = 6
 func isDoubtful(err error) bool { return inClass(err, "40", "XX") }
 
 // isRefusedOutcome reports whether the database refused an outcome because of its content, as a trigger may do. Other
-// errors are transient ones of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), mistakes, or calls that a
-// migration has overtaken.
+// errors are transient ones of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), or mistakes.
 func isRefusedOutcome(err error) bool {
-	return sqlstate.Of(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err) && !isOvertaken(err)
+	return sqlstate.Of(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err)
 }
 
 // triggerFunction matches a function without arguments in a line of an error's context.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -32,19 +33,33 @@ func TestAnErrorIsATriggersIfOneOfTheUsersWasRunning(t *testing.T) {
 	}
 }
 
-// A migration that commits during a call replaces the functions that the old one calls. The call is tried again: the worker is not
-// at fault, nor are the jobs of its outcomes.
-func TestACallThatAMigrationHasOvertakenIsTriedAgain(t *testing.T) {
+// A migration that commits during a call replaces the functions that the old one calls. The call is repeated; an error that stays
+// is a mistake, or of the user's trigger.
+func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 	const claim = "get_job_batch(text,text[],integer) line 78 at assignment"
-	for where, want := range map[string]struct{ isMistake, isRefusal bool }{
+	for where, want := range map[string]struct{ repeated, isMistake bool }{
 		"": {isMistake: true}, // of the worker's own statement
-		"PL/pgSQL function graphile_worker." + claim:                                                     {},
-		"PL/pgSQL-Funktion graphile_worker." + claim:                                                     {},
-		"PL/pgSQL function public.audit() line 1 at PERFORM\nPL/pgSQL function graphile_worker." + claim: {isRefusal: true},
+		"PL/pgSQL function graphile_worker." + claim:                                                     {repeated: true, isMistake: true},
+		"PL/pgSQL-Funktion graphile_worker." + claim:                                                     {repeated: true, isMistake: true},
+		"PL/pgSQL function public.audit() line 1 at PERFORM\nPL/pgSQL function graphile_worker." + claim: {},
 	} {
-		err := &pgconn.PgError{Code: "42883", Where: where}
-		if isMistake(err) != want.isMistake || isRefusedOutcome(err) != want.isRefusal {
-			t.Errorf("%q: is a mistake %t, a refusal %t", where, isMistake(err), isRefusedOutcome(err))
+		for passes := range 3 { // an upgrade may commit several migrations
+			calls := 0
+			err := (&queries{}).on(t.Context(), nil, func(context.Context, *pgx.Conn) error {
+				if calls++; calls > passes && passes > 0 {
+					return nil
+				}
+				return &pgconn.PgError{Code: "42883", Where: where}
+			})
+			if isRepeated := calls > 1; isRepeated != want.repeated || calls > maxOvertaken+1 {
+				t.Errorf("%q: %d calls", where, calls)
+			}
+			if isCured := err == nil; isCured != (want.repeated && passes > 0) {
+				t.Errorf("%q: error %v after %d calls", where, err, calls)
+			}
+			if err != nil && (isMistake(err) != want.isMistake || isRefusedOutcome(err) == want.isMistake) {
+				t.Errorf("%q: is a mistake %t, a refusal %t", where, isMistake(err), isRefusedOutcome(err))
+			}
 		}
 	}
 }

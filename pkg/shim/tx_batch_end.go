@@ -66,7 +66,7 @@ func (r *txBatch) lose(outcomes []outcome, err error) {
 
 // fail ends the batch without a commit.
 func (r *txBatch) fail(err error) {
-	if isMistake(err) && !inClass(err, "0A", "26") || sqlstate.Of(err) == "GWWBI" {
+	if isMistake(err) && !isOvertaken(err) && !inClass(err, "26") || sqlstate.Of(err) == "GWWBI" {
 		r.batches.giveUp(r.next, r.end, err)
 	} else {
 		r.batches.complain(r.executor.handling, r.next, err)
