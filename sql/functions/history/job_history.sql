@@ -8,6 +8,7 @@
 -- place: the named queue, and the lanes of a job with limits. error: the first line. payload and result: if the task keeps
 -- them.
 -- Locks: the tables of the history, in access share mode.
+-- Performance: rows of other tasks may span the job's id, so the ids of a row are compared before its records are unpacked.
 create or replace function {{.schema}}.job_history(
   job_id bigint
 )
@@ -43,13 +44,13 @@ begin
             from {{.schema}}._gw_ended as e
            cross join lateral {{.schema}}._gw_recent_lines(e) as r
            where e.first_id between job_history.job_id - 8191 and job_history.job_id and e.last_id >= job_history.job_id
-             and r.job_id = job_history.job_id
+             and job_history.job_id = any (e.job_ids) and r.job_id = job_history.job_id
           union all
           select r.*
             from {{.schema}}._gw_history as h
            cross join lateral {{.schema}}._gw_packed_lines(h) as r
            where h.first_id between job_history.job_id - 8191 and job_history.job_id and h.last_id >= job_history.job_id
-             and r.job_id = job_history.job_id) as l
+             and job_history.job_id - h.first_id = any (h.id_offsets) and r.job_id = job_history.job_id) as l
    order by l.ended_at, l.attempt;
 end;
 $$;
