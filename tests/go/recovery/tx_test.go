@@ -32,6 +32,9 @@ func TestJobsOfATransactionWhoseWorkerIsKilledBecomeSuspectsAndRunOnce(t *testin
 	f := newFleet(t, pgtest.Database(t))
 	pgtest.Hurry(t, f.pool)
 	f.writes(5000, 0)
+	f.exec(`
+		create function pause() returns trigger language plpgsql as $$ begin perform pg_sleep(0.001); return new; end $$;
+		create trigger pause before insert on effects for each row execute function pause()`) // so that the worker is killed before the end
 	victim := f.start("victim")
 	f.await(`select exists (select from graphile_worker._gw_batches) and (select count(*) from effects) > 100`)
 	victim.signal(syscall.SIGKILL)
