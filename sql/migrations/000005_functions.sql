@@ -283,7 +283,7 @@ create table {{.schema}}._gw_samples (
   added                bigint      not null,
   gone                 bigint      not null
 );
-insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity'), ('claim', '-infinity');
+insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity'), ('claim', '-infinity'), ('second_claim', '-infinity');
 
 drop table {{.schema}}._gw_claim_cursors;
 create unlogged table {{.schema}}._gw_claim_cursors (

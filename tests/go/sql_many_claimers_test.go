@@ -95,36 +95,46 @@ func TestAJobWhoseClaimWasUndoneIsNextInOrder(t *testing.T) {
 	other.exec("commit")
 }
 
-// Claims of many jobs that have to skip many entries take turns, but none waits long for a transaction that stays open.
+// Claims of many jobs that have to skip many entries run two at a time, but none waits long for a transaction that stays open.
 func TestLargeClaimsTakeTurns(t *testing.T) {
-	d, first := deadFront(t, 5000)
-	second := d.session()
+	d, first := deadFront(t, 6000)
 	const claim = "select id from graphile_worker.get_job_batch('worker', batch_size => $1)"
-	second.exec("select id from graphile_worker.get_job_batch('worker', batch_size => 10)")
-	if one[string](second, claimCursor) == "" {
-		t.Fatal("the second session has no claim cursor")
+	withCursor := func(s *session) *session {
+		s.exec("select id from graphile_worker.get_job_batch('worker', batch_size => 10)")
+		if one[string](s, claimCursor) == "" {
+			t.Fatal("a new session has no claim cursor")
+		}
+		return s
 	}
-	first.exec("begin")
-	if ids := all[int64](first, claim, 1000); len(ids) != 1000 {
-		t.Fatalf("the first claim took %d jobs, want 1000", len(ids))
+	holders := []*session{first, withCursor(d.session())}
+	for _, s := range holders {
+		s.exec("set lock_timeout = '1ms'")
+		s.exec("begin")
+		if ids := all[int64](s, claim, 1000); len(ids) != 1000 {
+			t.Fatalf("one of two claims took %d jobs, want 1000", len(ids))
+		}
 	}
-	waiting := start[int64](second, claim, 1000)
-	waiting.awaitBlocked(first)
-	if ids, err := waiting.end(); err != nil || len(ids) != 200 {
-		t.Errorf("beside it, a claim took %d jobs, error %v; want 200", len(ids), err)
+
+	third := withCursor(d.session())
+	waiting := start[int64](third, claim, 1000)
+	waiting.awaitBlocked(holders[third.conn.PgConn().PID()%2])
+	if ids, err := waiting.end(); err != nil || len(ids) != 300 {
+		t.Errorf("beside them, a claim took %d jobs, error %v; want 300", len(ids), err)
 	}
-	second.exec("set lock_timeout = '1ms'")
-	if ids := all[int64](second, claim, 20); len(ids) != 20 {
+	third.exec("set lock_timeout = '1ms'")
+	if ids := all[int64](third, claim, 20); len(ids) != 20 {
 		t.Errorf("a claim of 20 took %d", len(ids))
 	}
 	fixed := d.sessionAt(repeatableRead)
-	fixed.exec("set gw.claim_cursor = '" + one[string](second, claimCursor) + "'")
+	fixed.exec("set gw.claim_cursor = '" + one[string](third, claimCursor) + "'")
 	fixed.exec("set lock_timeout = '1ms'")
-	if ids := all[int64](fixed, claim, 1000); len(ids) != 200 {
-		t.Errorf("a claim with a fixed snapshot took %d jobs, want 200", len(ids))
+	if ids := all[int64](fixed, claim, 1000); len(ids) != 300 {
+		t.Errorf("a claim with a fixed snapshot took %d jobs, want 300", len(ids))
 	}
-	first.exec("commit")
-	if ids := all[int64](second, claim, 1000); len(ids) != 1000 {
-		t.Errorf("after it, a claim took %d jobs, want 1000", len(ids))
+	for _, s := range holders {
+		s.exec("commit")
+		if ids := all[int64](third, claim, 1000); len(ids) != 1000 {
+			t.Errorf("after one of them, a claim took %d jobs, want 1000", len(ids))
+		}
 	}
 }

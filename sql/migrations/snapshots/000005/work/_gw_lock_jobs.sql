@@ -57,7 +57,7 @@ begin
   if hint like '{%' then
     look := '';
     if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
-      batch_size := least(batch_size, 200);
+      batch_size := least(batch_size, 300);
     end if;
     cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
     if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then

@@ -9,7 +9,7 @@
 -- serial: the job is in a named queue to which no limit applies.
 -- Locks: waits for no job or queue, but see _gw_move_jobs. Locks queue rows before their head jobs, and lanes before their
 -- jobs; skips rows that other transactions have locked. A claim of more than 20 jobs that has to skip many index entries
--- waits half a second at most for another such claim, before it locks anything; see _gw_take_turn.
+-- waits half a second at most while two other such claims run, before it locks anything; see _gw_take_turn.
 -- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
