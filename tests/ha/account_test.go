@@ -51,7 +51,8 @@ func account(t *testing.T, producers []*producer, workers []*worker) {
 		twice++
 		slices.SortFunc(runs, func(a, b run) int { return a.Start.Compare(b.Start) })
 		if silence := silence(runs[0].worker.since(t, runs[0].End)); silence < deadAfter {
-			t.Errorf("job %d ran %d times, first by %s, which was away for %s only", n, len(runs), runs[0].worker.name, silence)
+			t.Errorf("job %d ran %d times: by %s until %s, which was away for %s only, and by %s from %s on",
+				n, len(runs), runs[0].worker.name, runs[0].End, silence, runs[1].worker.name, runs[1].Start)
 		}
 	}
 	overlaps := 0

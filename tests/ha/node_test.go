@@ -118,12 +118,12 @@ func (n *node) kill(t *testing.T) {
 	<-n.patroni.end
 }
 
-// freeze stops all processes of the node; its connections stay open. It returns a function that lets them continue.
-func (n *node) freeze(t *testing.T) (thaw func()) {
+// freeze stops all processes of the node until it is killed; its connections stay open.
+func (n *node) freeze(t *testing.T) {
 	t.Helper()
 	frozen := n.processes(t)
 	signalAll(t, syscall.SIGSTOP, frozen)
-	return continuing(t, frozen)
+	continuing(t, frozen)
 }
 
 // continuing returns a function that lets stopped processes continue. The test calls it when it ends, at the latest.

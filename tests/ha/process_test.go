@@ -52,7 +52,7 @@ func start(t *testing.T, logPath string, as *syscall.Credential, env []string, n
 }
 
 func tail(path string) string {
-	const most = 4000
+	const most = 20000
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
