@@ -30,7 +30,7 @@ type claimed struct {
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
 	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, orNull(lasting.Seconds()), forbidden.flags)
-	more, serial, args := q.inStreaks(ask, more, args)
+	more, streak, args := q.inStreaks(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
 	return q.readClaim(ctx, ask.tasks, `
@@ -41,30 +41,30 @@ func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, fo
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, `+serial+`
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, `+streak+`
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
 
-// inStreaks adds the argument that asks for several jobs of a named queue, unless the plan has one, and returns the column that tells
-// which jobs are in one.
-func (q *queries) inStreaks(ask plan, more string, args []any) (sql, serial string, _ []any) {
+// inStreaks adds the argument that asks for several jobs of a named queue, unless the plan has one, and returns the columns that tell
+// which jobs are in a streak.
+func (q *queries) inStreaks(ask plan, more string, args []any) (sql, streak string, _ []any) {
 	if q.isOlder.Load() {
-		return more, "false", args
+		return more, noStreak, args
 	}
 	if ask.ofQueue < 2 {
-		return more, "j.serial", args
+		return more, "j.streak, j.width", args
 	}
 	args = append(args, ask.ofQueue)
-	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)), "j.serial", args
+	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)), "j.streak, j.width", args
 }
 
 // claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
 // does not fall asleep.
 func (q *queries) claimBeside(ctx context.Context, ask plan, forbidden forbidden) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, forbidden.flags)
-	more, serial, args := q.inStreaks(ask, more, args)
-	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+serial+` from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+	more, streak, args := q.inStreaks(ask, more, args)
+	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+streak+` from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
@@ -128,12 +128,13 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// claimColumns selects the columns of a claim but the last, without the due time of an empty one. onlyJobs is for claims of one job.
+// claimColumns selects the columns of a claim but the last two, without the due time of an empty one. onlyJobs is for claims of one job.
 const (
 	claimColumns = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, `
-	onlyJobs = claimColumns + `false from `
+	noStreak = `null::integer, null::integer`
+	onlyJobs = claimColumns + noStreak + ` from `
 )
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
@@ -181,7 +182,8 @@ type claimReader struct {
 	revision                        zeronull.Int4
 	runAt, createdAt                pgtype.Timestamptz // may be infinite
 	dueIn                           pgtype.Float8
-	newMark, serial                 pgtype.Bool
+	newMark                         pgtype.Bool
+	streak, width                   zeronull.Int4
 	columns                         []any
 }
 
@@ -193,7 +195,7 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	r.columns = []any{
 		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
 		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
-		&r.dueIn, &r.newMark, &r.serial,
+		&r.dueIn, &r.newMark, &r.streak, &r.width,
 	}
 	return r
 }
@@ -218,7 +220,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	r.slab = r.slab[1:]
 	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
 	held.hold.lease.Store(int64(r.lease))
-	held.hold.serial = r.serial.Bool
+	held.hold.streakID, held.hold.width = int32(r.streak), int32(r.width)
 	held.job = Job{
 		ID:             int64(r.id),
 		TaskIdentifier: r.names[string(r.task)],

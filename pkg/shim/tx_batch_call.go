@@ -14,7 +14,7 @@ func (r *txBatch) lock(ctx context.Context) error {
 	all.BeginTx(pgx.TxOptions{}) // at the level that the connection has; the function refuses others than READ COMMITTED
 	all.Queue(q.text(`
 		select b.id, $7::text, b.payload, null::text, b.priority, b.run_at, 1::smallint, b.max_attempts, null::text, null::jsonb,
-		       b.lease, b.created_at, b.last_error, b.revision, null::double precision, null::boolean, false, b.place
+		       b.lease, b.created_at, b.last_error, b.revision, null::double precision, null::boolean, `+noStreak+`, b.place
 		  from S._gw_lock_tx_batch($1::text, $2::integer, $3::integer, $4::smallint, $5::timestamptz, $6::bigint) as b`),
 		q.workerID, r.next.slot.number, r.next.size, from.priority, from.runAt, from.id, r.next.of.name).
 		Query(func(rows pgx.Rows) error {

@@ -33,6 +33,7 @@ begin
              '_gw_group_lanes',
              '_gw_kept_slots',
              '_gw_starts',
+             '_gw_streaks',
              '_gw_fronts',
              '_gw_moves', '_gw_moves_id_seq',
              '_gw_pauses', '_gw_pauses_id_seq',

@@ -42,6 +42,7 @@
 {{ template "history/wait_for_job.sql" . }}
 
 -- For limits.
+{{ template "limits/_gw_streaks.sql" . }}
 {{ template "limits/_gw_slots.sql" . }}
 {{ template "limits/_gw_lane_rooms.sql" . }}
 {{ template "limits/_gw_groups_of.sql" . }}

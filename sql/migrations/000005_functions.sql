@@ -83,6 +83,14 @@ create table {{.schema}}._gw_starts (
 
 create index _gw_starts_lane on {{.schema}}._gw_starts (lane_id, free_at);
 
+create table {{.schema}}._gw_streaks (
+  group_id  integer     not null,
+  locked_at timestamptz not null,
+  locked_by text        not null,
+  width     integer     not null,
+  constraint _gw_streaks_pkey primary key (group_id, locked_at, locked_by)
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
 create table {{.schema}}._gw_fronts (
   group_id  integer,
   lane_id   integer,
@@ -147,6 +155,7 @@ alter table {{.schema}}._gw_groups        enable row level security;
 alter table {{.schema}}._gw_group_lanes   enable row level security;
 alter table {{.schema}}._gw_kept_slots    enable row level security;
 alter table {{.schema}}._gw_starts        enable row level security;
+alter table {{.schema}}._gw_streaks       enable row level security;
 alter table {{.schema}}._gw_fronts        enable row level security;
 alter table {{.schema}}._gw_moves         enable row level security;
 alter table {{.schema}}._gw_pauses        enable row level security;
@@ -209,6 +218,12 @@ comment on table {{.schema}}._gw_starts is 'The jobs that one claim has started 
 comment on column {{.schema}}._gw_starts.lane_id is 'The lane.';
 comment on column {{.schema}}._gw_starts.job_ids is 'The jobs.';
 comment on column {{.schema}}._gw_starts.free_at is 'When the lane would have used up its rate without these starts.';
+
+comment on table {{.schema}}._gw_streaks is 'The claims that hold more jobs of a group than their worker runs at once.';
+comment on column {{.schema}}._gw_streaks.group_id is 'The group.';
+comment on column {{.schema}}._gw_streaks.locked_at is 'That of the jobs.';
+comment on column {{.schema}}._gw_streaks.locked_by is 'That of the jobs.';
+comment on column {{.schema}}._gw_streaks.width is 'How many of the jobs run at once, so how many slots they use.';
 
 comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
 comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';

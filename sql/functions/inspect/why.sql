@@ -51,6 +51,19 @@ begin
              order by j.priority, j.run_at, j.id
              limit 10) as b;
     return;
+  elsif job.job_queue_id < 0 and job.locked_at is not null
+        and job.id = any ({{.schema}}._gw_unstarted_jobs(array(
+              select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at))) then
+    return query
+    select 'full', format('Worker %s has claimed it together with jobs that come first and use all slots of the claim.', job.locked_by),
+           null::timestamptz, array_agg(b.id), 'It starts when one of these jobs ends.'
+      from (select j.id
+              from {{.schema}}._private_jobs as j
+             where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at
+               and (j.priority, j.run_at, j.id) < (job.priority, job.run_at, job.id)
+             order by j.priority, j.run_at, j.id
+             limit 10) as b;
+    return;
   elsif job.locked_at is not null then
     return query values ('claimed', format('Worker %s has run it since %s.', coalesce(job.locked_by, 'unknown'), job.locked_at)
                                     || coalesce((select format(' Its progress at %s:%s%s', p.reported_at, ' ' || p.percent || ' %', ' ' || p.note)

@@ -65,7 +65,8 @@ $$;
 comment on function {{.schema}}._gw_mend_lanes() is
   'Internal, for heartbeats: makes claims read lanes whose jobs have ended without a call, removes pauses that have ended, and deletes idle lanes.';
 
--- For heartbeats: deletes the kept slots whose time is over, and the starts of jobs that would be refunded nothing.
+-- For heartbeats: deletes the kept slots whose time is over, the starts of jobs that would be refunded nothing, and streaks
+-- without jobs.
 -- Locks: these rows, without waiting.
 create or replace function {{.schema}}._gw_drop_spent_starts()
   returns void
@@ -83,10 +84,15 @@ as $$
                                  or o.free_at < clock_timestamp()
                                                 - {{.schema}}._gw_charge(cardinality(o.job_ids), coalesce(l.rate, i.rate), coalesce(l.per, i.per))
                                 for update of o skip locked));
+  delete from {{.schema}}._gw_streaks as s
+   where s.ctid = any (array(select o.ctid
+                               from {{.schema}}._gw_streaks as o
+                              where {{.schema}}._gw_is_spent(o.group_id, o.locked_at, o.locked_by)
+                                for update skip locked));
 $$;
 
 comment on function {{.schema}}._gw_drop_spent_starts() is
-  'Internal, for heartbeats: deletes kept slots whose time is over, and starts that would be refunded nothing.';
+  'Internal, for heartbeats: deletes kept slots whose time is over, starts that would be refunded nothing, and streaks without jobs.';
 
 -- For heartbeats: puts fronts for the first jobs of groups that have none there, of up to most groups, from a random one on.
 -- Such jobs were changed by hand: whoever else makes a job available puts a front in the same transaction. So one statement

@@ -45,7 +45,7 @@ func (l lane) String() string {
 
 // checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the end. A job is held
 // from the end of its claim to the start of any event that may have ended the claim. Jobs of a queue that were claimed together count
-// as one: their worker runs them one after the other.
+// as one: their worker runs them one after the other. Those of a limit count as many as their worker runs at once.
 func checkLanes(h *index) []violation {
 	var found []violation
 	lanes := map[lane][]*claimed{}
@@ -80,10 +80,31 @@ func checkLanes(h *index) []violation {
 // areTooMany reports whether these jobs of a lane may not be held at once. The last of them was claimed last.
 func areTooMany(in lane, most int, held []*claimed) bool {
 	if in.limit != "" {
-		return len(held) > most
+		return slots(held) > most
 	}
 	last := held[len(held)-1].event
 	return len(held) > max(1, last.ofQueue) || slices.ContainsFunc(held, func(c *claimed) bool { return c.event != last })
+}
+
+// slots returns how many slots of a limit these jobs use.
+func slots(held []*claimed) (used int) {
+	type streak struct {
+		claim *event
+		name  string
+	}
+	left := map[streak]int{} // of the width
+	for _, c := range held {
+		in := streak{c.event, c.row.streak}
+		free, ok := left[in]
+		if !ok {
+			free = c.row.width
+		}
+		if c.row.width == 0 || free > 0 {
+			used++
+		}
+		left[in] = free - 1
+	}
+	return used
 }
 
 // tooMany returns the violation of jobs that were all held when the last of them was claimed.

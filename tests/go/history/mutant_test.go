@@ -76,6 +76,10 @@ var mutants = []mutant{
 		sound: "l.id = any (g.lanes) for no key update skip locked", broken: "l.id = any (g.lanes)",
 	},
 	{
+		name: "a claim that runs one job more than its slots", rule: aLimitHolds, functions: []string{"_gw_widths"},
+		sound: "s.width)", broken: "s.width + 1)",
+	},
+	{
 		name: "add_job without its retry", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
 		sound: "if added.id is not null then", broken: `
 			if exists (select from graphile_worker._private_jobs as j where j.key = job_key) or round > 1 then

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"context"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -54,4 +55,53 @@ func claimAfterAHeldLane(t *testing.T, sound, broken string) string {
 		t.Fatal(err)
 	}
 	return pgtest.Value[string](t, pool, "select coalesce((select payload::text from graphile_worker.get_job('third', '{a}')), '')")
+}
+
+// A claim locks the fronts of added jobs before it knows which of their lanes other claims hold. These must not wait for it.
+func TestAClaimDoesNotWaitForFrontsThatAnotherClaimHasLocked(t *testing.T) {
+	if err := claimBesideLockedFronts(t, "", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAClaimThatWaitsForFrontsIsSeen(t *testing.T) {
+	if err := claimBesideLockedFronts(t, "where l.ctid = any (fronts) for update skip locked", "where l.ctid = any (fronts)"); err == nil {
+		t.Error("the claim did not wait")
+	}
+}
+
+func claimBesideLockedFronts(t *testing.T, sound, broken string) error {
+	t.Helper()
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	if sound != "" {
+		if err := pgtest.Mutate(t.Context(), pool, "_gw_enter_lanes", sound, broken); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pgtest.Exec(t, pool, `
+		select graphile_worker.set_limit('fair', tasks => '{a}', by => 'payload:t', fair => true);
+		select graphile_worker._gw_move_jobs() from generate_series(1, 9);
+		select graphile_worker.add_job('a', '{"t":1}') from generate_series(1, 2);
+		select graphile_worker.get_job_batch('first');
+		select graphile_worker.add_job('a', '{"t":1}')`)
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	locked, err := tx.Exec(t.Context(), "select from graphile_worker._gw_fronts where lane_id is not null and group_id is not null for update")
+	if err != nil || locked.RowsAffected() != 1 {
+		t.Fatalf("%d fronts: %v", locked.RowsAffected(), err)
+	}
+	var claimed int
+	return pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "set local lock_timeout = '1 s'"); err != nil {
+			return err
+		}
+		err := tx.QueryRow(t.Context(), "select count(*) from graphile_worker.get_job_batch('second', batch_size => 5)").Scan(&claimed)
+		if err == nil && claimed == 0 {
+			t.Error("nothing was claimed")
+		}
+		return err
+	})
 }

@@ -11,6 +11,13 @@ type job struct {
 	payload string
 	queue   *string
 	lease   int64
+	streak  *streak
+}
+
+// streak is what a claim has of jobs of which only some run at once.
+type streak struct {
+	running, width int
+	rest           []job
 }
 
 // limits of the tests, as setLimits makes them, by the names that lanes begin with.

@@ -59,6 +59,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 	}{
 		{"claims do not lock lanes", time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
 		{"running jobs do not count", time.Minute, "_gw_slots", "where cardinality(l.ids) <= most_groups", "where cardinality(l.ids) < 1"},
+		{"a streak has a slot too many", time.Minute, "_gw_widths", "jsonb_object_agg(s.group_id, s.width)", "jsonb_object_agg(s.group_id, s.width + 1)"},
 		{"a free slot wakes nobody", 15 * time.Second, "_gw_free_lanes", "if 0 > any (group_ids)", "if false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 )
 
 const claim = `
-	select id, task_identifier, payload::text, queue_name, lease
-	  from graphile_worker.get_job_batch($1, case when $2 then array['narrow', 'wide', 'tenant', 'plain'] end, $3)`
+	select id, task_identifier, payload::text, queue_name, lease, coalesce(streak, 0), coalesce(width, 0)
+	  from graphile_worker.get_job_batch($1, case when $2 then array['narrow', 'wide', 'tenant', 'plain'] end, $3, queue_batch => $4)`
 
 // worker claims jobs and ends them in every way that there is.
 type worker struct {
@@ -22,7 +22,7 @@ type worker struct {
 	conn    *pgx.Conn
 	rand    *rand.Rand
 	running *running
-	held    []job
+	held    []job // those that run
 	// raw: it also deletes rows by hand, so that only a heartbeat finds the free slots.
 	raw bool
 }
@@ -66,21 +66,41 @@ func (w *worker) step(ctx context.Context, draining bool) error {
 }
 
 func (w *worker) claim(ctx context.Context, count int) error {
-	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count)
+	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, 1+w.rand.IntN(4))
 	if err != nil {
 		return err
 	}
+	streaks := map[int]*streak{}
 	claimed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (j job, err error) {
-		return j, row.Scan(&j.id, &j.task, &j.payload, &j.queue, &j.lease)
+		var id, width int
+		err = row.Scan(&j.id, &j.task, &j.payload, &j.queue, &j.lease, &id, &width)
+		if id != 0 {
+			if streaks[id] == nil {
+				streaks[id] = &streak{width: width}
+			}
+			j.streak = streaks[id]
+		}
+		return j, err
 	})
 	if err != nil {
 		return err
 	}
 	for _, j := range claimed {
-		w.running.start(w.name, j)
+		if s := j.streak; s != nil && s.running == s.width {
+			s.rest = append(s.rest, j)
+		} else {
+			w.start(j)
+		}
 	}
-	w.held = append(w.held, claimed...)
 	return nil
+}
+
+func (w *worker) start(j job) {
+	if j.streak != nil {
+		j.streak.running++
+	}
+	w.running.start(w.name, j)
+	w.held = append(w.held, j)
 }
 
 // end ends one of the jobs, or all of them. The counter goes down before the database can know.
@@ -108,6 +128,14 @@ func (w *worker) end(ctx context.Context, draining bool) error {
 	}
 	w.held = append(w.held[:place], w.held[place+1:]...)
 	w.running.end(j)
+	if s := j.streak; s != nil {
+		s.running--
+		if len(s.rest) > 0 {
+			next := s.rest[0]
+			s.rest = s.rest[1:]
+			defer w.start(next)
+		}
+	}
 	_, err := w.conn.Exec(ctx, []string{
 		"select graphile_worker.complete_job($1, $2, $3)",
 		"select graphile_worker.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
@@ -124,7 +152,8 @@ func (w *worker) end(ctx context.Context, draining bool) error {
 
 func (w *worker) renew(ctx context.Context) error {
 	var ids, leases []int64
-	for _, j := range w.held {
+	all := w.all()
+	for _, j := range all {
 		ids, leases = append(ids, j.id), append(leases, j.lease)
 	}
 	rows, err := w.conn.Query(ctx, "select job_id, lease from graphile_worker.renew_leases($1, $2, $3, '1 microsecond')", w.name, ids, leases)
@@ -136,14 +165,29 @@ func (w *worker) renew(ctx context.Context) error {
 	if _, err := pgx.ForEachRow(rows, []any{&id, &lease}, func() error { renewed[id] = lease; return nil }); err != nil {
 		return err
 	}
-	for n := range w.held {
-		if lease, ok := renewed[w.held[n].id]; ok {
-			w.held[n].lease = lease
+	for _, j := range all {
+		if lease, ok := renewed[j.id]; ok {
+			j.lease = lease
 		} else {
-			return fmt.Errorf("job %d is lost", w.held[n].id)
+			return fmt.Errorf("job %d is lost", j.id)
 		}
 	}
 	return nil
+}
+
+// all returns the jobs that run, and the others of their streaks.
+func (w *worker) all() (all []*job) {
+	streaks := map[*streak]bool{}
+	for n := range w.held {
+		all = append(all, &w.held[n])
+		if s := w.held[n].streak; s != nil && !streaks[s] {
+			streaks[s] = true
+			for m := range s.rest {
+				all = append(all, &s.rest[m])
+			}
+		}
+	}
+	return all
 }
 
 // reconnect opens a new session after its old one was killed, and gives everything back: an outcome or a claim may have

@@ -11,7 +11,7 @@ as $$
   select string_agg(b.key, ' ' order by b.place)
     from get_job_batch('worker', batch_size => jobs, max_bytes => bytes) with ordinality as b (
            id, task_identifier, payload, queue_name, priority, run_at, attempts, max_attempts, key, flags, lease, created_at,
-           last_error, revision, serial, place)
+           last_error, revision, streak, width, place)
 $$;
 
 create function pg_temp.add(name text, payload json, queue text default null)

@@ -23,7 +23,7 @@ select results_eq(
             ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shard', true, false),
             ('_gw_shard_arrivals', true, false), ('_gw_shard_names', true, false), ('_gw_shard_slots', true, false),
             ('_gw_shard_transit', true, false), ('_gw_shared_rights', true, false), ('_gw_sleepers', true, false),
-            ('_gw_starts', true, false), ('_gw_steps', true, false), ('_gw_suspects', true, false),
+            ('_gw_starts', true, false), ('_gw_steps', true, false), ('_gw_streaks', true, false), ('_gw_suspects', true, false),
             ('_gw_turns', true, false), ('_gw_workers', true, false),
             ('_private_job_queues', true, false), ('_private_jobs', true, false),
             ('_private_known_crontabs', true, false), ('_private_tasks', true, false),

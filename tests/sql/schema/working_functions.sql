@@ -75,7 +75,7 @@ select results_eq(
       cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
   $$ select c.name, c.arguments || ' -> TABLE(id bigint, task_identifier text, payload json, queue_name text, '
             'priority smallint, run_at timestamp with time zone, attempts smallint, max_attempts smallint, key text, '
-            'flags jsonb, lease bigint, created_at timestamp with time zone, last_error text, revision integer, serial boolean)'
+            'flags jsonb, lease bigint, created_at timestamp with time zone, last_error text, revision integer, streak integer, width integer)'
        from (values
          ('get_job',
           'worker_id text, task_identifiers text[] DEFAULT NULL::text[], job_expiry interval DEFAULT ''04:00:00''::interval, '

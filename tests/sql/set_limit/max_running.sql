@@ -9,7 +9,7 @@ create function pg_temp.next(jobs integer default 10)
 as $$ select coalesce(string_agg(b.payload::text, ' ' order by b.place), '')
         from get_job_batch('worker', batch_size => jobs) with ordinality as b (
                id, task_identifier, payload, queue_name, priority, run_at, attempts, max_attempts, key, flags, lease,
-               created_at, last_error, revision, serial, place) $$;
+               created_at, last_error, revision, streak, width, place) $$;
 
 select set_limit('exports', tasks => '{export}', max_running => 2);
 select get_job_batch('worker') from generate_series(1, 3); -- moves nothing

@@ -39,6 +39,7 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "history/task_stats.sql" . }}
 {{ template "history/expect_result.sql" . }}
 {{ template "history/wait_for_job.sql" . }}
+{{ template "limits/_gw_streaks.sql" . }}
 {{ template "limits/_gw_slots.sql" . }}
 {{ template "limits/_gw_lane_rooms.sql" . }}
 {{ template "limits/_gw_groups_of.sql" . }}

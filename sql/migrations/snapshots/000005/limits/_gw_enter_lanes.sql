@@ -1,18 +1,22 @@
 -- For claims, after _gw_lock_lanes: records which of the jobs at these ctids are claimed at claimed_at (rates, turns), and
 -- replaces the fronts of the groups by the ones after the claim. The caller holds the locks of the lanes and of the jobs and
 -- updates the jobs in the same transaction. rooms: how many jobs each of lanes could start before; null elements: any number.
+-- widths: how many slots each of group_ids may use; null elements: any number. If there are more jobs, they use half of these slots,
+-- so that the next claim, which may be of another worker, does not have to wait for the end of this one; and _gw_streaks says so.
 -- Lanes that are known to be open after the claim are not checked again. Fair lanes that start jobs get their next turns,
 -- also in the fronts of their other groups, unless these are barred by a lane that the caller has not locked: such a front
 -- keeps an earlier turn, until a claim that reads it corrects it.
 -- Notifies the workers if groups wait for a lane that still may start jobs.
 create or replace function {{.schema}}._gw_enter_lanes(
+  worker_id  text,
   places     tid[],
   group_ids  integer[],
   fronts     tid[],
   claimed_at timestamptz,
   due        timestamptz,
   lanes      integer[] default null,
-  rooms      integer[] default null
+  rooms      integer[] default null,
+  widths     integer[] default null
 )
   returns void
   language plpgsql
@@ -39,14 +43,25 @@ declare
   job_ids     bigint[];
   renewed     integer[]; -- the groups whose fronts of later jobs are deleted
 begin
-  with entered as materialized (
-    select k.id, n.job_ids, n.waiting, k.theoretic_at, k.rate, k.per
-      from (select u.lane, array_agg(j.id) as job_ids, count(*) filter (where j.locked_at is null) as waiting
+  delete from {{.schema}}._gw_streaks as s
+   where s.group_id = any (group_ids) and {{.schema}}._gw_is_spent(s.group_id, s.locked_at, s.locked_by);
+  with started as materialized (
+    select g.id, g.lanes, case when n.jobs > w.width then (w.width + 1) / 2 else n.jobs end as slots,
+           case when n.waiting > w.width then (w.width + 1) / 2 else n.waiting end as waiting, n.jobs, n.job_ids
+      from (select j.job_queue_id as id, count(*) as jobs, count(*) filter (where j.locked_at is null) as waiting, array_agg(j.id) as job_ids
               from {{.schema}}._private_jobs as j
-             cross join lateral (
-                    select u.lane from {{.schema}}._gw_groups as g cross join unnest(g.lanes) as u (lane) where g.id = j.job_queue_id
-                    offset 0) as u
              where j.ctid = any (places) and j.job_queue_id < 0
+             group by j.job_queue_id) as n
+     cross join lateral (select g.id, g.lanes from {{.schema}}._gw_groups as g where g.id = n.id offset 0) as g
+      left join unnest(group_ids, widths) as w (id, width) on w.id = n.id
+  ), streaks as (
+    insert into {{.schema}}._gw_streaks (group_id, locked_at, locked_by, width)
+    select s.id, claimed_at, worker_id, s.slots from started as s where s.slots < s.jobs
+  ), entered as materialized (
+    select k.id, n.slots, n.waiting, k.theoretic_at, k.rate, k.per
+      from (select u.lane, sum(s.slots)::bigint as slots, sum(s.waiting)::bigint as waiting
+              from started as s
+             cross join unnest(s.lanes) as u (lane)
              group by u.lane) as n
      cross join lateral (
             select l.id, greatest(l.theoretic_at, claimed_at) as theoretic_at,
@@ -55,15 +70,17 @@ begin
               join {{.schema}}._gw_limits as i on i.id = l.limit_id
              where l.id = n.lane
             offset 0) as k
-  ), started as (
+  ), rated as (
     insert into {{.schema}}._gw_starts (lane_id, job_ids, free_at)
-    select e.id, e.job_ids, e.theoretic_at from entered as e where e.rate is not null
+    select e.id, array(select j.id from started as s cross join unnest(s.job_ids) as j (id) where e.id = any (s.lanes)), e.theoretic_at
+      from entered as e
+     where e.rate is not null
   ), charged as (
     update {{.schema}}._gw_lanes as l
        set served_at = claimed_at,
            theoretic_at = case when e.rate is null then l.theoretic_at
-                               else e.theoretic_at + {{.schema}}._gw_charge(cardinality(e.job_ids), e.rate, e.per) end,
-           turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + cardinality(e.job_ids), claimed_at)
+                               else e.theoretic_at + {{.schema}}._gw_charge(e.slots, e.rate, e.per) end,
+           turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + e.slots, claimed_at)
       from entered as e
      where l.id = e.id
        and (e.rate is not null or l.turn is not null or (l.served_at > claimed_at - interval '10 seconds') is not true)
@@ -93,9 +110,11 @@ begin
   end if;
 
   -- The first due jobs of the groups. They come no earlier than the fronts that stood for them.
+  -- Fronts of added jobs that another claim has locked in _gw_lock_freed_lanes stay: it may have locked many before it saw that
+  -- this claim has their lanes.
   with gone as (
     delete from {{.schema}}._gw_fronts as f
-     where f.ctid = any (fronts)
+     where f.ctid = any (array(select l.ctid from {{.schema}}._gw_fronts as l where l.ctid = any (fronts) for update skip locked))
     returning f.group_id, f.priority, f.run_at, f.job_id, f.covers
   ), old as (
     select distinct on (g.group_id)
@@ -107,23 +126,17 @@ begin
                    bool_or(g.run_at <= due and g.covers = 'infinity') over (partition by g.group_id) as is_whole
               from gone as g) as g
      order by g.group_id, g.is_due desc, g.priority, g.run_at, g.job_id
-  ), claimed as (
-    select j.job_queue_id as group_id, array_agg(j.ctid) as places
-      from {{.schema}}._private_jobs as j
-     where j.ctid = any (places)
-     group by j.job_queue_id
   )
   select array_agg(o.group_id) filter (where o.renews), array_agg(o.group_id) filter (where j.id is not null),
          array_agg(j.priority) filter (where j.id is not null), array_agg(j.run_at) filter (where j.id is not null),
          array_agg(j.id) filter (where j.id is not null)
     into renewed, due_groups, priorities, run_ats, job_ids
     from old as o
-    left join claimed as c on c.group_id = o.group_id
     left join lateral (
           select j.priority, j.run_at, j.id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = o.group_id and (j.priority, j.run_at, j.id) >= (o.priority, o.run_at, o.job_id)
-             and j.run_at <= due and (j.ctid = any (c.places)) is not true
+             and j.run_at <= due and j.ctid not in (select p.place from unnest(places) as p (place))
            order by j.priority, j.run_at, j.id
            limit 1) as j on true;
   if renewed is not null then
@@ -217,7 +230,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_enter_lanes(tid[], integer[], tid[], timestamptz, timestamptz, integer[], integer[]) is
+comment on function {{.schema}}._gw_enter_lanes(text, tid[], integer[], tid[], timestamptz, timestamptz, integer[], integer[], integer[]) is
   'Internal, for claims: records which jobs with limits are claimed.';
 
 -- Makes the next claim read these lanes.

@@ -1,6 +1,6 @@
 -- For claims: locks the lanes that may start jobs again, because jobs of them have ended, a limit has changed or a time has
--- come, and deletes the fronts that say so. Returns which of the lanes have barred groups, which belong to fair limits, and the
--- fronts of jobs that were added to the latter and have no turn yet.
+-- come, and deletes the fronts that say so. Returns which of the lanes have barred groups, and which belong to fair limits; fronts of
+-- jobs that were added to the latter are left for _gw_look_up_turns.
 -- The fronts are locked, too, so that no other claim deletes one of them. Those of lanes that others have locked are left, or
 -- are put again for the groups that are left. The next statements see what the transactions have done that put the fronts.
 -- Locks: fronts, then lanes, without waiting.
@@ -8,8 +8,7 @@ create or replace function {{.schema}}._gw_lock_freed_lanes(
   due            timestamptz,
   claimed_at     timestamptz,
   out barring    integer[],
-  out fair_lanes integer[],
-  out added      tid[]
+  out fair_lanes integer[]
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -59,9 +58,8 @@ begin
                                  from seen as s
                                 where s.ended_id is null and not s.is_missed and (s.added_id is null or not s.is_locked)))
   )
-  select array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair),
-         (select array_agg(s.place) from seen as s where s.added_id is not null and s.is_fair)
-    into barring, fair_lanes, added
+  select array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair)
+    into barring, fair_lanes
     from locked as l;
   -- A separate statement: the last holder of a lane may have barred a group.
   select array_agg(u.id)

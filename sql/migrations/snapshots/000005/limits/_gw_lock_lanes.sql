@@ -1,6 +1,7 @@
 -- For claims: chooses and locks up to batch_size due jobs with limits, in the order priority, run_at, id. Returns their
 -- ctids, their groups, the fronts of these groups, and how many jobs their lanes may start. The locks of the lanes stay
 -- until the transaction ends, and _gw_enter_lanes must be called with the jobs that are actually claimed.
+-- streak: up to so many jobs for each slot. widths: how many jobs of each of the groups the worker then runs at once.
 -- A front records that a group has a job at a place in the order, or that a lane may start jobs again. Fronts may be wrong,
 -- but none is missing: a transaction that adds a job, makes it available, or frees a slot, inserts a front. Only a claim
 -- deletes fronts, and only those that it read in a statement that began while it held the lanes; its later statements then
@@ -25,11 +26,13 @@ create or replace function {{.schema}}._gw_lock_lanes(
   suspects         boolean,
   seen             integer[],
   most_fronts      integer,
+  streak           integer,
   out places       tid[],
   out group_ids    integer[],
   out fronts       tid[],
   out lanes        integer[],
   out rooms        integer[],
+  out widths       integer[],
   out come_later   boolean
 )
   language plpgsql
@@ -43,141 +46,159 @@ declare
   owners     integer[]; -- the groups of these jobs, in the order of claims
   priorities smallint[];
   run_ats    timestamptz[];
-  ids        bigint[];
   turns      bigint[];
   most_jobs  integer;  -- of a group
+  fair_jobs  integer;  -- of one with a turn
+  -- A fair lane starts so many jobs in its turn: a large batch is shared among 25 lanes, because each costs time.
+  quantum    constant integer := greatest(1, batch_size / 25);
+  most_fair  integer := least(most_fronts, batch_size / quantum); -- fronts with a turn
   fitting    record;
 begin
   freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
   if freed.fair_lanes is not null then
-    perform {{.schema}}._gw_look_up_turns(freed.fair_lanes, freed.added);
+    perform {{.schema}}._gw_look_up_turns(freed.fair_lanes, due);
   end if;
   if freed.barring is not null then
     select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(freed.barring, claimed_at) as o;
   end if;
 
-  select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) filter (where not l.is_fair) = most_fronts,
-         count(distinct l.front) filter (where l.is_fair) = most_fronts
-    into group_ids, lane_ids, has_more, more_fair
-    from ((with recursive priorities (priority) as (
-             (select f.priority
-                from {{.schema}}._gw_fronts as f
-               where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
-               order by f.priority
-               limit 1)
-             union all
-             select (select f.priority
+  <<search>>
+  loop
+    select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) filter (where not l.is_fair) = most_fronts,
+           count(distinct l.front) filter (where l.is_fair) = most_fair
+      into group_ids, lane_ids, has_more, more_fair
+      from ((with recursive priorities (priority) as (
+               (select f.priority
+                  from {{.schema}}._gw_fronts as f
+                 where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
+                 order by f.priority
+                 limit 1)
+               union all
+               select (select f.priority
+                         from {{.schema}}._gw_fronts as f
+                        where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
+                          and f.priority > p.priority
+                        order by f.priority
+                        limit 1)
+                 from priorities as p
+                where p.priority is not null
+             )
+             select g.id, g.lanes, f.front, false as is_fair
+               from priorities as p
+              cross join lateral (
+                     select f.group_id, f.ctid as front
                        from {{.schema}}._gw_fronts as f
                       where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
-                        and f.priority > p.priority
-                      order by f.priority
-                      limit 1)
-               from priorities as p
-              where p.priority is not null
-           )
-           select g.id, g.lanes, f.front, false as is_fair
-             from priorities as p
-            cross join lateral (
-                   select f.group_id, f.ctid as front
-                     from {{.schema}}._gw_fronts as f
-                    where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
-                      and f.priority = p.priority and f.run_at <= due
-                    order by f.run_at, f.job_id) as f
-            cross join lateral (
-                   select g.id, g.lanes
-                     from {{.schema}}._gw_groups as g
-                    where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
-                      and g.id <> all (seen)
-                   offset 0) as g
-            cross join lateral (
-                   select from (select from {{.schema}}._gw_lanes as l where l.id = any (g.lanes) for no key update skip locked) as k
-                   having count(*) = cardinality(g.lanes)) as k
-            limit most_fronts)
-          union all
-          (select o.id, o.lanes, f.front, true
-             from (select f.group_id, f.ctid as front
-                     from {{.schema}}._gw_fronts as f
-                    where f.barred_by is null and f.turn is not null and f.run_at <= due
-                    order by f.priority, f.turn, f.run_at, f.job_id) as f
-            cross join lateral (
-                   select g.id, g.lanes
-                     from {{.schema}}._gw_groups as g
-                    where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
-                      and g.id <> all (seen)
-                   offset 0) as o
-            cross join lateral (
-                   select from (select from {{.schema}}._gw_lanes as l where l.id = any (o.lanes) for no key update skip locked) as k
-                   having count(*) = cardinality(o.lanes)) as k
-            limit most_fronts)) as l
-   cross join unnest(l.lanes) as u (lane);
-  if group_ids is null then
-    return;
-  end if;
-
-  -- If there are several groups, first a few jobs of each: most jobs of a batch are from one group only if that is far ahead.
-  most_jobs := case when cardinality(group_ids) = 1 then batch_size
-                    when cardinality(group_ids) >= batch_size then least(batch_size, 2)
-                    else least(batch_size, 1 + 2 * batch_size / cardinality(group_ids)) end;
-  if lanes is distinct from lane_ids then
-    select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r;
-  end if;
-  loop
-    with heads as materialized (
-      select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
-        from (select g.id, coalesce(min(r.room), batch_size) as room,
-                     case when g.fair_lane is not null then
-                       (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
-                     end as turn
-                from {{.schema}}._gw_groups as g
-               cross join unnest(g.lanes) as u (lane)
-                left join unnest(_gw_lock_lanes.lanes, rooms) as r (lane, room) on r.lane = u.lane
-               where g.id = any (group_ids)
-               group by g.id) as g
-        left join lateral (
-              select f.priority, f.run_at, f.job_id
-                from {{.schema}}._gw_fronts as f
-               where f.group_id = g.id and f.run_at <= due
-               order by f.priority, f.run_at, f.job_id
-               limit 1) as f on not exists (select from {{.schema}}._gw_fronts as w
-                                             where w.group_id = g.id and w.run_at <= due and w.covers = 'infinity')
-       cross join lateral (
-              select j.ctid as place, j.priority, j.run_at, j.id
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id = g.id
-                 and (j.priority, j.run_at, j.id) >= (coalesce(f.priority, -32768)::smallint, coalesce(f.run_at, '-infinity'), coalesce(f.job_id, 0))
-                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                 and case when suspects then
-                        not exists (select from {{.schema}}._gw_suspects as s
-                                     where s.job_id = j.id and s.revision = j.revision offset 0)
-                      else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                      end
-               order by j.priority, j.run_at, j.id
-               limit least(g.room, most_jobs)
-                 for update skip locked) as h
-       where g.room > 0
-    )
-    select h.places, h.owners, h.priorities, h.run_ats, h.ids, h.turns,
-           array(select f.ctid
-                   from (select f.ctid, f.run_at,
-                                bool_or(case when f.run_at <= due then f.covers > due else f.covers < 'infinity' end)
-                                  over (partition by f.group_id) as renews
-                           from {{.schema}}._gw_fronts as f
-                          where f.group_id = any (group_ids)) as f
-                  where f.run_at <= due or f.renews)
-      into places, owners, priorities, run_ats, ids, turns, fronts
-      from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
-                   array_agg(h.run_at) as run_ats, array_agg(h.id) as ids, array_agg(h.turn) as turns
-              from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h;
-    if places is null then
-      places := '{}';
-      come_later := false;
+                        and f.priority = p.priority and f.run_at <= due
+                      order by f.run_at, f.job_id) as f
+              cross join lateral (
+                     select g.id, g.lanes
+                       from {{.schema}}._gw_groups as g
+                      where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
+                        and g.id <> all (seen)
+                     offset 0) as g
+              cross join lateral (
+                     select from (select from {{.schema}}._gw_lanes as l where l.id = any (g.lanes) for no key update skip locked) as k
+                     having count(*) = cardinality(g.lanes)) as k
+              limit most_fronts)
+            union all
+            (select o.id, o.lanes, f.front, true
+               from (select f.group_id, f.ctid as front
+                       from {{.schema}}._gw_fronts as f
+                      where f.barred_by is null and f.turn is not null and f.run_at <= due
+                      order by f.priority, f.turn, f.run_at, f.job_id) as f
+              cross join lateral (
+                     select g.id, g.lanes
+                       from {{.schema}}._gw_groups as g
+                      where g.id = f.group_id and not g.is_retired and (g.tasks && task_identifiers) is not false
+                        and g.id <> all (seen)
+                     offset 0) as o
+              cross join lateral (
+                     select from (select from {{.schema}}._gw_lanes as l where l.id = any (o.lanes) for no key update skip locked) as k
+                     having count(*) = cardinality(o.lanes)) as k
+              limit most_fair)) as l
+     cross join unnest(l.lanes) as u (lane);
+    if group_ids is null then
       return;
     end if;
 
-    exit when cardinality(group_ids) = 1; -- all of its jobs fit
-    fitting := {{.schema}}._gw_fitting_jobs(places, owners, priorities, run_ats, ids, turns, lanes, rooms, batch_size);
-    exit when most_jobs = batch_size or fitting.most_of_a_group < most_jobs;
-    most_jobs := least(batch_size, 4 * most_jobs); -- the next jobs of a group may come before those of others
+    -- If there are several groups, first a few jobs of each: most jobs of a batch are from one group only if that is far ahead.
+    most_jobs := case when cardinality(group_ids) = 1 then batch_size
+                      when cardinality(group_ids) >= batch_size then least(batch_size, 2)
+                      else least(batch_size, 1 + 2 * batch_size / cardinality(group_ids)) end;
+    fair_jobs := case when quantum > 1 and cardinality(group_ids) >= batch_size / quantum then quantum else most_jobs end;
+    if lanes is distinct from lane_ids then
+      select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r;
+    end if;
+    loop
+      with heads as materialized (
+        select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
+          from (select g.id,
+                       case when g.fair_lane is not null then
+                         (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
+                       end as turn,
+                       least(case when g.fair_lane is not null then fair_jobs else most_jobs end,
+                             case when streak = 1 or min(r.room) >= batch_size then min(r.room)
+                                  when min(r.room) > 0 then min(r.room)::bigint * {{.schema}}._gw_of_slot(g.lanes, streak)
+                                  else min(r.room) end) as most
+                  from {{.schema}}._gw_groups as g
+                 cross join unnest(g.lanes) as u (lane)
+                  left join unnest(_gw_lock_lanes.lanes, rooms) as r (lane, room) on r.lane = u.lane
+                 where g.id = any (group_ids)
+                 group by g.id) as g
+          left join lateral (
+                select f.priority, f.run_at, f.job_id
+                  from {{.schema}}._gw_fronts as f
+                 where f.group_id = g.id and f.run_at <= due
+                 order by f.priority, f.run_at, f.job_id
+                 limit 1) as f on not exists (select from {{.schema}}._gw_fronts as w
+                                               where w.group_id = g.id and w.run_at <= due and w.covers = 'infinity')
+         cross join lateral (
+                select j.ctid as place, j.priority, j.run_at, j.id
+                  from {{.schema}}._private_jobs as j
+                 where j.is_available and j.job_queue_id = g.id
+                   and (j.priority, j.run_at, j.id) >= (coalesce(f.priority, -32768)::smallint, coalesce(f.run_at, '-infinity'), coalesce(f.job_id, 0))
+                   and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                   and case when suspects then
+                          not exists (select from {{.schema}}._gw_suspects as s
+                                       where s.job_id = j.id and s.revision = j.revision offset 0)
+                        else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+                        end
+                 order by j.priority, j.run_at, j.id
+                 limit g.most
+                   for update skip locked) as h
+         where g.most > 0
+      )
+      select h.places, h.owners, h.priorities, h.run_ats, h.turns,
+             array(select f.ctid
+                     from (select f.ctid, f.run_at,
+                                  bool_or(case when f.run_at <= due then f.covers > due else f.covers < 'infinity' end)
+                                    over (partition by f.group_id) as renews
+                             from {{.schema}}._gw_fronts as f
+                            where f.group_id = any (group_ids)) as f
+                    where f.run_at <= due or f.renews)
+        into places, owners, priorities, run_ats, turns, fronts
+        from (select array_agg(h.place) as places, array_agg(h.group_id) as owners, array_agg(h.priority) as priorities,
+                     array_agg(h.run_at) as run_ats, array_agg(h.turn) as turns
+                from (select h.* from heads as h order by h.priority, h.run_at, h.id) as h) as h;
+      if places is null then
+        places := '{}';
+        come_later := false;
+        return;
+      end if;
+
+      if cardinality(group_ids) = 1 then -- all of its jobs fit
+        widths := array[(select min(u.room) from unnest(rooms) as u (room))];
+        exit search;
+      end if;
+      fitting := {{.schema}}._gw_fitting_jobs(
+        places, owners, priorities, run_ats, turns, lanes, rooms, batch_size, streak, quantum, most_jobs, fair_jobs);
+      exit when most_jobs = batch_size and fair_jobs = batch_size or not fitting.is_cut;
+      most_jobs := least(batch_size, 4 * most_jobs); -- the next jobs of a group may come before those of others
+      fair_jobs := least(batch_size, 4 * fair_jobs);
+    end loop;
+    exit when not more_fair or most_fair = most_fronts or cardinality(fitting.places) >= batch_size * 3 / 4;
+    most_fair := least(most_fronts, most_fair * (1 + batch_size / cardinality(fitting.places))); -- these lanes have few jobs each
   end loop;
 
   come_later :=
@@ -192,65 +213,107 @@ begin
                        and ((f.priority, f.run_at) < (h.priority, h.run_at) or f.turn < h.turn)));
   if cardinality(group_ids) > 1 then
     places := fitting.places;
+    widths := array(
+      select w.width
+        from unnest(group_ids) with ordinality as g (id, number)
+        left join unnest(fitting.groups, fitting.widths) as w (owner, width) on w.owner = g.id
+       order by g.number);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer) is
+comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer, integer) is
   'Internal, for claims: chooses and locks due jobs with limits.';
 
--- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id; and among
--- the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with earlier turns had its
--- run_at or an earlier one. Each further job of a lane has the turn of a lane with one more running job.
--- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. most_of_a_group: the
--- largest number of these jobs that belong to one group.
+-- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id, which is that
+-- of the arrays; and among the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with earlier turns had its
+-- run_at or an earlier one. After every quantum of its jobs a lane has the turn of a lane with one more running job; until then
+-- its jobs follow the first of them.
+-- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. For each slot that a group
+-- gets, up to _gw_of_slot of its jobs fit, of which the first start at once. widths: how many slots each of groups gets; null: any
+-- number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a turn, others could come
+-- first.
 create or replace function {{.schema}}._gw_fitting_jobs(
   heads      tid[],
   owners     integer[],
   priorities smallint[],
   run_ats    timestamptz[],
-  ids        bigint[],
   turns      bigint[],
   lanes      integer[],
   rooms      integer[],
   batch_size integer,
-  out places          tid[],
-  out most_of_a_group bigint
+  streak     integer,
+  quantum    integer,
+  most_jobs  integer,
+  fair_jobs  integer,
+  out places tid[],
+  out groups integer[],
+  out widths integer[],
+  out is_cut boolean
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 begin
-  with heads as (
-    select h.place, h.owner, h.priority, h.run_at, h.id, g.lanes,
-           h.turn + {{.schema}}._gw_turn(row_number() over (partition by g.fair_lane order by h.priority, h.run_at, h.id) - 1, null) as turn
-      from unnest(heads, owners, priorities, run_ats, ids, turns) as h (place, owner, priority, run_at, id, turn)
-      join {{.schema}}._gw_groups as g on g.id = h.owner
-  ), merged as (
-    select h.*, max(h.run_at) over (partition by h.priority, h.turn is null order by h.turn, h.run_at, h.id) as behind
+  with owning as materialized (
+    select g.id, g.lanes, g.fair_lane, min(r.room) as room,
+           case when streak = 1 or min(r.room) is null then 1 else {{.schema}}._gw_of_slot(g.lanes, streak) end as of_slot
+      from {{.schema}}._gw_groups as g
+     cross join unnest(g.lanes) as u (lane)
+      left join unnest(_gw_fitting_jobs.lanes, rooms) as r (lane, room) on r.lane = u.lane
+     where g.id = any (owners)
+     group by g.id
+  ), heads as (
+    select h.place, h.owner, h.priority, h.run_at, h.turn, h.n, g.lanes, g.fair_lane, g.of_slot, g.room,
+           row_number() over (partition by h.owner order by h.n) as of_group,
+           (row_number() over (partition by g.fair_lane order by h.n) - 1) / quantum as round
+      from unnest(heads, owners, priorities, run_ats, turns) with ordinality as h (place, owner, priority, run_at, turn, n)
+      join owning as g on g.id = h.owner
+  ), turning as materialized (
+    select h.*, h.turn + {{.schema}}._gw_turn(h.round, null) as its_turn,
+           case when h.turn is not null then min(h.n) over (partition by h.fair_lane, h.round, h.priority) else h.n end as first_n
       from heads as h
-  ), numbered as (
-    select m.*, row_number() over (order by m.priority, m.behind, m.turn nulls first, m.run_at, m.id) as number
+  ), merged as (
+    select t.*, null::timestamptz as behind from turning as t where num_nulls(variadic turns) in (0, cardinality(turns))
+    union all
+    select t.*, max(t.run_at) over (partition by t.priority, t.turn is null order by t.its_turn, t.first_n, t.n)
+      from turning as t
+     where num_nulls(variadic turns) not in (0, cardinality(turns))
+  ), numbered as materialized (
+    select m.*, row_number() over (order by m.priority, m.behind, m.its_turn nulls first, m.first_n, m.n) as number
       from merged as m
-  ), fitting as materialized (
-    select f.place, f.owner, f.number
-      from (select n.place, n.owner, n.number, u.lane, row_number() over (partition by u.lane order by n.number) as rank
+  ), full_lanes as materialized ( -- the groups that get fewer slots because they share lanes
+    select o.owner, min(o.of_group) - 1 as slots
+      from (select n.owner, n.of_group, r.room, row_number() over (partition by r.lane order by n.number) as rank
               from numbered as n
-             cross join unnest(n.lanes) as u (lane)) as f
-      join unnest(lanes, rooms) as r (lane, room) on r.lane = f.lane
-     group by f.place, f.owner, f.number
-    having bool_and(f.rank <= coalesce(r.room, f.rank))
-     order by f.number
+              join unnest(_gw_fitting_jobs.lanes, rooms) as r (lane, room) on r.room is not null and r.lane = any (n.lanes)
+             where n.of_group <= n.room) as o
+     where o.rank > o.room
+     group by o.owner
+  ), fitting as materialized (
+    select n.place, n.owner, n.number, n.priority, n.turn, n.its_turn, coalesce(f.slots, n.room) as slots
+      from numbered as n
+      left join full_lanes as f on f.owner = n.owner
+     where (n.of_group > coalesce(f.slots, n.room) * n.of_slot) is not true
+     order by n.number
      limit batch_size
+  ), taken as (
+    select f.owner, f.slots, count(*) as jobs, max(f.priority) as priority, f.turn from fitting as f group by f.owner, f.slots, f.turn
+  ), last as materialized (
+    select f.number, f.priority, f.its_turn from fitting as f order by f.number desc limit 1
   )
-  select array(select f.place from fitting as f order by f.number),
-         (select max(c.jobs) from (select count(*) as jobs from fitting as f group by f.owner) as c)
-    into places, most_of_a_group;
+  select array(select f.place from fitting as f order by f.number), array_agg(t.owner), array_agg(t.slots),
+         bool_or(t.jobs >= case when t.turn is null then most_jobs else fair_jobs end
+                 and (t.turn is null or l.its_turn is null or (select count(*) from fitting) < batch_size
+                      or (t.priority, t.turn + {{.schema}}._gw_turn(t.jobs / quantum, null)) < (l.priority, l.its_turn)))
+    into places, groups, widths, is_cut
+    from taken as t
+   cross join last as l;
 end;
 $$;
 
-comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], bigint[], integer[], integer[], integer) is
+comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], integer[], integer[], integer, integer, integer, integer, integer) is
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims read the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open

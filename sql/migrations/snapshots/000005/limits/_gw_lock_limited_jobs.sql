@@ -64,9 +64,9 @@ begin
   for round in 1..20 loop -- each reads twice as many groups
     laned := {{.schema}}._gw_lock_lanes(
       task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, state.suspects, seen,
-      most_fronts);
+      most_fronts, queue_batch);
     exit when laned.group_ids is null or laned.places <> '{}' and (not laned.come_later or most_fronts > batch_size + 1000);
-    perform {{.schema}}._gw_enter_lanes('{}', laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
+    perform {{.schema}}._gw_enter_lanes(worker_id, '{}', laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
     if laned.places = '{}' then
       seen := seen || laned.group_ids;
       most_fronts := greatest(most_fronts, batch_size + cardinality(seen));
@@ -79,7 +79,8 @@ begin
     worker_id, plain_tasks, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
     queue_batch, moving_queues, case when laned.places <> '{}' then laned.places end);
   if laned.places <> '{}' then
-    perform {{.schema}}._gw_enter_lanes(places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms);
+    perform {{.schema}}._gw_enter_lanes(
+      worker_id, places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms, laned.widths);
   end if;
   return places;
 end;

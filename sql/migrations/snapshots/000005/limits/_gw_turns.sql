@@ -59,7 +59,8 @@ comment on function {{.schema}}._gw_turns(integer[]) is
   'Internal: returns the turns of lanes of fair limits for the jobs that run now.';
 
 -- For claims: computes the turns of lanes of fair limits in which jobs were added or have ended, and moves the fronts of
--- their groups to the places of these turns. added: the fronts that record that jobs were added, which have no turn yet.
+-- their groups to the places of these turns. The fronts that record that jobs were added have no turn yet. A front with a turn and
+-- an earlier place stands for these jobs, too, from now on.
 -- Only a claim that holds a lane starts a job in it, so an outdated turn is either too early, or there is a front that records the
 -- change.
 -- Fronts are found by the index of groups: coalesce prevents plans with the indexes of all ordered or barred fronts, which
@@ -67,10 +68,10 @@ comment on function {{.schema}}._gw_turns(integer[]) is
 -- The caller holds the locks of the lanes, from an earlier statement, but not of other lanes that bar their groups. So barred
 -- fronts are not changed: a second front at the better place stands for the same job, until a claim that holds all lanes of
 -- the group deletes both.
--- Locks: fronts of these lanes.
+-- Locks: fronts of these lanes, without waiting.
 create or replace function {{.schema}}._gw_look_up_turns(
   lane_ids integer[],
-  added    tid[]
+  due      timestamptz
 )
   returns void
   language plpgsql
@@ -93,25 +94,52 @@ begin
       from turns as t
      cross join lateral (select g.id from {{.schema}}._gw_groups as g
                           where g.fair_lane = t.lane_id and not g.is_retired offset 0) as g
-     cross join lateral (select f.ctid as place, f.group_id, f.barred_by, f.priority, f.run_at, f.job_id, f.covers, f.turn
+     cross join lateral (select f.ctid as place, f.group_id, f.lane_id is not null as is_new, f.barred_by, f.priority, f.run_at, f.job_id, f.covers,
+                                f.turn
                            from {{.schema}}._gw_fronts as f
                           where f.group_id = g.id offset 0) as f
   ), gone as (
-    delete from {{.schema}}._gw_fronts as f where f.ctid = any (added)
+    delete from {{.schema}}._gw_fronts as f
+     where f.ctid = any (array(select a.ctid
+                                 from fronts as n
+                                cross join lateral (select a.ctid from {{.schema}}._gw_fronts as a
+                                                     where a.ctid = n.place for update skip locked) as a
+                                where n.is_new and n.run_at <= due))
     returning f.group_id, f.priority, f.run_at, f.job_id, f.covers
+  ), come as materialized (
+    select distinct on (g.group_id, g.priority)
+           g.group_id, g.priority, g.run_at, g.job_id, max(g.covers) over (partition by g.group_id, g.priority) as covers, t.turn
+      from gone as g
+      join {{.schema}}._gw_groups as o on o.id = g.group_id
+      join turns as t on t.lane_id = o.fair_lane
+     order by g.group_id, g.priority, g.run_at, g.job_id
+  ), covering as materialized (
+    select c.group_id, c.priority, n.place, c.covers, c.turn
+      from come as c
+     cross join lateral (
+            select f.ctid as place
+              from {{.schema}}._gw_fronts as f
+             where f.group_id = c.group_id and f.priority = c.priority and coalesce(f.barred_by, 0) = 0 and f.turn is not null
+               and (f.run_at, f.job_id) <= (c.run_at, c.job_id)
+             order by coalesce(f.run_at, f.run_at), f.job_id
+             limit 1) as n
+     where c.covers < 'infinity'
+  ), covered as (
+    update {{.schema}}._gw_fronts as f
+       set turn = c.turn, covers = greatest(f.covers, c.covers)
+      from covering as c
+     where f.ctid = c.place
   ), moved as (
     update {{.schema}}._gw_fronts as f
        set turn = n.new_turn
       from fronts as n
      where f.ctid = n.place and n.barred_by is null and n.turn <> n.new_turn
+       and n.place not in (select c.place from covering as c)
   )
   insert into {{.schema}}._gw_fronts (group_id, barred_by, priority, run_at, job_id, covers, turn)
-  (select distinct on (g.group_id, g.priority)
-          g.group_id, null, g.priority, g.run_at, g.job_id, max(g.covers) over (partition by g.group_id, g.priority), t.turn
-     from gone as g
-     join {{.schema}}._gw_groups as o on o.id = g.group_id
-     join turns as t on t.lane_id = o.fair_lane
-    order by g.group_id, g.priority, g.run_at, g.job_id)
+  (select c.group_id, null, c.priority, c.run_at, c.job_id, c.covers, c.turn
+     from come as c
+    where (c.group_id, c.priority) not in (select n.group_id, n.priority from covering as n))
   union all
   (select distinct on (b.group_id, b.barred_by) b.group_id, b.barred_by, b.priority, b.run_at, b.job_id, b.covers, b.new_turn
      from (select n.*, min(n.turn) over (partition by n.group_id, n.barred_by) as first_turn
@@ -122,5 +150,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_look_up_turns(integer[], tid[]) is
+comment on function {{.schema}}._gw_look_up_turns(integer[], timestamptz) is
   'Internal, for claims: computes the turns of lanes of fair limits, and moves the fronts of their groups accordingly.';

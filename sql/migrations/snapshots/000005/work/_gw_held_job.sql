@@ -21,7 +21,8 @@ create or replace function {{.schema}}._gw_held_job(
     created_at      timestamptz,
     last_error      text,
     revision        integer,
-    serial          boolean
+    streak          integer,
+    width           integer
   )
   language sql
   stable
@@ -33,7 +34,7 @@ as $$
          case when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
               else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) end,
          j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, by_lease, j.created_at, j.last_error,
-         j.revision, coalesce(j.job_queue_id > 0, false)
+         j.revision, null::integer, null::integer
     from {{.schema}}._private_jobs as j
    where j.id = job_id
      and j.locked_by = worker_id

@@ -37,7 +37,8 @@ create or replace function {{.schema}}.get_job_alone(
     created_at      timestamptz,
     last_error      text,
     revision        integer,
-    serial          boolean
+    streak          integer,
+    width           integer
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -135,7 +136,7 @@ begin
                 else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id) end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision,
-           coalesce(c.job_queue_id > 0, false)
+           null::integer, null::integer
       from claimed as c;
     continue when not found;
 
@@ -145,7 +146,7 @@ begin
      where q.id = suspect.job_queue_id;
     if suspect.job_queue_id < 0 then
       perform {{.schema}}._gw_enter_lanes(
-        array(select j.ctid from {{.schema}}._private_jobs as j where j.id = suspect.id), array[suspect.job_queue_id], '{}',
+        worker_id, array(select j.ctid from {{.schema}}._private_jobs as j where j.id = suspect.id), array[suspect.job_queue_id], '{}',
         claimed_at, get_job_alone.now);
     end if;
     return;

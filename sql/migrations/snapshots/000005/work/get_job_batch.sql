@@ -6,7 +6,8 @@
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
--- serial: the job is in a named queue to which no limit applies.
+-- A lane of a limit gives queue_batch jobs for each free slot, if the batch has room for them. Of the jobs with the same streak
+-- the worker runs width at once, in the order of the rows; streak is null for jobs that it may run at any time.
 -- Locks: waits for no job or queue, but see _gw_move_jobs. Locks queue rows before their head jobs, and lanes before their
 -- jobs; skips rows that other transactions have locked. A claim of more than 20 jobs that has to skip many index entries
 -- waits half a second at most while two other such claims run, before it locks anything; see _gw_take_turn.
@@ -42,7 +43,8 @@ create or replace function {{.schema}}.get_job_batch(
     created_at      timestamptz,
     last_error      text,
     revision        integer,
-    serial          boolean
+    streak          integer,
+    width           integer
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -76,6 +78,12 @@ begin
         raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null')
           using errcode = 'GWWBS';
       end if;
+      if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
+        select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
+          into task_ids, task_names
+          from {{.schema}}._private_tasks as t
+         where t.identifier = any (task_identifiers);
+      end if;
       if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
         perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
       end if;
@@ -83,12 +91,6 @@ begin
       if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then
         exit ordinary when exists (select from {{.schema}}._gw_fronts as f
                                     where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at) and f.run_at < 'infinity');
-      end if;
-      if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
-        select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
-          into task_ids, task_names
-          from {{.schema}}._private_tasks as t
-         where t.identifier = any (task_identifiers);
       end if;
     end if;
 
@@ -132,7 +134,7 @@ begin
            end,
            c.payload, null::text,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           its_lease, c.created_at, c.last_error, c.revision, false
+           its_lease, c.created_at, c.last_error, c.revision, null::integer, null::integer
       from claimed as c
      order by c.priority, c.run_at, c.id;
     if found then
@@ -166,7 +168,9 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
+           case when task_ids is not null then task_names[width_bucket(c.task_id, task_ids)]
+                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
+           end,
            c.payload,
            case when c.job_queue_id > 0 then
                   (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
@@ -174,12 +178,17 @@ begin
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            its_lease, c.created_at, c.last_error, c.revision,
-           coalesce(c.job_queue_id > 0, false)
+           case when w.width is not null then c.job_queue_id end, w.width
       from claimed as c
+     cross join lateral (
+            select case when c.job_queue_id > 0 then 1
+                        when c.job_queue_id < 0
+                        then ((select {{.schema}}._gw_widths(places, claimed_at, worker_id)) -> c.job_queue_id::text)::integer end as width
+            offset 0) as w
      order by c.priority, c.run_at, c.id;
   end if;
 end;
 $$;
 
 comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer, integer) is
-  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. queue_batch: the maximum number of jobs of one named queue, 1000 at most, which the worker must run one after the other; the queue is free when all of them have ended. lease: identifies the claim; pass it with the outcome. serial: the job is in a named queue to which no limit applies, so that its jobs run one after the other. Returns no row if there is nothing to claim.';
+  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. queue_batch: the maximum number of jobs of one named queue, 1000 at most, which the worker must run one after the other; the queue is free when all of them have ended; and of jobs for each free slot of a limit. lease: identifies the claim; pass it with the outcome. streak: null if the job may run at any time; of the jobs of the claim with the same number only width may run at once, in the order of the rows. Returns no row if there is nothing to claim.';
