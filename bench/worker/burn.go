@@ -23,7 +23,7 @@ type load struct {
 
 	// late adds the jobs in one transaction when all processes are idle, so that their starts are not measured.
 	late    bool
-	commits func() error      // with late: called just before the commit
+	commits func(*crew) error // with late: called just before the commit
 	done    func() error      // with late: called when no job is left, before the processes end
 	ended   func(*crew) error // with late: called after the processes have ended, which report what they have read by then
 }
@@ -151,7 +151,7 @@ func (k *crew) addLate(ctx context.Context, l load, n int) error {
 	if err := k.db.Run(ctx, append([]string{"begin"}, l.statements(k.contender, n)...)...); err != nil {
 		return err
 	}
-	if err := l.commits(); err != nil {
+	if err := l.commits(k); err != nil {
 		return err
 	}
 	return k.db.Run(ctx, "commit")

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	fleetJobs = 200_000
+	fleetJobs = 1_000_000 // so many that the first claims of the sessions, which plan their statements, are few
 
 	// The limits for 32 processes.
 	fleetCPU     = 1.3 // processor time of the server per job, as a multiple of one process
@@ -44,8 +44,8 @@ func fleetScenario(ctx context.Context, b *bench) error {
 		}
 	}
 	b.Note("%d no-op jobs, with the defaults in each process. All processes are idle when the jobs are added in one transaction. Index "+
-		"entries and rows that were read are those of the index of jobs without a queue. Waits are sampled: sessions that wait for "+
-		"another transaction, per sample. The share is the number of jobs of the process that ran the fewest, as a fraction of the mean.", n)
+		"entries and rows that were read from then on are those of the index of jobs without a queue. Waits are sampled: sessions that "+
+		"wait for another transaction, and claims that wait for their turn, per sample. The share is the number of jobs of the process that ran the fewest, as a fraction of the mean.", n)
 	t := report.Table{{"processes", "jobs/s", "server CPU, µs a job", "index entries a job", "rows a job", "completions that wait",
 		"claims that wait", "share"}}
 	for _, size := range fleetSizes {
@@ -86,6 +86,7 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 	var before, cpu time.Duration
 	var samples, completions, claims float64
 	var fewest int64
+	var entries, rows float64
 	var watchErr error
 	l := load{jobs: n, late: true, watch: func(k *crew, s subject.Status) {
 		if s.Executions == 0 || watchErr != nil {
@@ -97,15 +98,18 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 		if s.Executions >= int64(n) {
 			fewest, watchErr = k.fewest(ctx)
 		}
-	}, commits: func() (err error) {
+	}, commits: func(k *crew) (err error) {
+		if entries, rows, err = k.reads(ctx); err != nil {
+			return err
+		}
 		before, err = b.Server.CPU(ctx)
 		return err
 	}, done: func() (err error) {
 		cpu, err = b.Server.CPU(ctx)
 		return err
 	}, ended: func(k *crew) error {
-		entries, rows, err := k.reads(ctx)
-		f.entries, f.rows = append(f.entries, entries/float64(n)), append(f.rows, rows/float64(n))
+		allEntries, allRows, err := k.reads(ctx)
+		f.entries, f.rows = append(f.entries, (allEntries-entries)/float64(n)), append(f.rows, (allRows-rows)/float64(n))
 		return err
 	}}
 	one, err := b.burn(ctx, c, l)
@@ -122,11 +126,11 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 	return nil
 }
 
-// lockWaits counts the sessions that wait for another transaction: those that report outcomes, and those that claim.
+// lockWaits counts the sessions that wait for another transaction, those that report outcomes, and the claims, which wait for their turn.
 const lockWaits = `
 	select count(*) filter (where query ~ 'complete'), count(*) filter (where query ~ 'get_job')
 	  from pg_stat_activity
-	 where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple')`
+	 where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple', 'relation')`
 
 // fewest returns the number of jobs of the process that ran the fewest.
 func (k *crew) fewest(ctx context.Context) (fewest int64, err error) {

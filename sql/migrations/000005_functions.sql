@@ -298,7 +298,15 @@ create table {{.schema}}._gw_samples (
   added                bigint      not null,
   gone                 bigint      not null
 );
-insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity'), ('claim', '-infinity'), ('second_claim', '-infinity');
+insert into {{.schema}}._gw_turns (name, last_at) values ('sample', '-infinity');
+
+-- For _gw_take_turn.
+create table {{.schema}}._gw_claim_turn ();
+create table {{.schema}}._gw_second_claim_turn ();
+alter table {{.schema}}._gw_claim_turn        enable row level security;
+alter table {{.schema}}._gw_second_claim_turn enable row level security;
+comment on table {{.schema}}._gw_claim_turn is 'Without rows: a claim of many jobs locks it, so that only two of them run at a time.';
+comment on table {{.schema}}._gw_second_claim_turn is 'Without rows: the other one of the two locks it.';
 
 drop table {{.schema}}._gw_claim_cursors;
 create unlogged table {{.schema}}._gw_claim_cursors (

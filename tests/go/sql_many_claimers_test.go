@@ -97,7 +97,7 @@ func TestAJobWhoseClaimWasUndoneIsNextInOrder(t *testing.T) {
 
 // Claims of many jobs that have to skip many entries run two at a time, but none waits long for a transaction that stays open.
 func TestLargeClaimsTakeTurns(t *testing.T) {
-	d, first := deadFront(t, 6000)
+	d, first := deadFront(t, 8000)
 	const claim = "select id from graphile_worker.get_job_batch('worker', batch_size => $1)"
 	withCursor := func(s *session) *session {
 		s.exec("select id from graphile_worker.get_job_batch('worker', batch_size => 10)")
@@ -118,8 +118,8 @@ func TestLargeClaimsTakeTurns(t *testing.T) {
 	third := withCursor(d.session())
 	waiting := start[int64](third, claim, 1000)
 	waiting.awaitBlocked(holders[third.conn.PgConn().PID()%2])
-	if ids, err := waiting.end(); err != nil || len(ids) != 300 {
-		t.Errorf("beside them, a claim took %d jobs, error %v; want 300", len(ids), err)
+	if ids, err := waiting.end(); err != nil || len(ids) != 400 {
+		t.Errorf("beside them, a claim took %d jobs, error %v; want 400", len(ids), err)
 	}
 	third.exec("set lock_timeout = '1ms'")
 	if ids := all[int64](third, claim, 20); len(ids) != 20 {
@@ -128,13 +128,27 @@ func TestLargeClaimsTakeTurns(t *testing.T) {
 	fixed := d.sessionAt(repeatableRead)
 	fixed.exec("set gw.claim_cursor = '" + one[string](third, claimCursor) + "'")
 	fixed.exec("set lock_timeout = '1ms'")
-	if ids := all[int64](fixed, claim, 1000); len(ids) != 300 {
-		t.Errorf("a claim with a fixed snapshot took %d jobs, want 300", len(ids))
+	if ids := all[int64](fixed, claim, 1000); len(ids) != 400 {
+		t.Errorf("a claim with a fixed snapshot took %d jobs, want 400", len(ids))
+	}
+
+	// One that waits comes before one that has just had its turn.
+	holder := holders[third.conn.PgConn().PID()%2]
+	third.exec("begin")
+	waiting = start[int64](third, claim, 1000)
+	waiting.awaitBlocked(holder)
+	holder.exec("commit")
+	if ids := all[int64](holder, claim, 1000); len(ids) != 400 {
+		t.Errorf("beside the claim that has waited for it, a claim took %d jobs, want 400", len(ids))
+	}
+	if ids, err := waiting.end(); err != nil || len(ids) != 400 {
+		t.Errorf("after it, the claim that has waited took %d jobs, error %v; want 400", len(ids), err)
+	}
+	third.exec("commit")
+	if ids := all[int64](third, claim, 1000); len(ids) != 1000 {
+		t.Errorf("after one of them, a claim took %d jobs, want 1000", len(ids))
 	}
 	for _, s := range holders {
-		s.exec("commit")
-		if ids := all[int64](third, claim, 1000); len(ids) != 1000 {
-			t.Errorf("after one of them, a claim took %d jobs, want 1000", len(ids))
-		}
+		s.exec("rollback")
 	}
 }

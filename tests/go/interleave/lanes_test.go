@@ -12,13 +12,14 @@ import (
 // noLanes removes all that a world with limits may have left. Truncated, because functions look at the sizes of the files.
 const noLanes = empty + `
 	truncate graphile_worker._gw_limits, graphile_worker._gw_lanes, graphile_worker._gw_groups, graphile_worker._gw_group_lanes,
-	         graphile_worker._gw_kept_slots, graphile_worker._gw_starts,
+	         graphile_worker._gw_kept_slots, graphile_worker._gw_starts, graphile_worker._gw_streaks,
 	         graphile_worker._gw_fronts, graphile_worker._gw_moves, graphile_worker._gw_pauses;`
 
 // The parts of worlds with limits.
 const (
 	only     = `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 1);`
 	keyed    = `select graphile_worker.set_limit('keyed', tasks => array['a'], by => 'payload:k', max_running => 1, total_running => 2);`
+	double   = `select graphile_worker.set_limit('one', tasks => array['a'], max_running => 2);`
 	crossing = only + `select graphile_worker.set_limit('both', tasks => array['a', 'b'], max_running => 2);`
 	rated    = `select graphile_worker.set_limit('rated', tasks => array['a'], rate => 1, per => '40 milliseconds');`
 	fair     = `select graphile_worker.set_limit('fair', tasks => array['a'], by => 'payload:k', total_running => 1, fair => true);`
@@ -28,6 +29,7 @@ const (
 	jobB     = `select graphile_worker.add_job('b', '{"k": 1}', run_at => '2020-01-03');`
 	later    = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-04', priority => 1);`
 	runs     = `select from graphile_worker.get_job('w0');`
+	together = `select from graphile_worker.get_job_batch('w0', batch_size => 9, queue_batch => 9);`
 	dropped  = `delete from graphile_worker._private_jobs; update graphile_worker._gw_turns set last_at = '-infinity' where name = 'idle_lanes';`
 )
 
@@ -35,6 +37,7 @@ var lanePlaces = map[string]string{
 	"no limit":       noLanes + jobA + jobA2 + jobB,
 	"limit":          noLanes + only + moved + jobA + jobA2 + jobB,
 	"limit, running": noLanes + only + moved + jobA + jobA2 + jobB + later + runs,
+	"streak":         noLanes + double + moved + jobA + jobA2 + later + together + jobA + jobA2, // three jobs in one slot, the other is free
 	"limit, moving":  noLanes + jobA + jobA2 + jobB + only,
 	"keys, running":  noLanes + keyed + moved + jobA + jobA2 + later + runs,
 	"crossing":       noLanes + crossing + moved + jobA + jobA2 + jobB + runs,
@@ -51,6 +54,7 @@ var lanePlaces = map[string]string{
 var laneCalls = map[string]string{
 	"claim":        `select id from graphile_worker.get_job('w1')`,
 	"claim many":   `select id from graphile_worker.get_job_batch('w2', batch_size => 5)`,
+	"claim more":   `select id from graphile_worker.get_job_batch('w3', batch_size => 5, queue_batch => 3)`,
 	"add":          jobA,
 	"add a batch":  `select id from graphile_worker.add_jobs(array[('a', '{"k": 1}', null, '2020-01-01', null, null, null, null)::graphile_worker.job_spec, ('b', '{}', null, null, null, 'x', null, null)::graphile_worker.job_spec])`,
 	"add by key":   `select id from graphile_worker.add_job('a', '{"k": 2}', job_key => 'k', job_key_mode => 'preserve_run_at')`,
@@ -95,6 +99,10 @@ func laneWorlds() (all []world) {
 		laneWorld("limit, open", "claim", "complete"),
 		laneWorld("limit, running", "late", "unlock"),
 		laneWorld("limit, running", "renew", "claim"),
+		laneWorld("limit", "claim more", "claim many"),
+		laneWorld("streak", "complete two", "claim more"),
+		laneWorld("streak", "renew", "claim more"),
+		laneWorld("streak", "claim's end", "unlock", "claim"),
 		laneWorld("crossing", "complete", "claim many"),
 		laneWorld("keys, running", "fail", "claim many"),
 		laneWorld("fair", "claim", "claim many", "add"),
@@ -154,18 +162,23 @@ func everyOrderOfLanes(t *testing.T) checker {
 	}
 }
 
-// running is a limit's jobs that run, by the key of the limit: computed from the jobs, not from lanes.
+// running is a limit's jobs that run, by the key of the limit: computed from the jobs, not from lanes. Of a streak only some run.
 const running = `
 	with limited as (
-	  select i.name, i.max_running, i.total_running, i.is_pause, j.id, j.locked_at,
+	  select i.name, i.max_running, i.total_running, i.is_pause, j.id, j.job_queue_id, j.locked_at, j.locked_by,
 	         case when i.by is not null then j.payload ->> 'k' else '' end as key
 	    from graphile_worker._gw_limits as i
 	    join graphile_worker._private_tasks as t on t.identifier = any (i.tasks)
 	    join graphile_worker._private_jobs as j on j.task_id = t.id
+	), used as (
+	  select l.name, l.key, l.max_running, l.total_running, least(count(l.locked_at), min(s.width)) as slots
+	    from limited as l
+	    left join graphile_worker._gw_streaks as s on s.group_id = l.job_queue_id and s.locked_at = l.locked_at and s.locked_by = l.locked_by
+	   group by l.name, l.key, l.max_running, l.total_running, l.job_queue_id, l.locked_at, l.locked_by
 	), held as (
-	  select l.name, l.key, min(l.max_running) as most, count(l.locked_at) as running from limited as l group by l.name, l.key
+	  select u.name, u.key, min(u.max_running) as most, sum(u.slots) as running from used as u group by u.name, u.key
 	  union all
-	  select l.name, null, min(l.total_running), count(l.locked_at) from limited as l group by l.name
+	  select u.name, null, min(u.total_running), sum(u.slots) from used as u group by u.name
 	)`
 
 // judgeLanes lets a worker repeatedly claim all jobs that it may, completes the running jobs one by one, and returns what is

@@ -11,7 +11,7 @@ select results_eq(
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p') and c.relname <> '_gw_schema_version'
       order by c.relname $$,
   $$ values ('_gw_audit'::name, true, false), ('_gw_batches', true, false), ('_gw_breaking_versions', false, false),
-            ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_cron_patterns', true, false),
+            ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_claim_turn', true, false), ('_gw_cron_patterns', true, false),
             ('_gw_ended', true, false), ('_gw_ended_0', true, false), ('_gw_ended_1', true, false),
             ('_gw_ended_2', true, false), ('_gw_expected', true, false), ('_gw_fronts', true, false),
             ('_gw_grants', true, false), ('_gw_group_lanes', true, false), ('_gw_groups', true, false),
@@ -20,7 +20,7 @@ select results_eq(
             ('_gw_lanes', true, false), ('_gw_limit_changes', true, false), ('_gw_limits', true, false),
             ('_gw_long_attempts', true, false), ('_gw_moves', true, false), ('_gw_pauses', true, false),
             ('_gw_progress', true, false), ('_gw_recovery', true, false), ('_gw_samples', true, false),
-            ('_gw_schedules', true, false), ('_gw_settings', true, false), ('_gw_shard', true, false),
+            ('_gw_schedules', true, false), ('_gw_second_claim_turn', true, false), ('_gw_settings', true, false), ('_gw_shard', true, false),
             ('_gw_shard_arrivals', true, false), ('_gw_shard_names', true, false), ('_gw_shard_slots', true, false),
             ('_gw_shard_transit', true, false), ('_gw_shared_rights', true, false), ('_gw_sleepers', true, false),
             ('_gw_starts', true, false), ('_gw_steps', true, false), ('_gw_streaks', true, false), ('_gw_suspects', true, false),

@@ -13,7 +13,7 @@ $body$ language sql;
 create function pg_temp.complete(worker text, jobs integer) returns bigint as $body$
   select count(*) from complete_job_batch(worker, array(select j.id from jobs as j where j.locked_by = worker order by j.id limit jobs))
 $body$ language sql;
-create function pg_temp.running(name text) returns integer as $body$
+create function pg_temp.running(name text) returns bigint as $body$
   select l.running from list_lanes(name) as l where l.lane is null
 $body$ language sql;
 
@@ -31,11 +31,11 @@ select add_job('call', to_json(n)) from generate_series(1, 100) as n;
 select is(pg_temp.claimed('a', 20, 1), 'all of 4', 'one job of a slot, unless a worker asks for more');
 select pg_temp.complete('a', 4);
 select is(pg_temp.claimed('a', 20, 3), '2 of 12', 'three for each slot, and two run at once');
-select is(pg_temp.running('calls'), 2, 'which are the slots in use');
+select is(pg_temp.running('calls'), 2::bigint, 'which are the slots in use');
 select is(pg_temp.claimed('b', 20, 3), '1 of 6', 'two slots are free');
 select is(pg_temp.claimed('c', 2, 3), '1 of 2', 'the batch ends them');
 select is(pg_temp.claimed('d', 20, 3), '', 'then the lane is full');
-select is(pg_temp.running('calls'), 4, 'as list_lanes says');
+select is(pg_temp.running('calls'), 4::bigint, 'as list_lanes says');
 select results_eq($$ select reason, cardinality(blocking_job_ids) from why((select max(id) from jobs where locked_by = 'a')) $$,
   $$ values ('full', 10) $$, 'why() names the jobs that come first');
 select is((select reason from why((select min(id) from jobs where locked_by = 'a'))), 'claimed', 'the first ones run');
@@ -43,7 +43,7 @@ select is((select reason from why((select min(id) from jobs where locked_by = 'a
 select pg_temp.complete('a', 10);
 select is(pg_temp.claimed('d', 20, 3), '', 'two jobs of two slots are left');
 select pg_temp.complete('a', 1);
-select is(pg_temp.running('calls'), 3, 'then one');
+select is(pg_temp.running('calls'), 3::bigint, 'then one');
 select is(pg_temp.claimed('d', 20, 1), 'all of 1', 'and a slot is free');
 
 -- A dead worker has started no more jobs than slots.
@@ -54,7 +54,7 @@ select is((select count(*) from _gw_streaks where locked_by = 'b'), 1::bigint, '
 select _gw_mend_lanes();
 select is((select count(*) from _gw_streaks where locked_by = 'b'), 0::bigint, 'a heartbeat does');
 update _private_jobs set locked_by = 'e' where locked_by = 'a';
-select is(pg_temp.running('calls'), 3, 'a job whose owner was changed by hand uses a slot of its own');
+select is(pg_temp.running('calls'), 3::bigint, 'a job whose owner was changed by hand uses a slot of its own');
 
 select add_job('rated', to_json(n)) from generate_series(1, 10) as n;
 select is((select count(*) from get_job_batch('r', '{rated}', 20, queue_batch => 3)), 2::bigint, 'a claimed job has started for a rate');

@@ -136,7 +136,7 @@ begin
           select j.priority, j.run_at, j.id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = o.group_id and (j.priority, j.run_at, j.id) >= (o.priority, o.run_at, o.job_id)
-             and j.run_at <= due and j.ctid not in (select p.place from unnest(places) as p (place))
+             and j.run_at <= due and j.id not in (select c.id from {{.schema}}._private_jobs as c where c.ctid = any (places)) -- hashed
            order by j.priority, j.run_at, j.id
            limit 1) as j on true;
   if renewed is not null then

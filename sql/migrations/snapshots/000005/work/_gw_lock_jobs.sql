@@ -42,6 +42,7 @@ declare
   plain_only    boolean     := false;
   skips_held    boolean; -- see _gw_is_free
   snapshot      txid_snapshot;
+  lockers       xid[];
   first_queue   integer;
   plain_first   boolean;
   front         record;
@@ -57,7 +58,10 @@ begin
   if hint like '{%' then
     look := '';
     if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
-      batch_size := least(batch_size, 300);
+      batch_size := least(batch_size, 400);
+    end if;
+    if batch_size > 20 then
+      perform txid_current(); -- for _gw_lockers
     end if;
     cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
     if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
@@ -107,6 +111,9 @@ begin
     plain_first := false;
     beyond := null;
     snapshot := txid_current_snapshot();
+    if batch_size > 20 then
+      lockers := {{.schema}}._gw_lockers(snapshot);
+    end if;
     reads := {{.schema}}._gw_index_reads();
     queue_ids := null;
     front_reads := null;
@@ -163,7 +170,7 @@ begin
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is null
            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
-           and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+           and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
            and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
            and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
          order by j.priority, j.run_at, j.id
@@ -200,7 +207,7 @@ begin
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-                                 and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+                                 and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
                                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                                  and case when suspects then
                                        not exists (select from {{.schema}}._gw_suspects as s
@@ -217,7 +224,7 @@ begin
           select j.ctid
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null and j.priority > beyond
-             and (not skips_held or j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+             and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
              and case when suspects then
                     not exists (select from {{.schema}}._gw_suspects as s

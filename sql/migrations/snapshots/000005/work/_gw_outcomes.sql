@@ -94,12 +94,14 @@ comment on function {{.schema}}._gw_queue_locked_at(timestamptz, integer, intege
 
 -- Returns those of these locked jobs that have not started: a claim runs the jobs of a named queue one after the other, so only
 -- the first of those that have not ended can have. In the same way, only the first jobs of a streak (see _gw_streaks) can have.
+-- The function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_unstarted_jobs(
   job_ids bigint[]
 )
   returns bigint[]
   language sql
   stable
+  security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
 as $$

@@ -2,26 +2,37 @@
 -- skip all jobs that the others are claiming at that moment: with 32 processes 400 for each job that it takes. With only
 -- one, the server would be idle while its commit waits for the disk. Returns false if two were claiming; then the claim should
 -- take few jobs, so that nobody waits long. It waits for one of them at most half a second, because it may stay open, and then
--- claims beside it. For which one it waits depends on the process: otherwise nobody would wait for the other, so that its
--- process could claim again and again.
--- Locks: a row of _gw_turns. In a transaction with a fixed snapshot it does not wait: the snapshot would get older.
+-- claims beside it. For which one it waits depends on the process.
+-- The locks are those of tables, which are given to those who wait in their order: a row that is released could be locked again
+-- by the same process before the one that waits for it wakes up.
+-- Locks: _gw_claim_turn or _gw_second_claim_turn. In a transaction with a fixed snapshot it does not wait: the snapshot would
+-- get older.
 create or replace function {{.schema}}._gw_take_turn()
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
   set lock_timeout = '500ms' -- shorter than deadlock_timeout
 as $$
 begin
-  perform from {{.schema}}._gw_turns as t where t.name in ('claim', 'second_claim') limit 1 for no key update skip locked;
-  if found then
+  begin
+    lock table {{.schema}}._gw_claim_turn in share row exclusive mode nowait;
     return true;
-  elsif current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+  exception when lock_not_available then
+    null;
+  end;
+  begin
+    lock table {{.schema}}._gw_second_claim_turn in share row exclusive mode nowait;
+    return true;
+  exception when lock_not_available then
+    null;
+  end;
+  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
     begin
-      perform
-         from {{.schema}}._gw_turns as t
-        where t.name = case when pg_backend_pid() % 2 = 0 then 'claim' else 'second_claim' end
-          for no key update;
+      if pg_backend_pid() % 2 = 0 then
+        lock table {{.schema}}._gw_claim_turn in share row exclusive mode;
+      else
+        lock table {{.schema}}._gw_second_claim_turn in share row exclusive mode;
+      end if;
     exception when lock_not_available or deadlock_detected then
       null; -- claim beside the other transactions
     end;
