@@ -30,7 +30,8 @@ type Job struct {
 	revision       int32
 	flags          []byte
 	isAvailable    bool
-	serial         bool
+	streak         *int32
+	width          *int32
 }
 
 // field returns a pointer to the field of a column.
@@ -74,8 +75,10 @@ func (j *Job) field(column string) any {
 		return &j.flags
 	case "is_available":
 		return &j.isAvailable
-	case "serial":
-		return &j.serial
+	case "streak":
+		return &j.streak
+	case "width":
+		return &j.width
 	case "lease":
 		return &j.Lease
 	}

@@ -47,6 +47,8 @@ declare
   priorities smallint[];
   run_ats    timestamptz[];
   turns      bigint[];
+  most_slots integer[]; -- of each of the groups; null: any number
+  of_slots   integer[]; -- how many jobs for each slot
   most_jobs  integer;  -- of a group
   fair_jobs  integer;  -- of one with a turn
   -- A fair lane starts so many jobs in its turn: a large batch is shared among 25 lanes, because each costs time.
@@ -130,6 +132,19 @@ begin
     if lanes is distinct from lane_ids then
       select array_agg(r.lane_id), array_agg(r.room) into lanes, rooms from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r;
     end if;
+    with pairs as materialized ( -- materialized, so that the rooms are joined by their hash
+      select g.id, g.lanes, u.lane from {{.schema}}._gw_groups as g cross join unnest(g.lanes) as u (lane) where g.id = any (group_ids)
+    ), room as materialized (
+      select p.id, p.lanes, min(r.room) as slots
+        from pairs as p
+        left join unnest(_gw_lock_lanes.lanes, rooms) as r (lane, room) on r.lane = p.lane
+       group by p.id, p.lanes
+    )
+    select array_agg(r.slots order by r.id),
+           array_agg(case when streak > 1 and r.slots between 1 and batch_size - 1 then {{.schema}}._gw_of_slot(r.lanes, streak) else 1 end
+                     order by r.id)
+      into most_slots, of_slots
+      from room as r;
     loop
       with heads as materialized (
         select h.place, h.priority, h.run_at, h.id, g.id as group_id, g.turn
@@ -137,15 +152,10 @@ begin
                        case when g.fair_lane is not null then
                          (select l.turn from {{.schema}}._gw_lanes as l where l.id = g.fair_lane)
                        end as turn,
-                       least(case when g.fair_lane is not null then fair_jobs else most_jobs end,
-                             case when streak = 1 or min(r.room) >= batch_size then min(r.room)
-                                  when min(r.room) > 0 then min(r.room)::bigint * {{.schema}}._gw_of_slot(g.lanes, streak)
-                                  else min(r.room) end) as most
-                  from {{.schema}}._gw_groups as g
-                 cross join unnest(g.lanes) as u (lane)
-                  left join unnest(_gw_lock_lanes.lanes, rooms) as r (lane, room) on r.lane = u.lane
-                 where g.id = any (group_ids)
-                 group by g.id) as g
+                       least(case when g.fair_lane is not null then fair_jobs else most_jobs end, o.slots::bigint * o.of_slot) as most
+                  from unnest(group_ids, most_slots, of_slots) as o (id, slots, of_slot)
+                  join {{.schema}}._gw_groups as g on g.id = o.id
+                offset 0) as g
           left join lateral (
                 select f.priority, f.run_at, f.job_id
                   from {{.schema}}._gw_fronts as f
@@ -188,11 +198,12 @@ begin
       end if;
 
       if cardinality(group_ids) = 1 then -- all of its jobs fit
-        widths := array[(select min(u.room) from unnest(rooms) as u (room))];
+        widths := most_slots;
         exit search;
       end if;
       fitting := {{.schema}}._gw_fitting_jobs(
-        places, owners, priorities, run_ats, turns, lanes, rooms, batch_size, streak, quantum, most_jobs, fair_jobs);
+        places, owners, priorities, run_ats, turns, group_ids, most_slots, of_slots, lanes, rooms, batch_size, quantum, most_jobs,
+        fair_jobs);
       exit when most_jobs = batch_size and fair_jobs = batch_size or not fitting.is_cut;
       most_jobs := least(batch_size, 4 * most_jobs); -- the next jobs of a group may come before those of others
       fair_jobs := least(batch_size, 4 * fair_jobs);
@@ -230,8 +241,8 @@ comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[
 -- run_at or an earlier one. After every quantum of its jobs a lane has the turn of a lane with one more running job; until then
 -- its jobs follow the first of them.
 -- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. For each slot that a group
--- gets, up to _gw_of_slot of its jobs fit, of which the first start at once. widths: how many slots each of groups gets; null: any
--- number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a turn, others could come
+-- gets, which are most_slots at most, up to of_slots of its jobs fit, of which the first start at once. widths: how many slots each
+-- of groups gets; null: any number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a turn, others could come
 -- first.
 create or replace function {{.schema}}._gw_fitting_jobs(
   heads      tid[],
@@ -239,10 +250,12 @@ create or replace function {{.schema}}._gw_fitting_jobs(
   priorities smallint[],
   run_ats    timestamptz[],
   turns      bigint[],
+  group_ids  integer[],
+  most_slots integer[],
+  of_slots   integer[],
   lanes      integer[],
   rooms      integer[],
   batch_size integer,
-  streak     integer,
   quantum    integer,
   most_jobs  integer,
   fair_jobs  integer,
@@ -257,13 +270,9 @@ as $$
 #variable_conflict use_column
 begin
   with owning as materialized (
-    select g.id, g.lanes, g.fair_lane, min(r.room) as room,
-           case when streak = 1 or min(r.room) is null then 1 else {{.schema}}._gw_of_slot(g.lanes, streak) end as of_slot
-      from {{.schema}}._gw_groups as g
-     cross join unnest(g.lanes) as u (lane)
-      left join unnest(_gw_fitting_jobs.lanes, rooms) as r (lane, room) on r.lane = u.lane
-     where g.id = any (owners)
-     group by g.id
+    select g.id, g.lanes, g.fair_lane, o.room, o.of_slot
+      from unnest(group_ids, most_slots, of_slots) as o (id, room, of_slot)
+      join {{.schema}}._gw_groups as g on g.id = o.id
   ), heads as (
     select h.place, h.owner, h.priority, h.run_at, h.turn, h.n, g.lanes, g.fair_lane, g.of_slot, g.room,
            row_number() over (partition by h.owner order by h.n) as of_group,
@@ -285,10 +294,18 @@ begin
       from merged as m
   ), full_lanes as materialized ( -- the groups that get fewer slots because they share lanes
     select o.owner, min(o.of_group) - 1 as slots
-      from (select n.owner, n.of_group, r.room, row_number() over (partition by r.lane order by n.number) as rank
-              from numbered as n
-              join unnest(_gw_fitting_jobs.lanes, rooms) as r (lane, room) on r.room is not null and r.lane = any (n.lanes)
-             where n.of_group <= n.room) as o
+      from (select n.owner, n.of_group, s.room, row_number() over (partition by s.lane order by n.number) as rank
+              from (select s.lane, s.owners, r.room
+                      from (select u.lane, array_agg(g.id) as owners
+                              from owning as g
+                             cross join unnest(g.lanes) as u (lane)
+                             group by u.lane
+                            having count(*) > 1) as s
+                      join unnest(_gw_fitting_jobs.lanes, rooms) as r (lane, room) on r.lane = s.lane
+                     where r.room is not null
+                    offset 0) as s
+             cross join unnest(s.owners) as u (owner)
+              join numbered as n on n.owner = u.owner and n.of_group <= n.room) as o
      where o.rank > o.room
      group by o.owner
   ), fitting as materialized (
@@ -313,7 +330,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], integer[], integer[], integer, integer, integer, integer, integer) is
+comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], integer[], integer[], integer[], integer[], integer[], integer, integer, integer, integer) is
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims read the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open

@@ -28,11 +28,11 @@ begin
     returning j.id, j.job_queue_id
   )
   select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end,
-         array_agg(distinct g.job_queue_id) filter (where g.job_queue_id is not null)
+         array_agg(g.job_queue_id) filter (where g.job_queue_id is not null)
     into completed, groups
     from gone as g;
   if groups is not null then
-    perform {{.schema}}._gw_free_lanes(groups);
+    perform {{.schema}}._gw_free_lanes(array(select distinct u.id from unnest(groups) as u (id)));
   end if;
   if completed is null then
     return null;

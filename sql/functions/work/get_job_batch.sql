@@ -62,6 +62,7 @@ declare
   snapshot   txid_snapshot;
   reads      bigint;
   places     tid[];
+  widths     jsonb; -- of streaks, by the group
 begin
   <<ordinary>>
   begin
@@ -148,16 +149,16 @@ begin
   end;
 
   -- A job is in a queue, has limits or is a suspect, or this session has a cursor, or the first search found nothing.
-  places := case
-    when pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0 then
-      {{.schema}}._gw_lock_jobs(
-        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
-        least(queue_batch, 1000))
-    else
-      {{.schema}}._gw_lock_limited_jobs(
-        worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
-        least(queue_batch, 1000))
-  end;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0 then
+    places := {{.schema}}._gw_lock_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+      least(queue_batch, 1000));
+  else
+    places := {{.schema}}._gw_lock_limited_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+      least(queue_batch, 1000));
+    widths := {{.schema}}._gw_widths(places, claimed_at, worker_id);
+  end if;
   if cardinality(places) > 0 then
     return query
     with claimed as (
@@ -178,13 +179,9 @@ begin
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            its_lease, c.created_at, c.last_error, c.revision,
-           case when w.width is not null then c.job_queue_id end, w.width
+           case when c.job_queue_id > 0 or widths ? c.job_queue_id::text then c.job_queue_id end,
+           case when c.job_queue_id > 0 then 1 else (widths -> c.job_queue_id::text)::integer end
       from claimed as c
-     cross join lateral (
-            select case when c.job_queue_id > 0 then 1
-                        when c.job_queue_id < 0
-                        then ((select {{.schema}}._gw_widths(places, claimed_at, worker_id)) -> c.job_queue_id::text)::integer end as width
-            offset 0) as w
      order by c.priority, c.run_at, c.id;
   end if;
 end;

@@ -32,7 +32,8 @@ begin
   select l.lane_id, j.id, null::timestamptz
     from lanes as l
    cross join unnest(l.ids) as g (id)
-   cross join lateral (select exists (select from {{.schema}}._gw_streaks as s where s.group_id = g.id) as streaks offset 0) as h
+   cross join lateral (select (select exists (select from {{.schema}}._gw_streaks))
+                             and exists (select from {{.schema}}._gw_streaks as s where s.group_id = g.id) as streaks offset 0) as h
    cross join lateral (
           select j.id
             from {{.schema}}._private_jobs as j

@@ -35,12 +35,14 @@ create or replace function {{.schema}}._gw_lockers(
   snapshot txid_snapshot
 )
   returns xid[]
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select case when txid_current_if_assigned() is not null
-              then array(select (x.txid & 4294967295)::text::xid from txid_snapshot_xip(snapshot) as x (txid)) end
+begin
+  return case when txid_current_if_assigned() is not null
+              then array(select (x.txid & 4294967295)::text::xid from txid_snapshot_xip(snapshot) as x (txid)) end;
+end;
 $$;
 
 comment on function {{.schema}}._gw_lockers(txid_snapshot) is
