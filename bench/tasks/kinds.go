@@ -26,6 +26,8 @@ type kind struct {
 	share  float64               // the same as a fraction of the first kind's, 0 for none
 	config func(b *bench) string // of the task, as YAML in one line; nil for a program with a handler that does nothing
 	before []string              // statements to run first
+	times  float64               // minimum jobs per second as a multiple of the first kind's, 0 for none
+	fails  bool                  // one of a hundred jobs fails
 }
 
 // kinds returns the kinds, which are measured one after the other. Each has as many jobs as run in a few seconds.
@@ -38,13 +40,19 @@ func kinds(url string) []kind {
 		"create schema app",
 		"create function app.noop(payload json) returns void language plpgsql as 'begin end'",
 	}
+	failing := []string{
+		"create schema app",
+		"create function app.failing(payload json) returns void language plpgsql as $$ begin " +
+			"if random() < 0.01 then raise exception 'this job fails'; end if; end $$",
+	}
 	return []kind{
-		{"no-op, pkg/shim", 300_000, 0, 0, nil, nil},
-		{"persistent", 60_000, 10_000, 0, program("persistent"), nil},
-		{"exec", 4_000, 0, 0, text("{exec: /bin/true}"), nil},
-		{"http", 40_000, 5_000, 0, text("{http: " + url + "}"), nil},
-		{"sql", 100_000, 0, 0.2, text("{sql: app.noop}"), noop},
-		{"sql, batch of 64", 300_000, 0, 0.5, text("{sql: app.noop, batch: 64}"), noop},
+		{name: "no-op, pkg/shim", jobs: 300_000},
+		{name: "persistent", jobs: 60_000, budget: 10_000, config: program("persistent")},
+		{name: "exec", jobs: 4_000, config: text("{exec: /bin/true}")},
+		{name: "http", jobs: 40_000, budget: 5_000, config: text("{http: " + url + "}")},
+		{name: "sql", jobs: 1_000_000, times: 3.5, config: text("{sql: app.noop}"), before: noop},
+		{name: "sql, 1 % fail", jobs: 1_000_000, times: 2.5, config: text("{sql: app.failing}"), before: failing, fails: true},
+		{name: "sql, batch of 64", jobs: 300_000, share: 0.5, config: text("{sql: app.noop, batch: 64}"), before: noop},
 	}
 }
 
@@ -73,7 +81,7 @@ func kindsScenario(ctx context.Context, b *bench) error {
 	b.Note("`gw-run --once --quiet -j %d`, which logs nothing of jobs that went well, works a table of jobs that are due. The "+
 		"processor time is that of gw-run itself, its start and its end included, without what it starts; the speed is of the "+
 		"whole, with all on this machine: server, gw-run, and what serves the task.", kindConcurrency)
-	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "of no-op", "jobs/s", "budget", "holds"}}
+	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "of no-op", "jobs/s", "of no-op", "budget", "holds"}}
 	for i, k := range all {
 		budget, holds, share := "", "", perCPU[i].Over(perCPU[0])
 		switch {
@@ -81,8 +89,11 @@ func kindsScenario(ctx context.Context, b *bench) error {
 			budget, holds = fmt.Sprintf("at least %.0f", k.budget), perCPU[i].AtLeast(k.budget)
 		case k.share > 0:
 			budget, holds = fmt.Sprintf("at least %v of no-op", k.share), share.AtLeast(k.share)
+		case k.times > 0:
+			budget, holds = fmt.Sprintf("at least %v times the jobs/s of no-op", k.times), speed[i].Over(speed[0]).AtLeast(k.times)
 		}
-		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), share.Ratio(), speed[i].Number(), budget, holds)
+		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), share.Ratio(), speed[i].Number(), speed[i].Over(speed[0]).Ratio(),
+			budget, holds)
 	}
 	b.Table(t)
 	return nil
