@@ -23,6 +23,7 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "fleet", Title: "Many processes on one queue", Run: fleetScenario},
 	{Name: "sleep", Title: "Jobs that sleep", Run: sleepScenario},
 	{Name: "latency", Title: "Latency of single jobs on an idle worker", Run: latencyScenario},
+	{Name: "burstlatency", Title: "Latency of single jobs right after a burst", Run: burstLatencyScenario},
 	{Name: "lateness", Title: "Lateness of scheduled jobs", Run: latenessScenario},
 	{Name: "queues", Title: "Named queues", Run: queuesScenario},
 	{Name: "queuelatency", Title: "Latency of single jobs in a named queue", Run: queueLatencyScenario},

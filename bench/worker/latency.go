@@ -39,7 +39,7 @@ func latencyScenario(ctx context.Context, b *bench) error {
 			if c.family == &riverFamily {
 				n = max(n/5, 10) // its jobs are deleted a tenth of a second later
 			}
-			times, err := b.measureLatency(ctx, c, n, nil)
+			times, err := b.measureLatency(ctx, c, n, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -71,10 +71,16 @@ func latencyScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureLatency returns milliseconds. adds are the settings of the process that adds the jobs.
-func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map[string]any) (times stats.Series, err error) {
+// measureLatency returns milliseconds. adds are the settings of the process that adds the jobs, after the statements that run when the
+// table has settled.
+func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map[string]any, after []string) (times stats.Series, err error) {
 	order := subject.Order{Do: subject.Work, Jobs: n + latencyWarmUp, TellStarts: true}
-	err = b.employ(ctx, c, order, func(db *server.Database) error { return db.Settle(ctx) }, func(k *crew) error {
+	err = b.employ(ctx, c, order, func(db *server.Database) error {
+		if err := db.Settle(ctx); err != nil {
+			return err
+		}
+		return db.Run(ctx, after...)
+	}, func(k *crew) error {
 		adding, err := startProcess(ctx, c.family, b.programs, subject.Order{URL: k.db.URL(), Do: subject.Add, Settings: adds})
 		if err != nil {
 			return err

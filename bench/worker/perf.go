@@ -41,7 +41,7 @@ func perfScenario(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			times, err := b.measureLatency(ctx, c, b.Scale(perfLatencies), nil)
+			times, err := b.measureLatency(ctx, c, b.Scale(perfLatencies), nil, nil)
 			if err != nil {
 				return err
 			}

@@ -82,7 +82,7 @@ func queueLatencyScenario(ctx context.Context, b *bench) error {
 	medians := map[string]stats.Series{}
 	for round := range b.Rounds {
 		for _, c := range harness.Turns(round, all) {
-			times, err := b.measureLatency(ctx, c, samples, map[string]any{"queueName": "queue-1"})
+			times, err := b.measureLatency(ctx, c, samples, map[string]any{"queueName": "queue-1"}, nil)
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stateOf(t, pool))
 			}
-			t.Logf("at most: %v", counts.most)
+			t.Logf("%d claims, at most: %v", counts.claims.Load(), counts.most)
 			for lane, running := range counts.most {
 				reached[lane] = max(reached[lane], running)
 			}

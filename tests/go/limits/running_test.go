@@ -3,6 +3,7 @@ package limits
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // running counts the jobs that run in each lane, as the workers see it: a job counts from when its claim has returned until
@@ -15,6 +16,7 @@ type running struct {
 	ids      map[int64]string // by worker
 	failures []string
 	failed   func() // ends the run
+	claims   atomic.Int64
 }
 
 func newRunning(limits map[string]int) *running {

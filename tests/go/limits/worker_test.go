@@ -66,6 +66,7 @@ func (w *worker) step(ctx context.Context, draining bool) error {
 }
 
 func (w *worker) claim(ctx context.Context, count int) error {
+	w.running.claims.Add(1)
 	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, 1+w.rand.IntN(4))
 	if err != nil {
 		return err
