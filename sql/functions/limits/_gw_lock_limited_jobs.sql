@@ -1,5 +1,6 @@
 -- Locks the jobs for get_job_batch while there are limits, with and without limits. Returns the ctids of the jobs; their
--- queues are already locked by the worker, and their slots taken.
+-- queues are already locked by the worker, and their slots taken. Of jobs with limits claimed_at becomes a time at which the claim
+-- had their lanes: so no other claim of this worker has jobs of them with the same locked_at, and a streak is one claim.
 -- Locks: lanes, then what _gw_lock_jobs locks, without waiting.
 create or replace function {{.schema}}._gw_lock_limited_jobs(
   worker_id            text,
@@ -8,11 +9,11 @@ create or replace function {{.schema}}._gw_lock_limited_jobs(
   forbidden_flags      text[],
   task_forbidden_flags json,
   due                  timestamptz,
-  claimed_at           timestamptz,
+  inout claimed_at     timestamptz,
   max_bytes            integer,
-  queue_batch          integer
+  queue_batch          integer,
+  out places           tid[]
 )
-  returns tid[]
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -28,7 +29,6 @@ declare
   laned         record; -- the jobs with limits
   seen          integer[] := array[]::integer[];
   most_fronts   integer := batch_size;
-  places        tid[];
 begin
   select exists (select from {{.schema}}._gw_fronts as f
                   where f.barred_by is null and f.run_at <= greatest(due, claimed_at) and f.run_at < 'infinity') as are_due,
@@ -41,8 +41,9 @@ begin
          exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) as suspects
     into state;
   if not state.are_due then
-    return {{.schema}}._gw_lock_jobs(
+    places := {{.schema}}._gw_lock_jobs(
       worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes, queue_batch);
+    return;
   end if;
   task_ids := state.task_ids;
   if state.are_barred then
@@ -50,11 +51,11 @@ begin
       into plain_tasks, moving_queues, is_paused
       from {{.schema}}._gw_barred_tasks(task_identifiers) as b;
     if is_paused then
-      return null;
+      return;
     end if;
   end if;
   if state.suspects and {{.schema}}._gw_runs_alone(worker_id) then
-    return null;
+    return;
   end if;
   if task_forbidden_flags is not null then
     select f.task_ids, f.flagged_tasks, f.task_flags
@@ -75,6 +76,9 @@ begin
     end if;
   end loop;
 
+  if laned.places <> '{}' then
+    claimed_at := clock_timestamp();
+  end if;
   places := {{.schema}}._gw_lock_jobs(
     worker_id, plain_tasks, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes,
     queue_batch, moving_queues, case when laned.places <> '{}' then laned.places end);
@@ -82,7 +86,6 @@ begin
     perform {{.schema}}._gw_enter_lanes(
       worker_id, places, laned.group_ids, laned.fronts, claimed_at, due, laned.lanes, laned.rooms, laned.widths);
   end if;
-  return places;
 end;
 $$;
 

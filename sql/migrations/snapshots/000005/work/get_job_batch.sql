@@ -154,9 +154,12 @@ begin
       worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
       least(queue_batch, 1000));
   else
-    places := {{.schema}}._gw_lock_limited_jobs(
-      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
-      least(queue_batch, 1000));
+    select l.places, l.claimed_at
+      into places, claimed_at
+      from {{.schema}}._gw_lock_limited_jobs(
+             worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+             least(queue_batch, 1000)) as l;
+    its_lease := {{.schema}}._gw_lease(claimed_at);
     widths := {{.schema}}._gw_widths(places, claimed_at, worker_id);
   end if;
   if cardinality(places) > 0 then
