@@ -22,13 +22,13 @@ func burstLatencyScenario(ctx context.Context, b *bench) error {
 		do $$ declare ids bigint[]; its_lease bigint;
 		begin
 		  loop
-		    select array_agg(id), max(lease) into ids, its_lease from %[1]s.get_job_batch('burst', batch_size => 500);
+		    select array_agg(id), max(lease) into ids, its_lease from %[1]s.get_job_batch('burst', '{%[2]s}', 500);
 		    exit when ids is null;
 		    commit;
 		    perform %[1]s._gw_complete_claim('burst', ids, its_lease);
 		    commit;
 		  end loop;
-		end $$`, queue.Schema)}
+		end $$`, queue.Schema, queue.Task), "alter sequence " + queue.Schema + ".jobs_id_seq1 restart"} // the worker counts jobs from 1
 	states := []struct {
 		name  string
 		after []string
