@@ -45,7 +45,8 @@ func fleetScenario(ctx context.Context, b *bench) error {
 	}
 	b.Note("%d no-op jobs, with the defaults in each process. All processes are idle when the jobs are added in one transaction. Index "+
 		"entries and rows that were read from then on are those of the index of jobs without a queue. Waits are sampled: sessions that "+
-		"wait for another transaction, and claims that wait for their turn, per sample. The share is the number of jobs of the process that ran the fewest, as a fraction of the mean.", n)
+		"wait for another transaction, and claims that wait for their turn, per sample. The share is the number of jobs of the process "+
+		"that ran the fewest, as a fraction of the mean.", n)
 	t := report.Table{{"processes", "jobs/s", "server CPU, µs a job", "index entries a job", "rows a job", "completions that wait",
 		"claims that wait", "share"}}
 	for _, size := range fleetSizes {

@@ -52,11 +52,11 @@ func (q *queries) inStreaks(ask plan, more string, args []any) (sql, streak stri
 	if q.isOlder.Load() {
 		return more, noStreak, args
 	}
-	if ask.ofQueue < 2 {
-		return more, "j.streak, j.width", args
+	if ask.ofQueue > 1 {
+		args = append(args, ask.ofQueue)
+		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
 	}
-	args = append(args, ask.ofQueue)
-	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)), "j.streak, j.width", args
+	return more, "j.streak, j.width", args
 }
 
 // claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
@@ -128,7 +128,8 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// claimColumns selects the columns of a claim but the last two, without the due time of an empty one. onlyJobs is for claims of one job.
+// claimColumns selects the columns of a claim but the last two, without the due time of an empty one. onlyJobs is for claims of one
+// job.
 const (
 	claimColumns = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,

@@ -25,7 +25,8 @@ type Config struct {
 	Concurrency int
 
 	// QueueBatch is the maximum number of jobs of one named queue that the worker claims at once and runs one after the other, and
-	// of jobs for one slot of a limit. Default: as many as take about 100 ms, 1000 at most. Set it to 1 to claim each job when the one before it has ended.
+	// of jobs for one slot of a limit. Default: as many as take about 100 ms, 1000 at most. Set it to 1 to claim each job when the one
+	// before it has ended.
 	QueueBatch int
 
 	// Slots are job slots that this worker shares with others of the process, in place of Concurrency. Default: none. Set them

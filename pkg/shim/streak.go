@@ -59,7 +59,8 @@ func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
 const soonRetry = time.Second
 
 // goesOn reports whether the next job of the streak is also the next one of its queue. It is not if the job of this outcome may run
-// again soon: it may come first. The default back-off is longer. Lanes of limits have no such order, but a rate limited job closes them.
+// again soon: it may come first. The default back-off is longer. Lanes of limits have no such order, but a rate limited job closes
+// them.
 func (o *outcome) goesOn() bool {
 	inLane := o.job.hold.streakID < 0
 	switch o.verdict {

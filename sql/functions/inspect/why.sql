@@ -38,31 +38,23 @@ begin
    where j.id = why.job_id;
   if not found then
     return;
-  elsif job.job_queue_id > 0 and job.queue_locked_at < job.locked_at -- the claim has other jobs of the queue
-        and job.id = any ({{.schema}}._gw_unstarted_jobs(array(
-              select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = job.job_queue_id and j.locked_at is not null))) then
-    return query
-    select 'queue held', format('Worker %s has claimed it together with jobs of the queue %s that come first.', job.locked_by, job.queue_name),
-           null::timestamptz, array_agg(b.id), 'It starts when they have ended.'
-      from (select j.id
-              from {{.schema}}._private_jobs as j
-             where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at
-               and (j.priority, j.run_at, j.id) < (job.priority, job.run_at, job.id)
-             order by j.priority, j.run_at, j.id
-             limit 10) as b;
-    return;
-  elsif job.job_queue_id < 0 and job.locked_at is not null
+  elsif job.locked_at is not null -- the claim may have other jobs, which come first
         and job.id = any ({{.schema}}._gw_unstarted_jobs(array(
               select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at))) then
     return query
-    select 'full', format('Worker %s has claimed it together with jobs that come first and use all slots of the claim.', job.locked_by),
-           null::timestamptz, array_agg(b.id), 'It starts when one of these jobs ends.'
-      from (select j.id
-              from {{.schema}}._private_jobs as j
-             where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at
-               and (j.priority, j.run_at, j.id) < (job.priority, job.run_at, job.id)
-             order by j.priority, j.run_at, j.id
-             limit 10) as b;
+    select w.reason, w.detail, null::timestamptz, b.ids, w.remedy
+      from (values ('queue held', format('Worker %s has claimed it together with jobs of the queue %s that come first.', job.locked_by, job.queue_name),
+                    'It starts when they have ended.', job.job_queue_id > 0),
+                   ('full', format('Worker %s has claimed it together with jobs that come first and use all slots of the claim.', job.locked_by),
+                    'It starts when one of these jobs ends.', job.job_queue_id < 0)) as w (reason, detail, remedy, applies)
+     cross join (select array_agg(f.id) as ids
+                   from (select j.id
+                           from {{.schema}}._private_jobs as j
+                          where j.job_queue_id = job.job_queue_id and j.locked_at = job.locked_at
+                            and (j.priority, j.run_at, j.id) < (job.priority, job.run_at, job.id)
+                          order by j.priority, j.run_at, j.id
+                          limit 10) as f) as b
+     where w.applies;
     return;
   elsif job.locked_at is not null then
     return query values ('claimed', format('Worker %s has run it since %s.', coalesce(job.locked_by, 'unknown'), job.locked_at)

@@ -237,13 +237,13 @@ comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[
   'Internal, for claims: chooses and locks due jobs with limits.';
 
 -- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id, which is that
--- of the arrays; and among the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with earlier turns had its
--- run_at or an earlier one. After every quantum of its jobs a lane has the turn of a lane with one more running job; until then
--- its jobs follow the first of them.
+-- of the arrays; and among the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with
+-- earlier turns had its run_at or an earlier one. After every quantum of its jobs a lane has the turn of a lane with one more
+-- running job; until then its jobs follow the first of them.
 -- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. For each slot that a group
 -- gets, which are most_slots at most, up to of_slots of its jobs fit, of which the first start at once. widths: how many slots each
--- of groups gets; null: any number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a turn, others could come
--- first.
+-- of groups gets; null: any number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a
+-- turn, others could come first.
 create or replace function {{.schema}}._gw_fitting_jobs(
   heads      tid[],
   owners     integer[],
