@@ -38,6 +38,9 @@ declare
   from_priority integer     := -32768;
   from_run_at   timestamptz := timestamptz '-infinity';
   from_id       bigint      := 0;
+  to_priority   smallint    := 32767; -- where the limited jobs end, if they fill the batch: no later job is part of it
+  to_run_at     timestamptz := timestamptz 'infinity';
+  to_id         bigint      := 9223372036854775807;
   queues_only   boolean     := false;
   plain_only    boolean     := false;
   skips_held    boolean; -- see _gw_is_free
@@ -79,6 +82,14 @@ begin
     into task_ids, queued, suspects;
   if suspects and {{.schema}}._gw_runs_alone(worker_id) then
     return null;
+  end if;
+  if cardinality(limited) >= batch_size then
+    select j.priority, j.run_at, j.id
+      into to_priority, to_run_at, to_id
+      from {{.schema}}._private_jobs as j
+     where j.ctid = any (limited)
+     order by j.priority desc, j.run_at desc, j.id desc
+     limit 1;
   end if;
   -- In all other cases get_job_batch has searched before.
   skips_held := queued or suspects or hint <> '' or task_forbidden_flags is not null;
@@ -170,6 +181,7 @@ begin
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is null
            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+           and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
            and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
            and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
            and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
@@ -207,6 +219,7 @@ begin
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
+                                 and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
                                  and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
                                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                                  and case when suspects then
@@ -224,6 +237,7 @@ begin
           select j.ctid
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null and j.priority > beyond
+             and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
              and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
              and case when suspects then

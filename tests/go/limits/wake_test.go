@@ -18,8 +18,8 @@ func TestAClaimTellsOfJobsThatItLockedAndDidNotTake(t *testing.T) {
 		want []string
 	}{
 		"one limited job of three": {`add_job('a') from generate_series(1, 3)`, []string{"end"}},
-		"a limited job in front of another job": {
-			`add_job('a', run_at => '2020-01-01'), graphile_worker.add_job('plain')`, []string{`{"count":1}`, "end"},
+		"a limited job in front of another job, which is not locked": {
+			`add_job('a', run_at => '2020-01-01'), graphile_worker.add_job('plain')`, []string{"end"},
 		},
 		"another job in front of a limited job": {
 			`add_job('a'), graphile_worker.add_job('plain', run_at => '2020-01-01')`, []string{`{"count":1}`, "end"},

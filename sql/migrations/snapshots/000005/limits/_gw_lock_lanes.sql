@@ -47,6 +47,7 @@ declare
   priorities smallint[];
   run_ats    timestamptz[];
   turns      bigint[];
+  shares     boolean;   -- some of the groups share a lane
   most_slots integer[]; -- of each of the groups; null: any number
   of_slots   integer[]; -- how many jobs for each slot
   most_jobs  integer;  -- of a group
@@ -142,8 +143,9 @@ begin
     )
     select array_agg(r.slots order by r.id),
            array_agg(case when streak > 1 and r.slots between 1 and batch_size - 1 then {{.schema}}._gw_of_slot(r.lanes, streak) else 1 end
-                     order by r.id)
-      into most_slots, of_slots
+                     order by r.id),
+           (select count(*) > cardinality(_gw_lock_lanes.lanes) from pairs as p)
+      into most_slots, of_slots, shares
       from room as r;
     loop
       with heads as materialized (
@@ -202,8 +204,8 @@ begin
         exit search;
       end if;
       fitting := {{.schema}}._gw_fitting_jobs(
-        places, owners, priorities, run_ats, turns, group_ids, most_slots, of_slots, lanes, rooms, batch_size, quantum, most_jobs,
-        fair_jobs);
+        places, owners, priorities, run_ats, turns, group_ids, most_slots, of_slots, lanes, rooms, shares, batch_size, quantum,
+        most_jobs, fair_jobs);
       exit when most_jobs = batch_size and fair_jobs = batch_size or not fitting.is_cut;
       most_jobs := least(batch_size, 4 * most_jobs); -- the next jobs of a group may come before those of others
       fair_jobs := least(batch_size, 4 * fair_jobs);
@@ -240,7 +242,7 @@ comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[
 -- of the arrays; and among the jobs with a turn priority, turn, run_at, id. A job with a turn is placed as if the jobs with
 -- earlier turns had its run_at or an earlier one. After every quantum of its jobs a lane has the turn of a lane with one more
 -- running job; until then its jobs follow the first of them.
--- Groups may share a lane: only the first of its jobs fit. The very first job fits all its lanes. For each slot that a group
+-- Groups may share a lane (shares): only the first of its jobs fit. The very first job fits all its lanes. For each slot that a group
 -- gets, which are most_slots at most, up to of_slots of its jobs fit, of which the first start at once. widths: how many slots each
 -- of groups gets; null: any number. is_cut: if there had been more than most_jobs jobs of each group, or fair_jobs of those with a
 -- turn, others could come first.
@@ -255,6 +257,7 @@ create or replace function {{.schema}}._gw_fitting_jobs(
   of_slots   integer[],
   lanes      integer[],
   rooms      integer[],
+  shares     boolean,
   batch_size integer,
   quantum    integer,
   most_jobs  integer,
@@ -269,6 +272,13 @@ create or replace function {{.schema}}._gw_fitting_jobs(
 as $$
 #variable_conflict use_column
 begin
+  if not shares and num_nonnulls(variadic turns) = 0 then
+    places := heads[:batch_size]; -- none of a group but those that fit it
+    groups := group_ids;
+    widths := most_slots;
+    is_cut := exists (select from unnest(owners[:batch_size]) as o (id) group by o.id having count(*) >= most_jobs);
+    return;
+  end if;
   with owning as materialized (
     select g.id, g.lanes, g.fair_lane, o.room, o.of_slot
       from unnest(group_ids, most_slots, of_slots) as o (id, room, of_slot)
@@ -330,7 +340,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], integer[], integer[], integer[], integer[], integer[], integer, integer, integer, integer) is
+comment on function {{.schema}}._gw_fitting_jobs(tid[], integer[], smallint[], timestamptz[], bigint[], integer[], integer[], integer[], integer[], integer[], boolean, integer, integer, integer, integer) is
   'Internal: returns those of the first jobs of groups that a claim may start, in the order of claims.';
 
 -- Makes claims read the groups that these lanes have barred, as many as the lanes may start jobs. Lanes that open

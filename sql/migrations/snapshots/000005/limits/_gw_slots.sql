@@ -21,6 +21,25 @@ as $$
 declare
   most_groups constant integer := 100; -- of a lane, to be read one by one
 begin
+  if not exists (select from {{.schema}}._gw_streaks)
+     and not exists (select from unnest(lane_ids) as u (id)
+                      where exists (select from {{.schema}}._gw_group_lanes as g where g.lane_id = u.id offset most_groups)) then
+    return query
+    select u.id, j.id, null::timestamptz
+      from unnest(lane_ids) as u (id)
+     cross join lateral (select g.group_id from {{.schema}}._gw_group_lanes as g where g.lane_id = u.id offset 0) as g
+     cross join lateral (
+            select j.id
+              from {{.schema}}._private_jobs as j
+             where not j.is_available and j.job_queue_id < 0
+               and case when j.locked_at is not null then j.job_queue_id else 0 end = g.group_id
+            offset 0) as j
+    union all
+    select k.lane_id, k.job_id, k.kept_until
+      from {{.schema}}._gw_kept_slots as k
+     where k.lane_id = any (lane_ids) and k.kept_until > clock_timestamp();
+    return;
+  end if;
   return query
   with lanes as materialized (
     select u.lane_id, g.ids
