@@ -12,6 +12,7 @@ import (
 // scenarios are all scenarios, in the order of the report.
 var scenarios = []harness.Scenario[*bench]{
 	{Name: "claim", Title: "Claim and complete", Run: claimScenario},
+	{Name: "claimers", Title: "Many claimers", Run: claimersScenario},
 	{Name: "ugly", Title: "Claims from ugly tables", Run: uglyScenario},
 	{Name: "limits", Title: "Claims beside limits", Run: limitsScenario},
 	{Name: "held", Title: "Work beside a held snapshot", Run: heldScenario},

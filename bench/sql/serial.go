@@ -100,7 +100,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 			return r, err
 		}
 		defer func() { err = errors.Join(err, sessions[i].close(ctx)) }()
-		if _, err := sessions[i].loop(ctx, warmUp, time.Time{}); err != nil {
+		if _, err := sessions[i].loop(ctx, 1, warmUp, time.Time{}); err != nil {
 			return r, err
 		}
 	}
@@ -109,7 +109,7 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	end := start.Add(b.serialTime())
 	var group sync.WaitGroup
 	for i, s := range sessions {
-		group.Go(func() { results[i], errs[i] = s.loop(ctx, 0, end) })
+		group.Go(func() { results[i], errs[i] = s.loop(ctx, 1, 0, end) })
 	}
 	group.Wait()
 	elapsed := time.Since(start).Seconds()
@@ -129,10 +129,10 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 // loopResult counts the claims that returned a job and those that did not.
 type loopResult struct{ jobs, vain int }
 
-// loop claims and completes one job after the other until end, or until it has run most jobs.
-func (s *session) loop(ctx context.Context, most int, end time.Time) (r loopResult, err error) {
+// loop claims and completes batches of up to n jobs until end, or until it has run most jobs.
+func (s *session) loop(ctx context.Context, n, most int, end time.Time) (r loopResult, err error) {
 	for (most == 0 || r.jobs < most) && (most > 0 || time.Now().Before(end)) {
-		jobs, err := s.claim(ctx, 1, nil)
+		jobs, err := s.claim(ctx, n, nil)
 		if err != nil {
 			return r, err
 		}
@@ -143,7 +143,7 @@ func (s *session) loop(ctx context.Context, most int, end time.Time) (r loopResu
 		if err := s.complete(ctx, jobs); err != nil {
 			return r, err
 		}
-		r.jobs++
+		r.jobs += len(jobs)
 	}
 	return r, nil
 }

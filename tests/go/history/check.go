@@ -12,21 +12,22 @@ import (
 type rule string
 
 const (
-	noRequestIsLost   rule = "rule 1: no request is lost"
-	aLeaseIsOneClaim  rule = "rule 2: a lease is one claim"
-	deadStaysDead     rule = "rule 3: a replaced job stays dead"
-	aQueueIsSerial    rule = "rule 4: a named queue is serial"
-	aLimitHolds       rule = "no more jobs of a lane run at once than its limit"
-	urgentFirst       rule = "rule 5: order is priority, run_at, id"
-	nothingIsPassedBy rule = "a claim takes what is due"
-	nothingRunsTwice  rule = "nothing runs twice without a crash or an expiry"
-	noJobVanishes     rule = "no job vanishes or stays behind"
-	runAtIsKept       rule = "no job is claimed before its run_at"
-	onceIsOnce        rule = "once: all calls within the interval have one job"
-	debounceWaits     rule = "debounce: a job waits for the last call, but not for longer than max_wait"
-	throttleSpaces    rule = "throttle: jobs are due the interval apart, and calls do not move them"
-	backoffIsKept     rule = "debounce and throttle: no call shortens a back-off"
-	everyCallIsPolite rule = "no deadlock, and no error but those that are allowed"
+	noRequestIsLost      rule = "rule 1: no request is lost"
+	aLeaseIsOneClaim     rule = "rule 2: a lease is one claim"
+	deadStaysDead        rule = "rule 3: a replaced job stays dead"
+	aQueueIsSerial       rule = "rule 4: a named queue is serial"
+	aLimitHolds          rule = "no more jobs of a lane run at once than its limit"
+	urgentFirst          rule = "rule 5: order is priority, run_at, id"
+	nothingIsPassedBy    rule = "a claim takes what is due"
+	nothingRunsTwice     rule = "nothing runs twice without a crash or an expiry"
+	noJobVanishes        rule = "no job vanishes or stays behind"
+	runAtIsKept          rule = "no job is claimed before its run_at"
+	onceIsOnce           rule = "once: all calls within the interval have one job"
+	debounceWaits        rule = "debounce: a job waits for the last call, but not for longer than max_wait"
+	throttleSpaces       rule = "throttle: jobs are due the interval apart, and calls do not move them"
+	backoffIsKept        rule = "debounce and throttle: no call shortens a back-off"
+	failuresLeaveNothing rule = "a handler that fails in a transaction leaves nothing"
+	everyCallIsPolite    rule = "no deadlock, and no error but those that are allowed"
 )
 
 // violation is a broken rule, with the events that show it.
@@ -61,7 +62,7 @@ func check(events []*event, end final, limits ...pgtest.Limit) verdict {
 	v := checkOrder(h)
 	v.violations = slices.Concat(
 		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h), checkAnswers(h),
-		checkRunAt(h), checkDecisions(h), checkOnce(h), checkDebounce(h), checkThrottle(h))
+		checkRunAt(h), checkEffects(h), checkDecisions(h), checkOnce(h), checkDebounce(h), checkThrottle(h))
 	v.excused = map[exception]int{}
 	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {
 		because := excuse(h, wrong)

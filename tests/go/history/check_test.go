@@ -40,6 +40,13 @@ func claimBy(worker string, start, end micros, rows ...row) *event {
 	return &event{kind: claim, worker: worker, start: start, end: end, size: max(1, len(rows)), rows: rows}
 }
 
+// effect is the claim of a job by its effect.
+func effect(job int64, at micros) *event {
+	e := claimBy("tx", at, at+1, row{id: job, numbers: []int64{job}})
+	e.code, e.size, e.rows[0].task = reported, 0, given
+	return e
+}
+
 // streak is a claim by worker a of up to most jobs of each queue, between 5 and 6.
 func streak(most int, rows ...row) *event {
 	e := claimBy("a", 5, 6, rows...)
@@ -282,6 +289,14 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "a job that nobody held is taken over", want: noRequestIsLost, events: []*event{
 			added7(), addedAs(8, 0, 2, 41, 42), {kind: cleanup, start: 43, end: 44},
 			claimBy("b", 45, 46, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 45, 47, 48, true),
+		}},
+
+		{name: "an effect of a handler that failed", want: failuresLeaveNothing, events: []*event{
+			alone(10, "", 1, 2), effect(10, 3), ended(complete, "tx", 10, 3, 4, 5, true),
+		}},
+		{name: "an effect", events: []*event{alone(11, "", 1, 2), effect(11, 3), ended(complete, "tx", 11, 3, 4, 5, true)}},
+		{name: "two effects of a job", want: nothingRunsTwice, events: []*event{
+			alone(11, "", 1, 2), effect(11, 3), ended(complete, "tx", 11, 3, 4, 9, true), effect(11, 6), ended(complete, "tx", 11, 6, 7, 9, true),
 		}},
 
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},

@@ -31,12 +31,16 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 	for seed == 0 {
 		seed = rand.Uint64()
 	}
-	for _, p := range []profile{crowd, decided, spread, limited} {
+	for _, p := range []profile{crowd, decided, spread, limited, transacted} {
 		t.Run(p.name, func(t *testing.T) {
 			if p.limits != nil {
 				pgtest.OnOneVersion(t)
 			}
-			judge(t, newRun(t, p, seed, *callsFlag/max(1, p.part)))
+			r := newRun(t, p, seed, *callsFlag/max(1, p.part))
+			judge(t, r)
+			if p.inTransactions > 0 && (r.counts["batch of "+given] == 0 || r.counts["batch of "+inside] == 0) {
+				t.Error("no jobs ran in batches")
+			}
 		})
 	}
 }

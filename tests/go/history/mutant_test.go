@@ -53,10 +53,15 @@ type mutant struct {
 
 	functions     []string // in each of these
 	sound, broken string   // a part of its body, and the replacement
+
+	transacts bool // it breaks what transactions promise that hold jobs
 }
 
 // profile returns who takes part in the search.
 func (m mutant) profile() profile {
+	if m.transacts {
+		return transacted
+	}
 	switch m.rule {
 	case aLimitHolds:
 		return limited
@@ -188,6 +193,19 @@ var mutants = []mutant{
 	{
 		name: "a sweep that forgets the last job of throttle_job", rule: throttleSpaces, functions: []string{"_gw_drop_keyed_calls"},
 		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now()",
+	},
+	{
+		name: "a batch that does not delete its jobs", rule: nothingRunsTwice, functions: []string{"_gw_end_batch"}, transacts: true,
+		sound: "where j.ctid = any (done);\n  get diagnostics ended = row_count;", broken: "where false;\n  ended := cardinality(done);",
+	},
+	{
+		name: "a batch in the server that takes jobs for done that were rolled back with another one", rule: noJobVanishes, transacts: true,
+		functions: []string{"_gw_work_batch"},
+		sound:     "elsif not singly then\n        singly := true;", broken: "elsif not singly then\n        next := upto operator(pg_catalog.+) 1;",
+	},
+	{
+		name: "a batch that deletes the jobs whose handlers failed", rule: noJobVanishes, functions: []string{"_gw_end_tx_batch"}, transacts: true,
+		sound: "slot, done, '{}', '{}', next_size, claimed, lease)", broken: "slot, done || claimed, '{}', '{}', next_size)",
 	},
 }
 

@@ -63,22 +63,30 @@ func (r *run) produce(ctx context.Context, s *session) error {
 		} else {
 			e, call = s.addOne()
 		}
-		rows, err := s.transact(ctx, e, call)
-		if err != nil {
+		if err := s.add(ctx, e, call); err != nil {
 			return err
 		}
-		for i, columns := range rows {
-			added, err := readRow(columns)
-			if err != nil {
-				return fmt.Errorf("read the answer of %s: %w", e, err)
-			}
-			if i < len(e.specs) {
-				added.queue, added.task, added.flagged = e.specs[i].queue, e.specs[i].task, e.specs[i].flagged
-			}
-			e.rows = append(e.rows, added)
-		}
-		r.remember(e.rows)
 	}
+	return nil
+}
+
+// add makes a call that adds jobs.
+func (s *session) add(ctx context.Context, e *event, call statement) error {
+	rows, err := s.transact(ctx, e, call)
+	if err != nil {
+		return err
+	}
+	for i, columns := range rows {
+		added, err := readRow(columns)
+		if err != nil {
+			return fmt.Errorf("read the answer of %s: %w", e, err)
+		}
+		if i < len(e.specs) {
+			added.queue, added.task, added.flagged = e.specs[i].queue, e.specs[i].task, e.specs[i].flagged
+		}
+		e.rows = append(e.rows, added)
+	}
+	s.run.remember(e.rows)
 	return nil
 }
 
@@ -143,18 +151,27 @@ func (s *session) addOne() (*event, statement) {
 }
 
 func (s *session) addMany() (*event, statement) {
+	preserve := s.odds(2)
+	var requests []request
+	for _, key := range s.Perm(s.run.profile.keys)[:1+s.IntN(min(5, s.run.profile.keys))] {
+		if s.odds(4) {
+			key = -1
+		}
+		requests = append(requests, s.request(key))
+	}
+	return addAll(requests, preserve)
+}
+
+// addAll adds jobs in one call.
+func addAll(requests []request, preserve bool) (*event, statement) {
 	e := &event{kind: add}
-	mode, preserve := "replace", s.odds(2)
+	mode := "replace"
 	if preserve {
 		mode = "preserve_run_at"
 	}
 	var identifiers, payloads, queues, delays, keys, flagged []string
 	var attempts, priorities []int64
-	for _, key := range s.Perm(s.run.profile.keys)[:1+s.IntN(min(5, s.run.profile.keys))] {
-		if s.odds(4) {
-			key = -1
-		}
-		q := s.request(key)
+	for _, q := range requests {
 		if q.key != "" {
 			q.mode = mode
 			e.keys = append(e.keys, q.key)

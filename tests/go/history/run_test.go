@@ -18,6 +18,7 @@ type profile struct {
 	name                               string
 	producers, claimers, shims, admins int // sessions, and workers of pkg/shim
 	deciders                           int // sessions that call add_job_once, debounce_job and throttle_job
+	floods, inTransactions             int // sessions that add many jobs that run in transactions, and workers that run these
 	queues                             int
 	keys                               int
 	killEvery                          int // on average one in this number of calls of mortal sessions is killed
@@ -31,6 +32,9 @@ var (
 	decided = profile{name: "15 sessions on 6 keys that decide", producers: 2, deciders: 8, claimers: 4, admins: 1, keys: 6, queues: 2, killEvery: 150, part: 5}
 
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
+
+	transacted = profile{name: "10 sessions and 3 workers whose transactions hold jobs", producers: 3, floods: 2, claimers: 4, admins: 1, inTransactions: 3, keys: 20, queues: 2,
+		killEvery: 150, part: 2}
 
 	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
 		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", InQueues: true, Most: 3}, {Name: "shared", Task: "shared", Most: 5}}}
@@ -67,6 +71,9 @@ func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 	pool := pgtest.Pool(t, url)
 	pgtest.Exec(t, pool, rowOf)
 	pgtest.Exec(t, pool, "select graphile_worker.set_setting('stale_sweep_every', '1 second')")
+	if p.inTransactions > 0 {
+		pgtest.Exec(t, pool, effects)
+	}
 	if err := pgtest.SetLimits(t.Context(), pool, p.limits...); err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +142,8 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 	start(r.profile.claimers, r.work)
 	start(r.profile.admins, r.administer)
 	start(r.profile.shims, r.shim)
+	start(r.profile.floods, r.flood)
+	start(r.profile.inTransactions, r.inTransactions)
 	err := everybody.Wait()
 	stopKilling()
 	if killed := killer.Wait(); err == nil {
@@ -150,6 +159,7 @@ func (r *run) history(ctx context.Context) ([]*event, final, error) {
 		}
 		r.events = append(r.events, others...)
 	}
+	nameEffects(r.events)
 	var end final
 	err = r.play(ctx, 0, func(ctx context.Context, s *session) error {
 		if err := r.drain(ctx, s); err != nil {

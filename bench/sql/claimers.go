@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gwsql/gw/bench/internal/harness"
+	"github.com/gwsql/gw/bench/internal/queue"
+	"github.com/gwsql/gw/bench/internal/report"
+	"github.com/gwsql/gw/bench/internal/stats"
+)
+
+const (
+	claimersJobs  = 1_000_000 // in the table at the start of a measurement
+	claimersTime  = 4 * time.Second
+	claimersEvery = 10 * time.Millisecond // between two samples of waits
+)
+
+var (
+	claimersNumbers = []int{1, 4, 16, 64, 128}
+	claimersBatches = []int{1, 10, 100}
+)
+
+// claimersFigures are the measurements of a number of claimers, one value per round.
+type claimersFigures struct{ speed, cpu, entries, waits, share stats.Series }
+
+// claimersScenario lets more and more sessions claim and complete jobs without a queue, each as fast as it can.
+func claimersScenario(ctx context.Context, b *bench) error {
+	contenders := []contender{ours, byHand}
+	t := report.Table{{"batch", "claimers", "ours, jobs/s", "to one claimer", "ours / reference", "server CPU, µs a job", "to one claimer",
+		"index entries a job", "completions that wait", "share"}}
+	for _, batch := range claimersBatches {
+		single := map[string]*claimersFigures{}
+		for _, claimers := range claimersNumbers {
+			found := map[string]*claimersFigures{}
+			for _, c := range contenders {
+				found[c.name] = &claimersFigures{}
+			}
+			for round := range b.Rounds {
+				for _, c := range harness.Turns(round, contenders) {
+					if err := b.measureClaimers(ctx, c, batch, claimers, found[c.name]); err != nil {
+						return fmt.Errorf("%s, batch %d, %d claimers: %w", c.name, batch, claimers, err)
+					}
+				}
+			}
+			if claimers == 1 {
+				single = found
+			}
+			f, one := found[ours.name], single[ours.name]
+			t.Add(fmt.Sprint(batch), fmt.Sprint(claimers), f.speed.Number(), f.speed.Over(one.speed).Ratio(),
+				f.speed.Over(found[byHand.name].speed).Ratio(), f.cpu.Number(), f.cpu.Over(one.cpu).Ratio(), f.entries.Number(),
+				f.waits.Number(), f.share.Number())
+			fmt.Fprintf(b.Progress, "batch %d, %d claimers\n", batch, claimers)
+		}
+	}
+	b.Note("%d ready plain jobs; each claimer, on a connection of its own, claims a batch, completes it, and so on for %s. Index "+
+		"entries that were read are those of the index of jobs without a queue. Completions that wait for another transaction are "+
+		"sampled every %s, per sample. The share is the number of jobs of the claimer that ran the fewest, as a fraction of the mean.",
+		b.Scale(claimersJobs), b.claimersTime(), claimersEvery)
+	b.Table(t)
+	return nil
+}
+
+func (b *bench) claimersTime() time.Duration {
+	if b.Quick {
+		return claimersTime / 20
+	}
+	return claimersTime
+}
+
+// measureClaimers adds the measurements of a round.
+func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimers int, f *claimersFigures) (err error) {
+	db, err := b.copyOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
+	if err := db.Settle(ctx, queue.Fill(b.Scale(claimersJobs))); err != nil {
+		return err
+	}
+	sessions := make([]*session, claimers)
+	for i := range sessions {
+		if sessions[i], err = db.session(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, sessions[i].close(ctx)) }()
+		if _, err := sessions[i].loop(ctx, batch, warmUp*batch, time.Time{}); err != nil {
+			return err
+		}
+	}
+	entries, err := db.entries(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := b.Server.CPU(ctx)
+	if err != nil {
+		return err
+	}
+	results, errs := make([]loopResult, claimers), make([]error, claimers)
+	start := time.Now()
+	end := start.Add(b.claimersTime())
+	var group sync.WaitGroup
+	for i, s := range sessions {
+		group.Go(func() { results[i], errs[i] = s.loop(ctx, batch, 0, end) })
+	}
+	var samples, waits float64
+	for ; time.Now().Before(end); time.Sleep(claimersEvery) {
+		var waiting int
+		if err = errors.Join(err, db.Admin.QueryRow(ctx, completionsThatWait).Scan(&waiting)); err != nil {
+			break
+		}
+		samples, waits = samples+1, waits+float64(waiting)
+	}
+	group.Wait()
+	elapsed := time.Since(start)
+	after, cpuErr := b.Server.CPU(ctx)
+	if err := errors.Join(slices.Concat(errs, []error{err, cpuErr})...); err != nil {
+		return err
+	}
+	jobs := 0
+	fewest := results[0].jobs
+	for _, r := range results {
+		jobs += r.jobs
+		fewest = min(fewest, r.jobs)
+	}
+	if jobs+2*batch*claimers*warmUp > b.Scale(claimersJobs) {
+		return fmt.Errorf("nearly all %d jobs were run before the time was over", b.Scale(claimersJobs))
+	}
+	for _, s := range sessions { // the end of a session tells its statistics
+		if err := s.close(ctx); err != nil {
+			return err
+		}
+	}
+	allEntries, err := db.entries(ctx)
+	if err != nil {
+		return err
+	}
+	f.speed = append(f.speed, float64(jobs)/elapsed.Seconds())
+	f.cpu = append(f.cpu, float64((after-before).Nanoseconds())/1e3/float64(jobs))
+	f.entries = append(f.entries, (allEntries-entries)/float64(jobs))
+	f.waits = append(f.waits, waits/samples)
+	f.share = append(f.share, float64(fewest)*float64(claimers)/float64(jobs))
+	return nil
+}
+
+// completionsThatWait counts the sessions that wait for another transaction while they delete jobs.
+const completionsThatWait = `
+	select count(*) from pg_stat_activity
+	 where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple') and query ~ 'complete|delete'`
+
+// entries returns how many entries of the index of jobs without a queue were read, as far as sessions have told.
+func (db *database) entries(ctx context.Context) (entries float64, err error) {
+	err = db.Admin.QueryRow(ctx, "select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes "+
+		"where indexrelname = 'jobs_no_queue_index' and relname = '_private_jobs'").Scan(&entries)
+	if err != nil {
+		return 0, fmt.Errorf("ask what was read: %w", err)
+	}
+	return entries, nil
+}
