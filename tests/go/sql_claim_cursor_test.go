@@ -269,6 +269,38 @@ func TestAnEmptyClaimSkipsTheEntriesInFrontOnce(t *testing.T) {
 	}
 }
 
+// A worker of other tasks finds nothing behind the entries of jobs that have ended. Its claims skip them from then on, too, and find
+// what is added.
+func TestAnEmptyClaimPutsACursor(t *testing.T) {
+	const claim = "select id from graphile_worker.get_job_batch('late', '{task, other}', 10)"
+	d, s := deadFront(t, 0)
+	late := d.session()
+	if ids := all[int64](late, claim); len(ids) > 0 {
+		t.Fatalf("claimed %v from an empty table", ids)
+	}
+	if one[string](late, claimCursor) == "" {
+		t.Fatal("no claim cursor")
+	}
+	late.lookInAnHour()
+	want := []int64{one[int64](s, "select id from graphile_worker.add_job('task')")}
+	late.exec("begin")
+	before := one[int64](late, indexReads)
+	if ids := all[int64](late, claim); !slices.Equal(ids, want) {
+		t.Errorf("claimed %v, want %v", ids, want)
+	}
+	if read := one[int64](late, indexReads) - before; read > 100 {
+		t.Errorf("read %d entries of the index, want 100 at most", read)
+	}
+	late.exec("commit")
+	// A search that took long puts off the next one.
+	late.putOff("c.at[2]", "0")
+	s.exec("update graphile_worker._gw_claim_cursors set cursor[3] = 0")
+	want = []int64{one[int64](s, "select id from graphile_worker.add_job('other', priority => -1)")}
+	if ids := all[int64](late, claim); !slices.Equal(ids, want) {
+		t.Errorf("claimed %v, want the job in front of the cursor: %v", ids, want)
+	}
+}
+
 // The cursor applies to claims of the same queue, tasks and flags, even if other claims share the session.
 func TestAClaimCursorIsForClaimsLikeTheOneThatPutIt(t *testing.T) {
 	const other = "odd schema"
