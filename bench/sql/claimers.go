@@ -15,15 +15,14 @@ import (
 )
 
 const (
-	claimersJobs  = 1_000_000 // in the table at the start of a measurement
-	claimersTime  = 4 * time.Second
+	claimersTime  = 3 * time.Second
 	claimersEvery = 10 * time.Millisecond // between two samples of waits
 )
 
-var (
-	claimersNumbers = []int{1, 4, 16, 64, 128}
-	claimersBatches = []int{1, 10, 100}
-)
+var claimersNumbers = []int{1, 4, 16, 32, 64, 128}
+
+// claimersBatches are the batch sizes, with the number of jobs in the table at the start, which take longer than claimersTime.
+var claimersBatches = []struct{ n, jobs int }{{1, 200_000}, {10, 500_000}, {100, 1_000_000}}
 
 // claimersFigures are the measurements of a number of claimers, one value per round.
 type claimersFigures struct{ speed, cpu, entries, waits, share stats.Series }
@@ -42,8 +41,8 @@ func claimersScenario(ctx context.Context, b *bench) error {
 			}
 			for round := range b.Rounds {
 				for _, c := range harness.Turns(round, contenders) {
-					if err := b.measureClaimers(ctx, c, batch, claimers, found[c.name]); err != nil {
-						return fmt.Errorf("%s, batch %d, %d claimers: %w", c.name, batch, claimers, err)
+					if err := b.measureClaimers(ctx, c, batch.n, claimers, max(b.Scale(batch.jobs), 2*batch.n*claimers*warmUp), found[c.name]); err != nil {
+						return fmt.Errorf("%s, batch %d, %d claimers: %w", c.name, batch.n, claimers, err)
 					}
 				}
 			}
@@ -51,16 +50,16 @@ func claimersScenario(ctx context.Context, b *bench) error {
 				single = found
 			}
 			f, one := found[ours.name], single[ours.name]
-			t.Add(fmt.Sprint(batch), fmt.Sprint(claimers), f.speed.Number(), f.speed.Over(one.speed).Ratio(),
+			t.Add(fmt.Sprint(batch.n), fmt.Sprint(claimers), f.speed.Number(), f.speed.Over(one.speed).Ratio(),
 				f.speed.Over(found[byHand.name].speed).Ratio(), f.cpu.Number(), f.cpu.Over(one.cpu).Ratio(), f.entries.Number(),
 				f.waits.Number(), f.share.Number())
-			fmt.Fprintf(b.Progress, "batch %d, %d claimers\n", batch, claimers)
+			fmt.Fprintf(b.Progress, "batch %d, %d claimers\n", batch.n, claimers)
 		}
 	}
-	b.Note("%d ready plain jobs; each claimer, on a connection of its own, claims a batch, completes it, and so on for %s. Index "+
+	b.Note("Ready plain jobs, more than are run; each claimer, on a connection of its own, claims a batch, completes it, and so on for %s. Index "+
 		"entries that were read are those of the index of jobs without a queue. Completions that wait for another transaction are "+
 		"sampled every %s, per sample. The share is the number of jobs of the claimer that ran the fewest, as a fraction of the mean.",
-		b.Scale(claimersJobs), b.claimersTime(), claimersEvery)
+		b.claimersTime(), claimersEvery)
 	b.Table(t)
 	return nil
 }
@@ -73,13 +72,13 @@ func (b *bench) claimersTime() time.Duration {
 }
 
 // measureClaimers adds the measurements of a round.
-func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimers int, f *claimersFigures) (err error) {
+func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimers, ready int, f *claimersFigures) (err error) {
 	db, err := b.copyOf(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Drop(context.WithoutCancel(ctx))) }()
-	if err := db.Settle(ctx, queue.Fill(b.Scale(claimersJobs))); err != nil {
+	if err := db.Settle(ctx, queue.Fill(ready)); err != nil {
 		return err
 	}
 	sessions := make([]*session, claimers)
@@ -127,8 +126,8 @@ func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimer
 		jobs += r.jobs
 		fewest = min(fewest, r.jobs)
 	}
-	if jobs+2*batch*claimers*warmUp > b.Scale(claimersJobs) {
-		return fmt.Errorf("nearly all %d jobs were run before the time was over", b.Scale(claimersJobs))
+	if jobs+batch*claimers*(warmUp+1) > ready {
+		return fmt.Errorf("all %d jobs were run before the time was over", ready)
 	}
 	for _, s := range sessions { // the end of a session tells its statistics
 		if err := s.close(ctx); err != nil {

@@ -1,5 +1,28 @@
 -- The functions that differ from those of the release before, in snapshots/000005; both are written by make snapshot. Add by
 -- hand what else changes: what the functions need before they are installed, what needs them after that.
+-- A claim changes is_available, so it adds an entry to each index that has all jobs. The index of ids has room for it in the page of the
+-- job: no page is split, or searched for entries to delete. The equal entries of jobs without a key are not merged into lists (by
+-- PostgreSQL 13 and later), in which that search takes long. Both together: 6.4 us for claim and completion of a job in large batches
+-- instead of 8.0. An adopted schema may have other names.
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('alter index %s set (%s)', i.indexrelid::regclass,
+                  case when i.indisprimary then 'fillfactor = 50' else 'deduplicate_items = off' end)
+      from pg_index as i
+      join pg_attribute as a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+     where i.indrelid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass
+       and (i.indisprimary
+            or a.attname = 'key' and i.indisunique and i.indnatts = 1 and i.indpred is null
+               and current_setting('server_version_num')::integer >= 130000)
+  loop
+    execute command;
+  end loop;
+end
+$$;
+
 -- Limits. A job that a limit applies to has a group in job_queue_id, a negative number without a row in
 -- _private_job_queues: Node workers do not claim it. The indexes of jobs in named queues leave these jobs out.
 drop index {{.schema}}._gw_queued_jobs;

@@ -93,13 +93,16 @@ create or replace function {{.schema}}._gw_started_at(
   locked_at timestamptz
 )
   returns timestamptz
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
-  select coalesce((select a.started_at
+begin
+  return coalesce((select a.started_at
                      from {{.schema}}._gw_long_attempts as a
-                    where a.job_id = _gw_started_at.job_id and a.locked_at = _gw_started_at.locked_at), locked_at)
+                    where a.job_id = _gw_started_at.job_id and a.locked_at = _gw_started_at.locked_at), locked_at);
+end;
 $$;
 
 comment on function {{.schema}}._gw_started_at(bigint, timestamptz) is

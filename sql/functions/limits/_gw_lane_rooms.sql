@@ -75,11 +75,13 @@ create or replace function {{.schema}}._gw_charge(
   per    interval
 )
   returns interval
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, pg_temp
 as $$
-  select make_interval(secs => ceil(starts * extract(epoch from per) * 1000000 / rate) / 1000000)
+begin
+  return make_interval(secs => ceil(starts * extract(epoch from per) * 1000000 / rate) / 1000000);
+end;
 $$;
 
 comment on function {{.schema}}._gw_charge(double precision, integer, interval) is

@@ -9,15 +9,17 @@ create or replace function {{.schema}}._gw_of_slot(
   streak integer
 )
   returns integer
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select case when exists (select
+begin
+  return case when exists (select
                              from {{.schema}}._gw_lanes as l
                              join {{.schema}}._gw_limits as i on i.id = l.limit_id
                             where l.id = any (lanes) and (l.rate is not null or i.rate is not null or i.strict is not null))
-              then 1 else streak end
+              then 1 else streak end;
+end;
 $$;
 
 comment on function {{.schema}}._gw_of_slot(integer[], integer) is
@@ -30,16 +32,19 @@ create or replace function {{.schema}}._gw_is_spent(
   locked_by text
 )
   returns boolean
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
-  select not exists (select
+begin
+  return not exists (select
                        from {{.schema}}._private_jobs as j
                       where not j.is_available and j.job_queue_id < 0
                         and case when j.locked_at is not null then j.job_queue_id else 0 end = _gw_is_spent.group_id
-                        and j.locked_at = _gw_is_spent.locked_at and j.locked_by = _gw_is_spent.locked_by)
+                        and j.locked_at = _gw_is_spent.locked_at and j.locked_by = _gw_is_spent.locked_by);
+end;
 $$;
 
 comment on function {{.schema}}._gw_is_spent(integer, timestamptz, text) is

@@ -38,7 +38,8 @@ begin
 
   if for_node then
     if all_keys is null then
-      return next format('alter table %s add constraint jobs_key_key1 unique (key)', jobs);
+      return next format('alter table %s add constraint jobs_key_key1 unique (key)%s', jobs, -- see migration 5
+                         case when current_setting('server_version_num')::integer >= 130000 then ' with (deduplicate_items = off)' end);
     end if;
     if not has_main then
       return next format('create index jobs_main_index on %s (priority, run_at) include (id, task_id, job_queue_id) '

@@ -49,23 +49,27 @@ $$;
 comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
   'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
 
--- Returns the newest stored cursor of a scope, if it was set after this time.
+-- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
+-- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
 create or replace function {{.schema}}._gw_newest_cursor(
   for_scope bigint,
   since     bigint
 )
   returns bigint[]
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
 as $$
-  select c.cursor
-    from {{.schema}}._gw_claim_cursors as c
-   where c.scope = for_scope and c.put_at > since and c.put_at <= {{.schema}}._gw_lease(clock_timestamp())
-   order by c.put_at desc
-   limit 1
+begin
+  return (select c.cursor
+            from {{.schema}}._gw_claim_cursors as c
+           where c.scope = for_scope and c.put_at > since and c.put_at <= {{.schema}}._gw_lease(clock_timestamp())
+           order by c.put_at desc
+           limit 1);
+end;
 $$;
 
 comment on function {{.schema}}._gw_newest_cursor(bigint, bigint) is

@@ -231,11 +231,14 @@ comment on function {{.schema}}._gw_work_batch(text, integer, text, text, boolea
 -- Limits how long a handler waits for a lock, so that a batch does not hold its own locks while it waits.
 create or replace function {{.schema}}._gw_limit_lock_waits()
   returns void
-  language sql
+  language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
-  select set_config('lock_timeout', '100ms', true)
-   where current_setting('lock_timeout')::interval not between interval '1 microsecond' and interval '100 milliseconds'
+begin
+  if current_setting('lock_timeout')::interval not between interval '1 microsecond' and interval '100 milliseconds' then
+    perform set_config('lock_timeout', '100ms', true);
+  end if;
+end;
 $$;
 
 comment on function {{.schema}}._gw_limit_lock_waits() is
@@ -248,11 +251,13 @@ create or replace function {{.schema}}._gw_is_due_to_batch(
   state text
 )
   returns boolean
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, pg_temp
 as $$
-  select left(state, 2) in ('25', '2D', '40', '53', '54', '55', '57', '58', 'XX')
+begin
+  return left(state, 2) in ('25', '2D', '40', '53', '54', '55', '57', '58', 'XX');
+end;
 $$;
 
 comment on function {{.schema}}._gw_is_due_to_batch(text) is
@@ -265,11 +270,13 @@ create or replace function {{.schema}}._gw_next_batch_size(
   mean       double precision
 )
   returns integer
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, pg_temp
 as $$
-  select greatest(1, least(1000, 2 * batch_size, floor(least(0.05 / greatest(mean, 0.00001), 1000))))::integer
+begin
+  return greatest(1, least(1000, 2 * batch_size, floor(least(0.05 / greatest(mean, 0.00001), 1000))));
+end;
 $$;
 
 comment on function {{.schema}}._gw_next_batch_size(integer, double precision) is

@@ -216,7 +216,9 @@ update graphile_worker._private_jobs
    set attempts = max_attempts
  where attempts > max_attempts and locked_at is null;
 
--- Reset the fillfactor of two tables, and remove the comments on the functions that remain.
+-- Reset the storage parameters of two tables and two indexes, and remove the comments on the functions that remain.
+alter index graphile_worker.jobs_pkey1 reset (fillfactor);
+alter index graphile_worker.jobs_key_key1 reset (deduplicate_items);
 alter table graphile_worker._private_jobs reset (fillfactor);
 alter table graphile_worker._private_job_queues reset (fillfactor);
 do $$

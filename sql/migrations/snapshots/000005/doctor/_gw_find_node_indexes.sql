@@ -8,7 +8,7 @@ create or replace function {{.schema}}._gw_find_node_indexes(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if (select count(*) from {{.schema}}._gw_tune_steps(true) as s (step) where s.step like '%unique (key)')
+  if (select count(*) from {{.schema}}._gw_tune_steps(true) as s (step) where s.step like '%unique (key)%')
      + (select count(*) from {{.schema}}._gw_tune_steps(false) as s (step) where s.step ~ '^create unique index') = 2 then
     return query values (
       'critical',

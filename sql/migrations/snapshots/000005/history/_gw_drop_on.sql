@@ -37,18 +37,21 @@ create or replace function {{.schema}}._gw_place_of(
   queue_id integer
 )
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
-  select case when queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = queue_id)
+begin
+  return case when queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = queue_id)
               else (select concat_ws(', ', g.queue_name,
                                      (select string_agg(concat_ws(':', i.name, l.key), ', ' order by l.id)
                                         from {{.schema}}._gw_lanes as l
                                         join {{.schema}}._gw_limits as i on i.id = l.limit_id
                                        where l.id = any (g.lanes)))
-                      from {{.schema}}._gw_groups as g where g.id = queue_id) end
+                      from {{.schema}}._gw_groups as g where g.id = queue_id) end;
+end;
 $$;
 
 comment on function {{.schema}}._gw_place_of(integer) is

@@ -51,6 +51,7 @@ declare
   front         record;
   queue_ids     integer[];
   places        tid[];
+  bytes         numeric; -- of the payloads at places, at most; null: not known
   most_steps    constant integer := 500; -- from priority to priority; after these the search reads each job
   room          integer;
   beyond        smallint; -- the last of these priorities
@@ -121,6 +122,7 @@ begin
     end if;
     plain_first := false;
     beyond := null;
+    bytes := null;
     snapshot := txid_current_snapshot();
     if batch_size > 20 then
       lockers := {{.schema}}._gw_lockers(snapshot);
@@ -189,6 +191,7 @@ begin
          limit 1
            for update skip locked);
     elsif (cardinality(queue_ids) = batch_size) is not true then
+      -- The size of a payload is that in get_job_batch.
       room := batch_size - coalesce(cardinality(queue_ids), 0);
       with recursive priorities (priority, run_at, id, number) as (
         (select j.priority, j.run_at, j.id, 1
@@ -208,14 +211,20 @@ begin
                  limit 1) as n
          where p.number < most_steps
       )
-      select l.places,
-             case when cardinality(l.places) < room then (select p.priority from priorities as p where p.number = most_steps) end
-        into places, beyond
-        from (select array(
-                       select l.ctid
+      select coalesce(l.places, '{}'), l.bytes,
+             case when (cardinality(l.places) = room) is not true then
+               (select p.priority from priorities as p where p.number = most_steps)
+             end
+        into places, bytes, beyond
+        from (select array_agg(l.ctid) as places, sum(l.bytes) as bytes
+                from (select l.ctid, l.bytes
                          from priorities as p
                         cross join lateral (
-                              select j.ctid
+                              select j.ctid,
+                                     case when batch_size = 1 then 0
+                                          when pg_column_size(j.payload) between 33 and 2000 then octet_length(j.payload::text)
+                                          else 255 * least(pg_column_size(j.payload), 8388608)
+                                     end as bytes
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
@@ -230,7 +239,7 @@ begin
                                order by j.run_at, j.id
                                limit room
                                  for update skip locked) as l
-                        limit room) as places
+                        limit room) as l
               offset 0) as l;
       if beyond is not null then
         places := places || array(
@@ -307,7 +316,7 @@ begin
          where q.id = any (h.queue_ids)
       )
       select f.places into places from fitting as f;
-    elsif batch_size > 1 or limited is not null then
+    elsif (batch_size > 1 or limited is not null) and (limited is null and beyond is null and bytes <= max_bytes) is not true then
       places := {{.schema}}._gw_within_bytes(
         case when limited is null then places else {{.schema}}._gw_first_jobs(places, limited, batch_size) end, max_bytes);
     end if;
