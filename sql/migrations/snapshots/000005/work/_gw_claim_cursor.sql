@@ -131,7 +131,8 @@ declare
   stays         boolean; -- other sessions have this cursor, too
   reads         bigint   := {{.schema}}._gw_index_reads();
   snapshot      txid_snapshot := txid_current_snapshot();
-  lockers       xid[]    := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) end;
+  -- Of many places, those that this transaction has locked; their number would be compared with each other.
+  lockers       xid[]    := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
@@ -148,7 +149,7 @@ begin
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)
            >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-       and (places is null or j.ctid <> all (places))
+       and (places is null or lockers is not null or j.ctid <> all (places))
        and (j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, until, task_ids, forbidden_flags, flagged_tasks, task_flags)
      order by j.priority, j.run_at, j.id
