@@ -5,14 +5,17 @@ create or replace function {{.schema}}._gw_drop_on(
   keep_for interval
 )
   returns date
-  language sql
+  language plpgsql
   immutable
   set search_path = pg_catalog, pg_temp
 as $$
-  select case when keep_for <= interval '35 days' then d.day
-              when keep_for <= interval '366 days' then (date_trunc('week', d.day + 6))::date
-              else (date_trunc('month', d.day + interval '1 month - 1 day'))::date end
-    from (values ((made_at at time zone 'UTC' + keep_for)::date + 1)) as d (day)
+declare
+  day constant date := (made_at at time zone 'UTC' + keep_for)::date + 1;
+begin
+  return case when keep_for <= interval '35 days' then day
+              when keep_for <= interval '366 days' then date_trunc('week', day + 6)
+              else date_trunc('month', day + interval '1 month - 1 day') end;
+end;
 $$;
 
 comment on function {{.schema}}._gw_drop_on(timestamptz, interval) is
@@ -23,10 +26,13 @@ create or replace function {{.schema}}._gw_slot_at(
   at timestamptz
 )
   returns integer
-  language sql
+  language plpgsql
   immutable
+  set search_path = pg_catalog, pg_temp
 as $$
-  select ((pg_catalog.date_part('epoch', at)::bigint operator(pg_catalog./) 600) operator(pg_catalog.%) 3)::integer
+begin
+  return (date_part('epoch', at)::bigint / 600) % 3;
+end;
 $$;
 
 comment on function {{.schema}}._gw_slot_at(timestamptz) is

@@ -40,12 +40,14 @@ create or replace function {{.schema}}.setting(
   name text
 )
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
-                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name))
+begin
+  return coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
+                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name));
+end;
 $$;
 
 comment on function {{.schema}}.setting(text) is
@@ -54,11 +56,13 @@ comment on function {{.schema}}.setting(text) is
 -- Returns the interval between heartbeats.
 create or replace function {{.schema}}._gw_beat_every()
   returns interval
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4)
+begin
+  return least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4);
+end;
 $$;
 
 comment on function {{.schema}}._gw_beat_every() is
