@@ -62,7 +62,7 @@ begin
   if hint like '{%' then
     look := '';
     if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
-      batch_size := least(batch_size, 400);
+      batch_size := least(batch_size, 500);
     end if;
     if batch_size > 20 then
       perform txid_current(); -- for _gw_lockers
