@@ -118,8 +118,8 @@ func TestLargeClaimsTakeTurns(t *testing.T) {
 	third := withCursor(d.session())
 	waiting := start[int64](third, claim, 1000)
 	waiting.awaitBlocked(holders[third.conn.PgConn().PID()%2])
-	if ids, err := waiting.end(); err != nil || len(ids) != 400 {
-		t.Errorf("beside them, a claim took %d jobs, error %v; want 400", len(ids), err)
+	if ids, err := waiting.end(); err != nil || len(ids) != 500 {
+		t.Errorf("beside them, a claim took %d jobs, error %v; want 500", len(ids), err)
 	}
 	third.exec("set lock_timeout = '1ms'")
 	if ids := all[int64](third, claim, 20); len(ids) != 20 {
@@ -128,8 +128,8 @@ func TestLargeClaimsTakeTurns(t *testing.T) {
 	fixed := d.sessionAt(repeatableRead)
 	fixed.exec("set gw.claim_cursor = '" + one[string](third, claimCursor) + "'")
 	fixed.exec("set lock_timeout = '1ms'")
-	if ids := all[int64](fixed, claim, 1000); len(ids) != 400 {
-		t.Errorf("a claim with a fixed snapshot took %d jobs, want 400", len(ids))
+	if ids := all[int64](fixed, claim, 1000); len(ids) != 500 {
+		t.Errorf("a claim with a fixed snapshot took %d jobs, want 500", len(ids))
 	}
 
 	// One that waits comes before one that has just had its turn.
@@ -138,11 +138,11 @@ func TestLargeClaimsTakeTurns(t *testing.T) {
 	waiting = start[int64](third, claim, 1000)
 	waiting.awaitBlocked(holder)
 	holder.exec("commit")
-	if ids := all[int64](holder, claim, 1000); len(ids) != 400 {
-		t.Errorf("beside the claim that has waited for it, a claim took %d jobs, want 400", len(ids))
+	if ids := all[int64](holder, claim, 1000); len(ids) != 500 {
+		t.Errorf("beside the claim that has waited for it, a claim took %d jobs, want 500", len(ids))
 	}
-	if ids, err := waiting.end(); err != nil || len(ids) != 400 {
-		t.Errorf("after it, the claim that has waited took %d jobs, error %v; want 400", len(ids), err)
+	if ids, err := waiting.end(); err != nil || len(ids) != 500 {
+		t.Errorf("after it, the claim that has waited took %d jobs, error %v; want 500", len(ids), err)
 	}
 	third.exec("commit")
 	if ids := all[int64](third, claim, 1000); len(ids) != 1000 {
