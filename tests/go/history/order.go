@@ -99,7 +99,7 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 type sights struct {
 	all     touches
 	blind   touches // claims without an answer, which may have locked anything
-	changes touches // what leaves a job waiting that was another row before
+	changes touches // what leaves a job waiting that was another row before, or deletes one that a claim has chosen
 }
 
 func newSights(events []*event) sights {
@@ -114,7 +114,7 @@ func newSights(events []*event) sights {
 			if e.keys != nil {
 				changes = append(changes, e)
 			}
-		case reschedule, giveBack, fail, unlock, expire:
+		case reschedule, giveBack, fail, unlock, expire, finish, abort, remove:
 			changes = append(changes, e)
 		}
 	}
