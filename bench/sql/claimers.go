@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/gwsql/gw/bench/internal/harness"
@@ -59,16 +57,9 @@ func claimersScenario(ctx context.Context, b *bench) error {
 	b.Note("Ready plain jobs, more than are run; each claimer, on a connection of its own, claims a batch, completes it, and so on for %s. Index "+
 		"entries that were read are those of the index of jobs without a queue. Completions that wait for another transaction are "+
 		"sampled every %s, per sample. The share is the number of jobs of the claimer that ran the fewest, as a fraction of the mean.",
-		b.claimersTime(), claimersEvery)
+		b.loopTime(claimersTime), claimersEvery)
 	b.Table(t)
 	return nil
-}
-
-func (b *bench) claimersTime() time.Duration {
-	if b.Quick {
-		return claimersTime / 20
-	}
-	return claimersTime
 }
 
 // measureClaimers adds the measurements of a round.
@@ -81,16 +72,11 @@ func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimer
 	if err := db.Settle(ctx, queue.Fill(ready)); err != nil {
 		return err
 	}
-	sessions := make([]*session, claimers)
-	for i := range sessions {
-		if sessions[i], err = db.session(ctx); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, sessions[i].close(ctx)) }()
-		if _, err := sessions[i].loop(ctx, batch, warmUp*batch, time.Time{}); err != nil {
-			return err
-		}
+	all, err := db.claimers(ctx, claimers, batch)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, all.close(ctx)) }()
 	entries, err := db.entries(ctx)
 	if err != nil {
 		return err
@@ -99,13 +85,9 @@ func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimer
 	if err != nil {
 		return err
 	}
-	results, errs := make([]loopResult, claimers), make([]error, claimers)
 	start := time.Now()
-	end := start.Add(b.claimersTime())
-	var group sync.WaitGroup
-	for i, s := range sessions {
-		group.Go(func() { results[i], errs[i] = s.loop(ctx, batch, 0, end) })
-	}
+	end := start.Add(b.loopTime(claimersTime))
+	wait := all.start(ctx, batch, end)
 	var samples, waits float64
 	for ; time.Now().Before(end); time.Sleep(claimersEvery) {
 		var waiting int
@@ -114,10 +96,10 @@ func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimer
 		}
 		samples, waits = samples+1, waits+float64(waiting)
 	}
-	group.Wait()
+	results, loopErr := wait()
 	elapsed := time.Since(start)
 	after, cpuErr := b.Server.CPU(ctx)
-	if err := errors.Join(slices.Concat(errs, []error{err, cpuErr})...); err != nil {
+	if err := errors.Join(loopErr, err, cpuErr); err != nil {
 		return err
 	}
 	jobs := 0
@@ -129,10 +111,8 @@ func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimer
 	if jobs+batch*claimers*(warmUp+1) > ready {
 		return fmt.Errorf("all %d jobs were run before the time was over", ready)
 	}
-	for _, s := range sessions { // the end of a session tells its statistics
-		if err := s.close(ctx); err != nil {
-			return err
-		}
+	if err := all.close(ctx); err != nil { // the end of a session tells its statistics
+		return err
 	}
 	allEntries, err := db.entries(ctx)
 	if err != nil {

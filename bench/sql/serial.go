@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gwsql/gw/bench/internal/harness"
@@ -58,20 +57,13 @@ func serialScenario(ctx context.Context, b *bench) error {
 			speed["ours"].Over(speed["Node"]).Ratio())
 	}
 	b.Note("%d ready jobs in named queues, in turn; each claimer, on a connection of its own, claims one, completes it, and so "+
-		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.Scale(serialJobs), b.serialTime())
+		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.Scale(serialJobs), b.loopTime(serialTime))
 	b.Table(t)
 	return nil
 }
 
 func percent(s stats.Series) string {
 	return s.Spread(func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) })
-}
-
-func (b *bench) serialTime() time.Duration {
-	if b.Quick {
-		return serialTime / 20
-	}
-	return serialTime
 }
 
 // serialResult is the jobs per second of all claimers, and the fraction of their claims that returned nothing.
@@ -94,24 +86,13 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	if err := db.Settle(ctx, queue.AddQueues(queues), fill); err != nil {
 		return r, err
 	}
-	sessions := make([]*session, claimers)
-	for i := range sessions {
-		if sessions[i], err = db.session(ctx); err != nil {
-			return r, err
-		}
-		defer func() { err = errors.Join(err, sessions[i].close(ctx)) }()
-		if _, err := sessions[i].loop(ctx, 1, warmUp, time.Time{}); err != nil {
-			return r, err
-		}
+	all, err := db.claimers(ctx, claimers, 1)
+	if err != nil {
+		return r, err
 	}
-	results, errs := make([]loopResult, claimers), make([]error, claimers)
+	defer func() { err = errors.Join(err, all.close(ctx)) }()
 	start := time.Now()
-	end := start.Add(b.serialTime())
-	var group sync.WaitGroup
-	for i, s := range sessions {
-		group.Go(func() { results[i], errs[i] = s.loop(ctx, 1, 0, end) })
-	}
-	group.Wait()
+	results, err := all.start(ctx, 1, start.Add(b.loopTime(serialTime)))()
 	elapsed := time.Since(start).Seconds()
 	var total loopResult
 	for _, one := range results {
@@ -123,27 +104,5 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	}
 	r.speed = float64(total.jobs) / elapsed
 	r.vain = float64(total.vain) / float64(total.jobs+total.vain)
-	return r, errors.Join(errs...)
-}
-
-// loopResult counts the claims that returned a job and those that did not.
-type loopResult struct{ jobs, vain int }
-
-// loop claims and completes batches of up to n jobs until end, or until it has run most jobs.
-func (s *session) loop(ctx context.Context, n, most int, end time.Time) (r loopResult, err error) {
-	for (most == 0 || r.jobs < most) && (most > 0 || time.Now().Before(end)) {
-		jobs, err := s.claim(ctx, n, nil)
-		if err != nil {
-			return r, err
-		}
-		if len(jobs) == 0 {
-			r.vain++
-			continue
-		}
-		if err := s.complete(ctx, jobs); err != nil {
-			return r, err
-		}
-		r.jobs += len(jobs)
-	}
-	return r, nil
+	return r, err
 }

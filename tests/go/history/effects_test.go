@@ -2,13 +2,8 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -83,10 +78,7 @@ func (r *run) txWorker(ctx context.Context, s *session, id string) error {
 		return fmt.Errorf("open a pool: %w", err)
 	}
 	defer pool.Close()
-	worker, err := shim.New(pool, shim.Config{
-		WorkerID: id, Concurrency: 3, PollInterval: 100 * time.Millisecond, Grace: time.Second, QuietSuccess: true,
-		Logger: slog.New(slog.DiscardHandler),
-	})
+	worker, err := newWorker(pool, id)
 	if err != nil {
 		return err
 	}
@@ -106,17 +98,8 @@ func (r *run) txWorker(ctx context.Context, s *session, id string) error {
 	if err != nil {
 		return err
 	}
-	life, end := context.WithCancel(ctx)
-	defer end()
-	go func() {
-		select {
-		case <-r.enough:
-			end()
-		case <-life.Done():
-		}
-	}()
-	if err := worker.Run(life); err != nil && !errors.Is(err, shim.ErrInterrupted) {
-		return fmt.Errorf("run %s: %w", id, err)
+	if err := r.live(ctx, worker); err != nil {
+		return err
 	}
 	pool.Close()
 	r.bury(id)
@@ -152,14 +135,25 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 	if err != nil {
 		return err
 	}
-	rows, err := s.query(ctx, "select e.number, e.task, e.started, e.batch from effects as e where e.worker = $1 order by e.started", worker)
+	conn, err := pgx.Connect(ctx, r.url)
+	if err != nil {
+		return fmt.Errorf("open a session: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, "select e.number, e.task, e.batch, e.started from effects as e where e.worker = $1 order by e.started", worker)
 	if err != nil {
 		return err
 	}
-	batches := map[string]int{}
-	for _, columns := range rows {
-		number, started := integer(columns[0]), micros(integer(columns[2]))
-		c := row{id: -number, numbers: []int64{number}, task: string(columns[1]), attempts: 1, maxAttempts: 25, leasedAt: started}
+	type batch struct {
+		task   string
+		number int64
+	}
+	batches := map[batch]int{}
+	var number int64
+	var of batch
+	var started micros
+	_, err = pgx.ForEachRow(rows, []any{&number, &of.task, &of.number, &started}, func() error {
+		c := row{id: -number, numbers: []int64{number}, task: of.task, attempts: 1, maxAttempts: 25, leasedAt: started}
 		for _, e := range []*event{
 			{kind: claim, start: started, end: started, rows: []row{c}},
 			{kind: complete, start: started, end: now, leases: []lease{{worker, c.id, c.leasedAt}}, touched: []int64{c.id}},
@@ -167,24 +161,19 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 			e.session, e.number, e.worker, e.code = s.number, len(s.events)+1, worker, reported
 			s.events = append(s.events, e)
 		}
-		batches[c.task+string(columns[3])]++
+		batches[of]++
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the effects of %s: %w", worker, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name, jobs := range batches {
-		name = strings.TrimRight(name, "0123456789")
-		r.counts["effect of "+name] += jobs
+	for of, jobs := range batches {
+		r.counts["effect of "+of.task] += jobs
 		if jobs > 1 {
-			r.counts["batch of "+name]++
+			r.counts["batch of "+of.task]++
 		}
 	}
 	return nil
-}
-
-func integer(column []byte) int64 {
-	n, err := strconv.ParseInt(string(column), 10, 64)
-	if err != nil {
-		panic(err) // a column of ours
-	}
-	return n
 }

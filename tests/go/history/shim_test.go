@@ -36,10 +36,7 @@ func (r *run) shim(ctx context.Context, s *session) error {
 }
 
 func (r *run) shimWorker(ctx context.Context, s *session, pool *pgxpool.Pool, id string) error {
-	worker, err := shim.New(pool, shim.Config{
-		WorkerID: id, Concurrency: 4, PollInterval: 100 * time.Millisecond, Grace: time.Second, QuietSuccess: true,
-		Logger: slog.New(slog.DiscardHandler),
-	})
+	worker, err := newWorker(pool, id)
 	if err != nil {
 		return err
 	}
@@ -51,6 +48,21 @@ func (r *run) shimWorker(ctx context.Context, s *session, pool *pgxpool.Pool, id
 		}
 		return err
 	})
+	if err := r.live(ctx, worker); err != nil {
+		return err
+	}
+	return log.close(ctx)
+}
+
+func newWorker(pool *pgxpool.Pool, id string) (*shim.Worker, error) {
+	return shim.New(pool, shim.Config{
+		WorkerID: id, Concurrency: 4, PollInterval: 100 * time.Millisecond, Grace: time.Second, QuietSuccess: true,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+}
+
+// live runs a worker until it stops itself or enough calls were made.
+func (r *run) live(ctx context.Context, worker *shim.Worker) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -61,9 +73,9 @@ func (r *run) shimWorker(ctx context.Context, s *session, pool *pgxpool.Pool, id
 		}
 	}()
 	if err := worker.Run(life); err != nil && !errors.Is(err, shim.ErrInterrupted) {
-		return fmt.Errorf("run %s: %w", id, err)
+		return fmt.Errorf("run %s: %w", worker.ID(), err)
 	}
-	return log.close(ctx)
+	return nil
 }
 
 // shimLog records the events of one shim worker.
