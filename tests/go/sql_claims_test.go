@@ -120,6 +120,34 @@ func TestClaimsGoByWhatTheHeadHasBecome(t *testing.T) {
 	}
 }
 
+// A task may be created while a claim runs. Its jobs must not be given the name of another task, whose handler would run them.
+func TestAJobOfATaskThatIsCreatedDuringAClaimHasItsName(t *testing.T) {
+	const claimSQL = "select task_identifier from graphile_worker.get_job_batch('worker', array['first', 'task', 'last'], 30)"
+	for queue, add := range map[string]string{
+		"without a queue":  "select graphile_worker.add_job('task')",
+		"in a named queue": "select graphile_worker.add_job('task', queue_name => 'queue')",
+	} {
+		t.Run(queue, func(t *testing.T) {
+			db := newDatabase(t)
+			adder, claimer := db.session(), db.session()
+			adder.exec("select graphile_worker.add_job('first'), graphile_worker.add_job('last')")
+			if names := all[string](claimer, claimSQL); !slices.Equal(names, []string{"first", "last"}) {
+				t.Fatalf("claimed %v, want [first last]", names)
+			}
+
+			adder.exec("begin")
+			adder.exec("lock graphile_worker._gw_suspects") // which a claim reads in the statement that locks jobs
+			claim := start[string](claimer, claimSQL)
+			claim.awaitBlocked(adder)
+			adder.exec(add)
+			adder.exec("commit")
+			if name := claim.value(); name != "task" {
+				t.Errorf("the claimed job is of %s, want task", name)
+			}
+		})
+	}
+}
+
 func TestQueuesAreSerialAndInOrderAndNoJobRunsTwice(t *testing.T) {
 	queueRace{isolation: readCommitted, jobs: 2000, queues: 5, claimers: 8}.run(t)
 }

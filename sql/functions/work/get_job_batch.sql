@@ -79,7 +79,8 @@ begin
         raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null')
           using errcode = 'GWWBS';
       end if;
-      if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
+      if batch_size > 20 and task_identifiers is not null then
+        -- For many jobs, by binary search below; tasks that are created later are not among them.
         select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
           into task_ids, task_names
           from {{.schema}}._private_tasks as t
@@ -130,7 +131,7 @@ begin
                 j.last_error, j.revision
     )
     select c.id,
-           case when task_ids is not null then task_names[width_bucket(c.task_id, task_ids)]
+           case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
            c.payload, null::text,
@@ -172,7 +173,7 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           case when task_ids is not null then task_names[width_bucket(c.task_id, task_ids)]
+           case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
            c.payload,

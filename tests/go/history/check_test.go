@@ -40,6 +40,13 @@ func claimBy(worker string, start, end micros, rows ...row) *event {
 	return &event{kind: claim, worker: worker, start: start, end: end, size: max(1, len(rows)), rows: rows}
 }
 
+// addedAsGiven is an event that adds a job with an effect.
+func addedAsGiven(id int64) *event {
+	e := alone(id, "", 1, 2)
+	e.specs[0].task, e.rows[0].task = given, given
+	return e
+}
+
 // effect is the claim of a job by its effect.
 func effect(job int64, at micros) *event {
 	e := claimBy("tx", at, at+1, row{id: job, numbers: []int64{job}})
@@ -108,6 +115,13 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "an older payload runs", want: noRequestIsLost, events: []*event{
 			added7(), addedAs(7, 1, 2, 21, 22), claimBy("a", 30, 40, row{id: 7, key: "k", revision: 1, numbers: []int64{1}}),
 			ended(complete, "a", 7, 30, 50, 60, true),
+		}},
+		{name: "a job runs as one of another task", want: noRequestIsLost, events: []*event{
+			alone(1, "", 1, 2), func() *event {
+				e := claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1})
+				e.rows[0].task = "other"
+				return e
+			}(), ended(complete, "a", 1, 5, 7, 8, true),
 		}},
 		{name: "two requests are one revision", want: noRequestIsLost, events: []*event{
 			added7(), addedAs(7, 0, 2, 21, 22), claimBy("a", 30, 40, row{id: 7, key: "k", numbers: []int64{2}}),
@@ -292,11 +306,11 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		}},
 
 		{name: "an effect of a handler that failed", want: failuresLeaveNothing, events: []*event{
-			alone(10, "", 1, 2), effect(10, 3), ended(complete, "tx", 10, 3, 4, 5, true),
+			addedAsGiven(10), effect(10, 3), ended(complete, "tx", 10, 3, 4, 5, true),
 		}},
-		{name: "an effect", events: []*event{alone(11, "", 1, 2), effect(11, 3), ended(complete, "tx", 11, 3, 4, 5, true)}},
+		{name: "an effect", events: []*event{addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 5, true)}},
 		{name: "two effects of a job", want: nothingRunsTwice, events: []*event{
-			alone(11, "", 1, 2), effect(11, 3), ended(complete, "tx", 11, 3, 4, 9, true), effect(11, 6), ended(complete, "tx", 11, 6, 7, 9, true),
+			addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 9, true), effect(11, 6), ended(complete, "tx", 11, 6, 7, 9, true),
 		}},
 
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},

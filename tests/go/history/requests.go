@@ -57,6 +57,9 @@ func checkRequests(h *index) []violation {
 			if isThere && !slices.Equal(a.row.numbers, c.row.numbers) {
 				report(j.id, fmt.Sprintf("job %d ran with another payload", j.id), a.event, c.event)
 			}
+			if isThere && a.spec.mode != "unsafe_dedupe" && a.spec.task != c.row.task {
+				report(j.id, fmt.Sprintf("job %d of %s ran as one of %s", j.id, a.spec.task, c.row.task), a.event, c.event)
+			}
 		}
 	}
 	return found
