@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -90,6 +91,33 @@ func TestCallsUnderAKeyHaveTheJobsThatTheyShouldHoweverTheyRace(t *testing.T) {
 }
 
 // A transaction that began while the record of the last call was needed finds it, although it is needed no more.
+// A call that finds no job under its key may replace one that another session adds before this call does, and that fails until then.
+func TestAJobThatFailsDuringACallUnderItsKeyKeepsItsBackOff(t *testing.T) {
+	for _, kind := range []string{"debounce", "throttle"} {
+		t.Run(kind, func(t *testing.T) {
+			db := newDatabase(t)
+			other, caller := db.session(), db.session()
+			const looked = `waiting := "graphile_worker"._gw_waiting_job(key);`
+			other.mutate(kind+"_job", looked, looked+" perform pg_advisory_xact_lock_shared(1);")
+			other.exec("select graphile_worker._gw_make_names(array['task'], null)") // otherwise add_job would wait for the call to do so
+			other.exec("select pg_advisory_lock(1)")
+			call := start[time.Time](caller, strings.Replace(keyedCalls[kind], "*", "due_at", 1), "key")
+			call.awaitBlocked(other)
+			other.exec("select graphile_worker.add_job('task', job_key => 'key')")
+			job := other.claimOne("worker")
+			other.exec("select graphile_worker.fail_job('worker', $1, 'failed')", job.ID)
+			retryAt := one[time.Time](other, "select run_at from graphile_worker.jobs")
+			other.exec("select pg_advisory_unlock(1)")
+			if due := call.value(); due.Before(retryAt) {
+				t.Errorf("the job is due %v before its next attempt", retryAt.Sub(due))
+			}
+			if jobs := one[int](other, "select count(*) from graphile_worker.jobs"); jobs != 1 {
+				t.Errorf("there are %d jobs, want one", jobs)
+			}
+		})
+	}
+}
+
 func TestAThrottledCallInATransactionThatBeganEarlierKeepsTheInterval(t *testing.T) {
 	db := newDatabase(t)
 	early, other := db.session().conn, db.session().conn

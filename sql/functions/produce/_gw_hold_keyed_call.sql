@@ -47,7 +47,9 @@ $$;
 comment on function {{.schema}}._gw_hold_keyed_call(text, text, text, text, integer, integer, text[]) is
   'Internal: returns the record of calls of add_job_once, debounce_job or throttle_job under a key, and locks it.';
 
--- Adds the job of such a call, and stores the record of it. Returns the job as these functions do.
+-- Adds the job of such a call, and stores the record of it. Returns the job as these functions do. If the job must be new, because
+-- none waited under the key when the caller looked, and add_job would replace one that has been added since, the function
+-- does nothing and returns nulls.
 -- Locks: as add_job; the caller holds the record.
 create or replace function {{.schema}}._gw_add_held_job(
   held         {{.schema}}._gw_keyed_calls, -- what is stored, but for the id of the job
@@ -58,6 +60,7 @@ create or replace function {{.schema}}._gw_add_held_job(
   max_attempts integer,
   priority     integer,
   flags        text[],
+  must_be_new  boolean,
   out id       bigint,
   out state    text,
   out due_at   timestamptz,
@@ -71,7 +74,21 @@ as $$
 declare
   added {{.schema}}._private_jobs;
 begin
-  added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+  if must_be_new then
+    begin
+      added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+      if added.revision > 0 then
+        raise exception using errcode = 'GWBKC';
+      end if;
+    exception when sqlstate 'GWBKC' then
+      if added.id is null then -- add_job has raised it
+        raise;
+      end if;
+      return;
+    end;
+  else
+    added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+  end if;
   update {{.schema}}._gw_keyed_calls as c
      set job_id = added.id, began_at = held.began_at, not_before = held.not_before, kept_until = held.kept_until
    where c.kind = held.kind and c.key = held.key;
@@ -83,11 +100,11 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, text, json, text, timestamptz, integer, integer, text[]) is
+comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, text, json, text, timestamptz, integer, integer, text[], boolean) is
   'Internal: adds the job of a call of add_job_once, debounce_job or throttle_job, and stores the record of it.';
 
--- Locks the job that waits under a key and has not failed permanently, and returns its id, run_at and attempts; nulls if
--- there is none.
+-- Locks the job under a key and, if it waits and has not failed permanently, returns its id, run_at and attempts; nulls if it does
+-- not, or if there is none.
 -- Locks: the row under the key.
 create or replace function {{.schema}}._gw_waiting_job(
   job_key      text,
@@ -101,11 +118,13 @@ create or replace function {{.schema}}._gw_waiting_job(
 as $$
 begin
   perform from {{.schema}}._private_jobs as j where j.key = job_key for update;
-  -- A separate statement: the lock may have waited for a claim.
-  select j.id, j.run_at, j.attempts
-    into id, run_at, attempts
-    from {{.schema}}._private_jobs as j
-   where j.key = job_key and j.is_available;
+  if found then
+    -- A separate statement: the lock may have waited for a claim.
+    select j.id, j.run_at, j.attempts
+      into id, run_at, attempts
+      from {{.schema}}._private_jobs as j
+     where j.key = job_key and j.is_available;
+  end if;
 end;
 $$;
 

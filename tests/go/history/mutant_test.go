@@ -155,7 +155,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "debounce_job without the lock of the waiting job", rule: debounceWaits, functions: []string{"_gw_waiting_job"},
-		sound: "where j.key = job_key for update;", broken: "where false;",
+		sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
 	},
 	{
 		name: "debounce_job that shortens a back-off", rule: backoffIsKept, functions: []string{"debounce_job"},
@@ -176,15 +176,19 @@ var mutants = []mutant{
 	{
 		name: "throttle_job that counts the interval from before the back-off", rule: throttleSpaces, functions: []string{"throttle_job"},
 		sound: `held.began_at := greatest(held.began_at, waiting.run_at);
-  end if;
-  held.kept_until := held.began_at + every;
-  return query
-  select a.* from "graphile_worker"._gw_add_held_job(held, task, payload, queue_name, held.began_at,`, broken: `
+    end if;
+    held.kept_until := held.began_at + every;
+    return query
+    select a.*
+      from "graphile_worker"._gw_add_held_job(
+             held, task, payload, queue_name, held.began_at,`, broken: `
     held.not_before := waiting.run_at;
-  end if;
-  held.kept_until := held.began_at + every;
-  return query
-  select a.* from "graphile_worker"._gw_add_held_job(held, task, payload, queue_name, greatest(held.began_at, held.not_before),`,
+    end if;
+    held.kept_until := held.began_at + every;
+    return query
+    select a.*
+      from "graphile_worker"._gw_add_held_job(
+             held, task, payload, queue_name, greatest(held.began_at, held.not_before),`,
 	},
 	{
 		name: "throttle_job that shortens a back-off", rule: backoffIsKept, functions: []string{"throttle_job"},

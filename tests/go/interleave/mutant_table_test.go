@@ -54,11 +54,11 @@ var mutants = []mutant{
 		where: "once, over", sessions: []string{"once", "once"},
 	},
 	{
-		name: "debounce_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where false;",
+		name: "debounce_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
 		where: "debounced", sessions: []string{"debounce", "get_job"},
 	},
 	{
-		name: "throttle_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where false;",
+		name: "throttle_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
 		where: "throttled", sessions: []string{"throttle", "get_job"},
 	},
 	{

@@ -22,7 +22,8 @@ create or replace function {{.schema}}.debounce_job(
 as $$
 #variable_conflict use_variable
 declare
-  held    {{.schema}}._gw_keyed_calls;
+  last    {{.schema}}._gw_keyed_calls; -- the record of the last call
+  held    {{.schema}}._gw_keyed_calls; -- that of this one
   waiting record;
   at      timestamptz;
 begin
@@ -30,17 +31,24 @@ begin
   if max_wait is not null then
     perform {{.schema}}._gw_check_interval('max_wait', max_wait, true);
   end if;
-  held := {{.schema}}._gw_hold_keyed_call('debounce', task, key, queue_name, max_attempts, priority, flags);
-  waiting := {{.schema}}._gw_waiting_job(key);
-  at := clock_timestamp();
-  -- Our calls reset the attempts, so a job with attempts has started since.
-  if (waiting.id = held.job_id and waiting.attempts = 0) is not true then
-    held.began_at := at;
-    held.not_before := case when waiting.attempts > 0 then waiting.run_at end;
-  end if;
-  held.kept_until := greatest(least(at + wait, held.began_at + max_wait), held.not_before);
-  return query
-  select a.* from {{.schema}}._gw_add_held_job(held, task, payload, queue_name, held.kept_until, max_attempts, priority, flags) as a;
+  last := {{.schema}}._gw_hold_keyed_call('debounce', task, key, queue_name, max_attempts, priority, flags);
+  loop
+    held := last;
+    waiting := {{.schema}}._gw_waiting_job(key);
+    at := clock_timestamp();
+    -- Our calls reset the attempts, so a job with attempts has started since.
+    if (waiting.id = held.job_id and waiting.attempts = 0) is not true then
+      held.began_at := at;
+      held.not_before := case when waiting.attempts > 0 then waiting.run_at end;
+    end if;
+    held.kept_until := greatest(least(at + wait, held.began_at + max_wait), held.not_before);
+    return query
+    select a.*
+      from {{.schema}}._gw_add_held_job(
+             held, task, payload, queue_name, held.kept_until, max_attempts, priority, flags, waiting.id is null) as a
+     where a.id is not null;
+    exit when found;
+  end loop;
 end;
 $$;
 

@@ -21,22 +21,30 @@ create or replace function {{.schema}}.throttle_job(
 as $$
 #variable_conflict use_variable
 declare
-  held    {{.schema}}._gw_keyed_calls;
+  last    {{.schema}}._gw_keyed_calls; -- the record of the last call
+  held    {{.schema}}._gw_keyed_calls; -- that of this one
   waiting record;
 begin
   perform {{.schema}}._gw_check_interval('every', every, false);
-  held := {{.schema}}._gw_hold_keyed_call('throttle', task, key, queue_name, max_attempts, priority, flags);
-  waiting := {{.schema}}._gw_waiting_job(key);
-  -- began_at is the run_at of the last of these jobs.
-  if (waiting.id = held.job_id) is not true then
-    held.began_at := greatest(now(), case when held.job_id is not null then held.began_at + every end);
-  end if;
-  if waiting.attempts > 0 then
-    held.began_at := greatest(held.began_at, waiting.run_at);
-  end if;
-  held.kept_until := held.began_at + every;
-  return query
-  select a.* from {{.schema}}._gw_add_held_job(held, task, payload, queue_name, held.began_at, max_attempts, priority, flags) as a;
+  last := {{.schema}}._gw_hold_keyed_call('throttle', task, key, queue_name, max_attempts, priority, flags);
+  loop
+    held := last;
+    waiting := {{.schema}}._gw_waiting_job(key);
+    -- began_at is the run_at of the last of these jobs.
+    if (waiting.id = held.job_id) is not true then
+      held.began_at := greatest(now(), case when held.job_id is not null then held.began_at + every end);
+    end if;
+    if waiting.attempts > 0 then
+      held.began_at := greatest(held.began_at, waiting.run_at);
+    end if;
+    held.kept_until := held.began_at + every;
+    return query
+    select a.*
+      from {{.schema}}._gw_add_held_job(
+             held, task, payload, queue_name, held.began_at, max_attempts, priority, flags, waiting.id is null) as a
+     where a.id is not null;
+    exit when found;
+  end loop;
 end;
 $$;
 
