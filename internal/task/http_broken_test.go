@@ -95,15 +95,16 @@ func TestAServerThatBreaksItsWordFailsTheJob(t *testing.T) {
 func TestAServerThatTakesTooLongFailsTheJob(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct{ says, want string }{
-		"for an answer":             {"", ": timed out after 50ms"},
-		"for its headers":           {"HTTP/1.1 200 OK\r\n", ": timed out after 50ms"},
-		"for the end of its answer": {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", "answered 200 OK, but not to the end: timed out after 50ms"},
+		"for an answer":             {"", ": timed out after 500ms"},
+		"for its headers":           {"HTTP/1.1 200 OK\r\n", ": timed out after 500ms"},
+		"for the end of its answer": {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", "answered 200 OK, but not to the end: timed out after 500ms"},
 		"for the end of a failure":  {"HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\nab", "answered 502 Bad Gateway\nab"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			left := make(chan struct{})
 			url := breakable(t, both(both(say(c.says), hang), func(*net.TCPConn) { close(left) }))
-			err := post(t, task.HTTP{URL: url, Timeout: 50 * time.Millisecond}, newJob())
+			err := post(t, task.HTTP{URL: url, Timeout: 500 * time.Millisecond}, newJob())
 			if err == nil || !strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}

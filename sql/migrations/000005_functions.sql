@@ -1,5 +1,6 @@
 -- The functions that differ from those of the release before, in snapshots/000005; both are written by make snapshot. Add by
 -- hand what else changes: what the functions need before they are installed, what needs them after that.
+
 -- A claim changes is_available, so it adds an entry to each index that has all jobs. The index of ids has room for it in the page of the
 -- job: no page is split, or searched for entries to delete. The equal entries of jobs without a key are not merged into lists (by
 -- PostgreSQL 13 and later), in which that search takes long. Both together: 6.4 us for claim and completion of a job in large batches

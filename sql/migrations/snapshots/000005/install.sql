@@ -91,6 +91,7 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "work/_gw_take_turn.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_first_queue.sql" . }}
+{{ template "work/_gw_within_bytes.sql" . }}
 {{ template "work/_gw_lock_jobs.sql" . }}
 {{ template "work/get_job_batch.sql" . }}
 {{ template "work/get_job_alone.sql" . }}

@@ -21,6 +21,10 @@ as $$
 declare
   most_groups constant integer := 100; -- of a lane, to be read one by one
 begin
+  return query
+  select k.lane_id, k.job_id, k.kept_until
+    from {{.schema}}._gw_kept_slots as k
+   where k.lane_id = any (lane_ids) and k.kept_until > clock_timestamp();
   if not exists (select from {{.schema}}._gw_streaks)
      and not exists (select from unnest(lane_ids) as u (id)
                       where exists (select from {{.schema}}._gw_group_lanes as g where g.lane_id = u.id offset most_groups)) then
@@ -33,11 +37,7 @@ begin
               from {{.schema}}._private_jobs as j
              where not j.is_available and j.job_queue_id < 0
                and case when j.locked_at is not null then j.job_queue_id else 0 end = g.group_id
-            offset 0) as j
-    union all
-    select k.lane_id, k.job_id, k.kept_until
-      from {{.schema}}._gw_kept_slots as k
-     where k.lane_id = any (lane_ids) and k.kept_until > clock_timestamp();
+            offset 0) as j;
     return;
   end if;
   return query
@@ -83,11 +83,7 @@ begin
    cross join lateral (
           select g.lane_id from {{.schema}}._gw_groups as o cross join unnest(o.lanes) as g (lane_id) where o.id = j.job_queue_id
           offset 0) as w
-   where w.lane_id in (select l.lane_id from lanes as l where cardinality(l.ids) > most_groups)
-  union all
-  select k.lane_id, k.job_id, k.kept_until
-    from {{.schema}}._gw_kept_slots as k
-   where k.lane_id = any (lane_ids) and k.kept_until > clock_timestamp();
+   where w.lane_id in (select l.lane_id from lanes as l where cardinality(l.ids) > most_groups);
 end;
 $$;
 

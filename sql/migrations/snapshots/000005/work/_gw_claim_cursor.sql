@@ -131,7 +131,7 @@ declare
   stays         boolean; -- other sessions have this cursor, too
   reads         bigint   := {{.schema}}._gw_index_reads();
   snapshot      txid_snapshot := txid_current_snapshot();
-  -- Of many places, those that this transaction has locked; their number would be compared with each other.
+  -- With many places, this transaction is one of the lockers: so no row has to be compared with all places.
   lockers       xid[]    := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
   if task_identifiers is not null then

@@ -122,7 +122,7 @@ begin
     end if;
     plain_first := false;
     beyond := null;
-    bytes := null;
+    bytes := 0;
     snapshot := txid_current_snapshot();
     if batch_size > 20 then
       lockers := {{.schema}}._gw_lockers(snapshot);
@@ -191,7 +191,6 @@ begin
          limit 1
            for update skip locked);
     elsif (cardinality(queue_ids) = batch_size) is not true then
-      -- The size of a payload is that in get_job_batch.
       room := batch_size - coalesce(cardinality(queue_ids), 0);
       with recursive priorities (priority, run_at, id, number) as (
         (select j.priority, j.run_at, j.id, 1
@@ -221,10 +220,7 @@ begin
                          from priorities as p
                         cross join lateral (
                               select j.ctid,
-                                     case when batch_size = 1 then 0
-                                          when pg_column_size(j.payload) between 33 and 2000 then octet_length(j.payload::text)
-                                          else 255 * least(pg_column_size(j.payload), 8388608)
-                                     end as bytes
+                                     case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
@@ -242,6 +238,7 @@ begin
                         limit room) as l
               offset 0) as l;
       if beyond is not null then
+        bytes := null;
         places := places || array(
           select j.ctid
             from {{.schema}}._private_jobs as j
@@ -316,7 +313,7 @@ begin
          where q.id = any (h.queue_ids)
       )
       select f.places into places from fitting as f;
-    elsif (batch_size > 1 or limited is not null) and (limited is null and beyond is null and bytes <= max_bytes) is not true then
+    elsif limited is not null or (bytes <= max_bytes) is not true then
       places := {{.schema}}._gw_within_bytes(
         case when limited is null then places else {{.schema}}._gw_first_jobs(places, limited, batch_size) end, max_bytes);
     end if;

@@ -107,10 +107,7 @@ begin
                            else array_agg(l.ctid)
                       end
                  from (select j.ctid,
-                              case when batch_size = 1 then 0
-                                   when pg_column_size(j.payload) between 33 and 2000 then octet_length(j.payload::text)
-                                   else 255 * least(pg_column_size(j.payload), 8388608) -- see _gw_within_bytes
-                              end as bytes
+                              case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                          from {{.schema}}._private_jobs as j
                         where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                                       and not exists (select from {{.schema}}._private_jobs as q
