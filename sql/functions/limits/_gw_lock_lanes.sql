@@ -278,6 +278,38 @@ begin
     widths := most_slots;
     is_cut := exists (select from unnest(owners[:batch_size]) as o (id) group by o.id having count(*) >= most_jobs);
     return;
+  elsif not shares and num_nulls(variadic turns) = 0 then
+    -- The jobs of a lane in one of its turns stay together.
+    groups := group_ids;
+    widths := most_slots;
+    with rounds as (
+      select h.owner, h.turn, h.round, h.priority, min(h.n) as first_n, array_agg(h.place order by h.n) as places
+        from (select u.*, (row_number() over (partition by u.owner order by u.n) - 1) / quantum as round
+                from unnest(heads, owners, priorities, turns) with ordinality as u (place, owner, priority, turn, n)) as h
+       group by h.owner, h.turn, h.round, h.priority
+    ), placed as (
+      select t.*, sum(cardinality(t.places)) over (order by t.priority, t.its_turn, t.first_n rows unbounded preceding) as upto
+        from (select r.*, r.turn + {{.schema}}._gw_turn(r.round, null) as its_turn from rounds as r) as t
+    ), fitting as materialized (
+      select p.owner, p.turn, p.priority, p.its_turn, p.upto, p.places[:least(batch_size - p.upto + cardinality(p.places), batch_size)::integer] as places
+        from placed as p
+       where p.upto - cardinality(p.places) < batch_size
+    ), taken as (
+      select f.owner, f.turn, sum(cardinality(f.places)) as jobs, max(f.priority) as priority from fitting as f group by f.owner, f.turn
+    ), last as materialized (
+      select f.upto, f.priority, f.its_turn from fitting as f order by f.upto desc limit 1
+    )
+    select array(select u.place
+                   from fitting as f
+                  cross join unnest(f.places) with ordinality as u (place, n)
+                  order by f.upto, u.n),
+           bool_or(t.jobs >= fair_jobs
+                   and (l.upto < batch_size
+                        or (t.priority, t.turn + {{.schema}}._gw_turn((t.jobs / quantum)::bigint, null)) < (l.priority, l.its_turn)))
+      into places, is_cut
+      from taken as t
+     cross join last as l;
+    return;
   end if;
   with owning as materialized (
     select g.id, g.lanes, g.fair_lane, o.room, o.of_slot
