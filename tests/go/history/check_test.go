@@ -273,6 +273,11 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("b", 5, 7, row{id: 1, numbers: []int64{1}, runAt: 1}),
 			ended(complete, "b", 1, 5, 9, 10, true), ended(complete, "a", 2, 6, 11, 12, true),
 		}},
+		{name: "a more urgent job is passed by for one that becomes less urgent during the claim", events: []*event{
+			added7(), alone(8, "", 21, 22), addedAs(7, 1, 2, 31, 34), claimBy("a", 33, 35, row{id: 7, key: "k", revision: 1, numbers: []int64{2}, runAt: 31}),
+			claimBy("b", 36, 37, row{id: 8, numbers: []int64{8}, runAt: 21}),
+			ended(complete, "b", 8, 36, 38, 39, true), ended(complete, "a", 7, 33, 40, 41, true),
+		}},
 		{name: "a more urgent job that is not due is passed by", events: []*event{
 			func() *event { e := alone(1, "", 1, 2); e.rows[0].runAt, e.rows[0].priority = 7, -1; return e }(),
 			alone(2, "", 3, 4), claimBy("a", 5, 6, row{id: 2, numbers: []int64{2}, runAt: 3}),

@@ -88,11 +88,19 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 		switch {
 		case most > 0 && other == in:
 			return violation{in.rule(), fmt.Sprintf("job %d overtook job %d of %s", r.id, w.row.id, in), events, w.row.id}, true
-		case most == 0 && (width == 0 || alone && other.limit == ""):
+		case most == 0 && (width == 0 || alone && other.limit == "") && !h.changesDuring(r.id, e):
 			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events, w.row.id}, true
 		}
 	}
 	return violation{}, false
+}
+
+// changesDuring reports whether a request or an administrator may have changed a job while a claim chose it. The claim may then have
+// taken it at its earlier place in the order: it locks the new row of the job whose old one it has read.
+func (h *index) changesDuring(id int64, claim *event) bool {
+	j := h.jobs[id]
+	overlaps := func(e *event) bool { return e.start < claim.end && e.end > claim.start }
+	return slices.ContainsFunc(j.adds, func(a added) bool { return overlaps(a.event) }) || slices.ContainsFunc(j.acts, overlaps)
 }
 
 // sights are the calls that ran concurrently with claims.

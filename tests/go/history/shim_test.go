@@ -90,8 +90,11 @@ type shimLog struct {
 // handle is the handler: now and then it fails.
 func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) error {
 	started, err := l.now(ctx)
-	if err != nil {
-		return err // interrupted before it began: the job is returned, which need not be recorded
+	for err != nil { // the connection was killed
+		if ctx.Err() != nil {
+			return err // interrupted before it began: the job is returned, which need not be recorded
+		}
+		started, err = l.now(ctx)
 	}
 	c := row{
 		id: job.ID, key: job.Key, revision: job.Revision, priority: job.Priority, runAt: micros(job.RunAt.UnixMicro()),
