@@ -90,7 +90,6 @@ func TestCallsUnderAKeyHaveTheJobsThatTheyShouldHoweverTheyRace(t *testing.T) {
 	}
 }
 
-// A transaction that began while the record of the last call was needed finds it, although it is needed no more.
 // A call that finds no job under its key may replace one that another session adds before this call does, and that fails until then.
 func TestAJobThatFailsDuringACallUnderItsKeyKeepsItsBackOff(t *testing.T) {
 	for _, kind := range []string{"debounce", "throttle"} {
@@ -118,6 +117,7 @@ func TestAJobThatFailsDuringACallUnderItsKeyKeepsItsBackOff(t *testing.T) {
 	}
 }
 
+// A transaction that began while the record of the last call was needed finds it, although it is needed no more.
 func TestAThrottledCallInATransactionThatBeganEarlierKeepsTheInterval(t *testing.T) {
 	db := newDatabase(t)
 	early, other := db.session().conn, db.session().conn

@@ -291,7 +291,7 @@ begin
       select t.*, sum(cardinality(t.places)) over (order by t.priority, t.its_turn, t.first_n rows unbounded preceding) as upto
         from (select r.*, r.turn + {{.schema}}._gw_turn(r.round, null) as its_turn from rounds as r) as t
     ), fitting as materialized (
-      select p.owner, p.turn, p.priority, p.its_turn, p.upto, p.places[:least(batch_size - p.upto + cardinality(p.places), batch_size)::integer] as places
+      select p.owner, p.turn, p.priority, p.its_turn, p.upto, p.places[:batch_size - p.upto::integer + cardinality(p.places)] as places
         from placed as p
        where p.upto - cardinality(p.places) < batch_size
     ), taken as (
@@ -305,7 +305,7 @@ begin
                   order by f.upto, u.n),
            bool_or(t.jobs >= fair_jobs
                    and (l.upto < batch_size
-                        or (t.priority, t.turn + {{.schema}}._gw_turn((t.jobs / quantum)::bigint, null)) < (l.priority, l.its_turn)))
+                        or (t.priority, t.turn + {{.schema}}._gw_turn(t.jobs / quantum, null)) < (l.priority, l.its_turn)))
       into places, is_cut
       from taken as t
      cross join last as l;

@@ -53,8 +53,7 @@ func (s *series) add(call *event, number int) {
 	if isFirst || backoff > 0 {
 		s.surely = call
 	}
-	isActed := func(e *event) bool { return e.end > s.previous.start && e.start < call.end }
-	if s.previous != nil && slices.ContainsFunc(s.job.acts, isActed) {
+	if s.previous != nil && s.job.isActedOn(s.previous.start, call.end) {
 		s.backoff = 0
 	}
 	s.backoff = max(s.backoff, backoff)

@@ -70,6 +70,11 @@ func (j *job) claimsIn(from, to int) (claims []*claimed) {
 	return claims
 }
 
+// isActedOn reports whether an administrator or remove_job may have acted on the job between two times.
+func (j *job) isActedOn(from, to micros) bool {
+	return slices.ContainsFunc(j.acts, func(e *event) bool { return e.end > from && e.start < to })
+}
+
 // backoff returns the time of the next attempt for which the job certainly waited when a call replaced it, and 0 if it is not
 // certain that the job had failed, or for how long it was put off: the last claim of the revision before that of the call has
 // failed, and nothing else changed the job until the call.
@@ -79,7 +84,7 @@ func (j *job) backoff(call *event) micros {
 		return 0
 	}
 	failed := claims[len(claims)-1].failure()
-	if failed == nil || slices.ContainsFunc(j.acts, func(e *event) bool { return e.end > failed.start && e.start < call.end }) {
+	if failed == nil || j.isActedOn(failed.start, call.end) {
 		return 0
 	}
 	return failed.retryAt[j.id]

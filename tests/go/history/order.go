@@ -99,8 +99,8 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 // taken it at its earlier place in the order: it locks the new row of the job whose old one it has read.
 func (h *index) changesDuring(id int64, claim *event) bool {
 	j := h.jobs[id]
-	overlaps := func(e *event) bool { return e.start < claim.end && e.end > claim.start }
-	return slices.ContainsFunc(j.adds, func(a added) bool { return overlaps(a.event) }) || slices.ContainsFunc(j.acts, overlaps)
+	return j.isActedOn(claim.start, claim.end) ||
+		slices.ContainsFunc(j.adds, func(a added) bool { return a.event.end > claim.start && a.event.start < claim.end })
 }
 
 // sights are the calls that ran concurrently with claims.

@@ -90,11 +90,8 @@ type shimLog struct {
 // handle is the handler: now and then it fails.
 func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) error {
 	started, err := l.now(ctx)
-	for err != nil { // the connection was killed
-		if ctx.Err() != nil {
-			return err // interrupted before it began: the job is returned, which need not be recorded
-		}
-		started, err = l.now(ctx)
+	if err != nil {
+		return err // interrupted before it began: the job is returned, which need not be recorded
 	}
 	c := row{
 		id: job.ID, key: job.Key, revision: job.Revision, priority: job.Priority, runAt: micros(job.RunAt.UnixMicro()),
@@ -115,9 +112,15 @@ func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) erro
 	return err
 }
 
+// now reads the clock of the database. It returns an error only when ctx has ended, and tries again if its connection was killed: a
+// handler that failed because of that would leave an outcome that is not recorded.
 func (l *shimLog) now(ctx context.Context) (t micros, err error) {
-	err = l.pool.QueryRow(ctx, clock, pgx.QueryExecModeExec).Scan(&t)
-	return t, err
+	for {
+		err = l.pool.QueryRow(ctx, clock, pgx.QueryExecModeExec).Scan(&t)
+		if err == nil || ctx.Err() != nil {
+			return t, err
+		}
+	}
 }
 
 func (l *shimLog) record(claimed, outcome *event) {
