@@ -52,6 +52,7 @@
 {{ template "limits/_gw_turns.sql" . }}
 {{ template "limits/_gw_lock_freed_lanes.sql" . }}
 {{ template "limits/_gw_lock_lanes.sql" . }}
+{{ template "limits/_gw_lock_lone_lanes.sql" . }}
 {{ template "limits/_gw_lock_limited_jobs.sql" . }}
 {{ template "limits/_gw_enter_lanes.sql" . }}
 {{ template "limits/_gw_leave_lanes.sql" . }}

@@ -1,7 +1,8 @@
 -- For claims: chooses and locks up to batch_size due jobs with limits, in the order priority, run_at, id. Returns their
 -- ctids, their groups, the fronts of these groups, and how many jobs their lanes may start. The locks of the lanes stay
 -- until the transaction ends, and _gw_enter_lanes must be called with the jobs that are actually claimed.
--- streak: up to so many jobs for each slot. widths: how many jobs of each of the groups the worker then runs at once.
+-- barring, fair_lanes: what _gw_lock_freed_lanes has returned. streak: up to so many jobs for each slot. widths: how many jobs of
+-- each of the groups the worker then runs at once.
 -- A front records that a group has a job at a place in the order, or that a lane may start jobs again. Fronts may be wrong,
 -- but none is missing: a transaction that adds a job, makes it available, or frees a slot, inserts a front. Only a claim
 -- deletes fronts, and only those that it read in a statement that began while it held the lanes; its later statements then
@@ -27,6 +28,8 @@ create or replace function {{.schema}}._gw_lock_lanes(
   seen             integer[],
   most_fronts      integer,
   streak           integer,
+  barring          integer[],
+  fair_lanes       integer[],
   out places       tid[],
   out group_ids    integer[],
   out fronts       tid[],
@@ -39,7 +42,6 @@ create or replace function {{.schema}}._gw_lock_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  freed      record;
   lane_ids   integer[];
   has_more   boolean; -- of the groups without a turn, of those with one
   more_fair  boolean;
@@ -57,12 +59,11 @@ declare
   most_fair  integer := least(most_fronts, batch_size / quantum); -- fronts with a turn
   fitting    record;
 begin
-  freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
-  if freed.fair_lanes is not null then
-    perform {{.schema}}._gw_look_up_turns(freed.fair_lanes, due);
+  if fair_lanes is not null then
+    perform {{.schema}}._gw_look_up_turns(fair_lanes, due);
   end if;
-  if freed.barring is not null then
-    select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(freed.barring, claimed_at) as o;
+  if barring is not null then
+    select o.lanes, o.rooms into lanes, rooms from {{.schema}}._gw_open_lanes(barring, claimed_at) as o;
   end if;
 
   <<search>>
@@ -235,7 +236,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer, integer) is
+comment on function {{.schema}}._gw_lock_lanes(text[], integer[], integer, text[], integer[], text[], timestamptz, timestamptz, boolean, integer[], integer, integer, integer[], integer[]) is
   'Internal, for claims: chooses and locks due jobs with limits.';
 
 -- Returns those of the first jobs of groups that a claim may start, in the order of claims: priority, run_at, id, which is that

@@ -62,14 +62,17 @@ declare
   snapshot   txid_snapshot;
   reads      bigint;
   places     tid[];
+  has_fronts boolean := pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0; -- otherwise there are no limits
+  limited    record;
+  is_lone    boolean;
   widths     jsonb; -- of streaks, by the group
 begin
   <<ordinary>>
   begin
-    -- One condition instead of three, because each costs a microsecond. Without limits _gw_fronts has no pages.
+    -- One condition instead of three, because each costs a microsecond.
     if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
         and current_setting('gw.claim_cursor', true) = ''
-        and pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0) is not true then
+        and not has_fronts) is not true then
       if (length(worker_id) between 1 and 128) is not true then
         raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
       elsif (batch_size >= 1) is not true then
@@ -90,7 +93,7 @@ begin
         perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
       end if;
       exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
-      if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then
+      if has_fronts then
         exit ordinary when exists (select from {{.schema}}._gw_fronts as f
                                     where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at) and f.run_at < 'infinity');
       end if;
@@ -147,18 +150,21 @@ begin
   end;
 
   -- A job is in a queue, has limits or is a suspect, or this session has a cursor, or the first search found nothing.
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) = 0 then
+  if not has_fronts then
     places := {{.schema}}._gw_lock_jobs(
       worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
       least(queue_batch, 1000));
   else
-    select l.places, l.claimed_at
-      into places, claimed_at
-      from {{.schema}}._gw_lock_limited_jobs(
-             worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
-             least(queue_batch, 1000)) as l;
+    limited := {{.schema}}._gw_lock_limited_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+      least(queue_batch, 1000));
+    places := limited.places;
+    claimed_at := limited.claimed_at;
+    is_lone := limited.is_lone;
     its_lease := {{.schema}}._gw_lease(claimed_at);
-    widths := {{.schema}}._gw_widths(places, claimed_at, worker_id);
+    if is_lone is not true then
+      widths := {{.schema}}._gw_widths(places, claimed_at, worker_id);
+    end if;
   end if;
   if cardinality(places) > 0 then
     return query
@@ -176,12 +182,12 @@ begin
            c.payload,
            case when c.job_queue_id > 0 then
                   (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
-                when c.job_queue_id < 0 then (select {{.schema}}._gw_queues_of_groups(places)) ->> c.job_queue_id::text
+                when c.job_queue_id < 0 and is_lone is not true then (select {{.schema}}._gw_queues_of_groups(places)) ->> c.job_queue_id::text
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
            its_lease, c.created_at, c.last_error, c.revision,
-           case when c.job_queue_id > 0 or widths ? c.job_queue_id::text then c.job_queue_id end,
-           case when c.job_queue_id > 0 then 1 else (widths -> c.job_queue_id::text)::integer end
+           case when c.job_queue_id > 0 or widths is not null and widths ? c.job_queue_id::text then c.job_queue_id end,
+           case when c.job_queue_id > 0 then 1 when widths is not null then (widths -> c.job_queue_id::text)::integer end
       from claimed as c
      order by c.priority, c.run_at, c.id;
   end if;

@@ -9,22 +9,26 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// A slot that becomes free while a claim holds its lane, and has seen it full, is used by a later claim.
+// A slot that becomes free while a claim holds its lane, and has seen it full, is used by a later claim: whether the claim between them
+// leaves what says so to others, because its batch is full, or reads it.
 func TestASlotThatFreesWhileAClaimHoldsItsLaneIsUsed(t *testing.T) {
-	if got := claimAfterAHeldLane(t, "", ""); got != "3" {
-		t.Errorf("the claim takes %q", got)
+	for batch := range 2 {
+		if got := claimAfterAHeldLane(t, batch+1, "", ""); got != "3" {
+			t.Errorf("the claim after one of %d jobs takes %q", batch+1, got)
+		}
 	}
 }
 
 func TestFrontsOfLanesThatOthersHoldMustStay(t *testing.T) {
-	got := claimAfterAHeldLane(t, "where s.is_missed and s.ended_id is not null", "where false")
+	got := claimAfterAHeldLane(t, 2, "where s.is_missed and s.ended_id is not null", "where false")
 	if got != "" {
 		t.Errorf("the claim takes %q although the front was deleted", got)
 	}
 }
 
-// claimAfterAHeldLane returns the payload of the job that is claimed after all of this.
-func claimAfterAHeldLane(t *testing.T, sound, broken string) string {
+// claimAfterAHeldLane returns the payload of the job that is claimed after all of this. The claim that begins while the lane is held is
+// of up to batch jobs.
+func claimAfterAHeldLane(t *testing.T, batch int, sound, broken string) string {
 	t.Helper()
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
@@ -50,7 +54,7 @@ func claimAfterAHeldLane(t *testing.T, sound, broken string) string {
 		t.Fatal(err)
 	}
 	pgtest.Exec(t, pool, "select graphile_worker.complete_job('holder', id) from graphile_worker.jobs where locked_by = 'holder'")
-	pgtest.Exec(t, pool, "select graphile_worker.get_job('second', '{b}')")
+	pgtest.Exec(t, pool, "select graphile_worker.get_job_batch('second', '{b}', $1)", batch)
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

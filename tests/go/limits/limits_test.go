@@ -23,11 +23,11 @@ var jobsFlag = flag.Int64("limits.jobs", 1200, "how many `jobs` are added in eac
 // No lane ever has more running jobs than its limits allow, and every job runs, whatever happens to jobs, workers and sessions.
 func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 	reached := make(map[string]int)
-	for _, raw := range []bool{false, true} {
-		t.Run(fmt.Sprintf("rows deleted by hand %t", raw), func(t *testing.T) {
+	for _, c := range []conditions{{}, {raw: true}, {lone: true}} {
+		t.Run(fmt.Sprintf("rows deleted by hand %t, lanes apart %t", c.raw, c.lone), func(t *testing.T) {
 			url := pgtest.Database(t)
 			pool := pgtest.Pool(t, url)
-			counts, err := load(t, url, pool, *jobsFlag, raw, max(8*time.Minute, time.Duration(*jobsFlag)*6*time.Millisecond))
+			counts, err := load(t, url, pool, *jobsFlag, c, max(8*time.Minute, time.Duration(*jobsFlag)*6*time.Millisecond))
 			for n, failure := range counts.failures {
 				if n < 10 {
 					t.Error(failure)
@@ -42,7 +42,7 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 			}
 		})
 	}
-	for lane, limit := range most {
+	for lane, limit := range (conditions{}).most() {
 		if lane != "tenant" && lane != "queue" && lane != "serial" && reached[lane] < limit {
 			t.Errorf("at most %d jobs ran in %s, whose limit is %d", reached[lane], lane, limit)
 		}
@@ -52,15 +52,19 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 func TestABrokenLimitIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct {
 		name     string
+		lone     bool
 		patience time.Duration // of which the last needs all
 		function string
 		sound    string
 		broken   string
 	}{
-		{"claims do not lock lanes", time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
-		{"running jobs do not count", time.Minute, "_gw_lane_rooms", "l.width - coalesce(u.slots, 0)", "l.width - 0"},
-		{"a streak has a slot too many", time.Minute, "_gw_widths", "jsonb_object_agg(s.group_id, s.width)", "jsonb_object_agg(s.group_id, s.width + 1)"},
-		{"a free slot wakes nobody", 15 * time.Second, "_gw_free_lanes", "if 0 > any (group_ids)", "if false"},
+		{"claims do not lock lanes", false, time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
+		{"running jobs do not count", false, time.Minute, "_gw_lane_rooms", "l.width - coalesce(u.slots, 0)", "l.width - 0"},
+		{"a streak has a slot too many", false, time.Minute, "_gw_widths", "jsonb_object_agg(s.group_id, s.width)", "jsonb_object_agg(s.group_id, s.width + 1)"},
+		{"claims do not lock lanes of their own", true, time.Minute, "_gw_lock_lone_lanes",
+			"l.id = g.lane_id for no key update skip locked", "l.id = g.lane_id"},
+		{"running jobs do not count in lanes of their own", true, time.Minute, "_gw_lock_lone_lanes", "select count(*) as running", "select 0 as running"},
+		{"a free slot wakes nobody", false, 15 * time.Second, "_gw_free_lanes", "if 0 > any (group_ids)", "if false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)
@@ -68,7 +72,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 			if err := pgtest.Mutate(t.Context(), pool, m.function, m.sound, m.broken); err != nil {
 				t.Fatal(err)
 			}
-			counts, err := load(t, url, pool, 20000, false, m.patience)
+			counts, err := load(t, url, pool, 20000, conditions{lone: m.lone}, m.patience)
 			if err == nil && len(counts.failures) == 0 {
 				t.Error("nothing was seen")
 			}
@@ -78,15 +82,15 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 }
 
 // load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an error.
-func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, raw bool, patience time.Duration) (*running, error) {
-	for _, limit := range setLimits {
+func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions, patience time.Duration) (*running, error) {
+	for _, limit := range c.setLimits() {
 		pgtest.Exec(t, pool, limit)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	counts := newRunning(most)
+	counts := newRunning(c)
 	var added atomic.Int64
 	produced := func() bool { return added.Load() >= jobs }
 	counts.failed = cancel
@@ -103,7 +107,7 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, raw bool, pa
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &worker{name: fmt.Sprintf("w%d", n), url: url, conn: conn, rand: rand.New(rand.NewPCG(seed, uint64(100+n))), running: counts, raw: raw}
+		w := &worker{name: fmt.Sprintf("w%d", n), url: url, conn: conn, rand: rand.New(rand.NewPCG(seed, uint64(100+n))), running: counts, conditions: c}
 		working.Go(func() error {
 			defer func() { _ = w.conn.Close(context.Background()) }()
 			if err := w.run(ctx, produced); err != nil {
@@ -114,7 +118,7 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, raw bool, pa
 		})
 	}
 	disturbing, calm := context.WithCancel(ctx)
-	group.Go(func() error { return disturb(disturbing, pool, rand.New(rand.NewPCG(seed, 1000)), raw) })
+	group.Go(func() error { return disturb(disturbing, pool, rand.New(rand.NewPCG(seed, 1000)), c) })
 	err := working.Wait()
 	calm()
 	if other := group.Wait(); other != nil && !errors.Is(other, context.Canceled) {
@@ -163,13 +167,17 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 }
 
 // disturb kills sessions, changes and pauses limits, and calls heartbeats, which clean up the lanes.
-func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, raw bool) error {
+func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, c conditions) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	resume := "select graphile_worker.resume(limit_name => 'tenant')"
 	for {
 		var statements []string
-		switch r.IntN(8) {
+		kinds := 8
+		if c.lone {
+			kinds = 3
+		}
+		switch r.IntN(kinds) {
 		case 0:
 			statements = []string{`select pg_terminate_backend(a.pid)
 				  from pg_stat_activity as a
@@ -178,7 +186,7 @@ func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, raw bool) er
 		case 1:
 			statements = []string{"select graphile_worker.set_limit('wide', tasks => '{wide}', max_running => 3)"}
 		case 2:
-			statements = []string{setLimits[1]}
+			statements = []string{setWide}
 		case 3:
 			statements = []string{"select graphile_worker.pause(limit_name => 'tenant', until => clock_timestamp() + interval '100 ms')"}
 		case 4:
@@ -186,7 +194,7 @@ func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, raw bool) er
 		case 5:
 			statements = []string{"select graphile_worker.pause()", "select graphile_worker.resume()"}
 		default:
-			if raw {
+			if c.raw {
 				statements = []string{"select graphile_worker._gw_mend_lanes()"}
 			}
 		}

@@ -22,9 +22,8 @@ type worker struct {
 	conn    *pgx.Conn
 	rand    *rand.Rand
 	running *running
-	held    []job // those that run
-	// raw: it also deletes rows by hand, so that only a heartbeat finds the free slots.
-	raw bool
+	conditions
+	held []job // those that run
 }
 
 func (w *worker) run(ctx context.Context, done func() bool) error {
@@ -67,7 +66,11 @@ func (w *worker) step(ctx context.Context, draining bool) error {
 
 func (w *worker) claim(ctx context.Context, count int) error {
 	w.running.claims.Add(1)
-	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, 1+w.rand.IntN(4))
+	queueBatch := 1
+	if !w.lone {
+		queueBatch += w.rand.IntN(4)
+	}
+	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, queueBatch)
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (w *worker) end(ctx context.Context, draining bool) error {
 		return err
 	case way == 9:
 		return w.renew(ctx)
-	case way == 8 && (!w.raw || j.isSerial()):
+	case way == 8 && (!w.raw || w.isSerial(j)):
 		return nil // the queue of a serial job that is deleted by hand stays locked until somebody looks for stale locks
 	}
 	w.held = append(w.held[:place], w.held[place+1:]...)

@@ -13,10 +13,10 @@ create or replace function {{.schema}}._gw_lock_freed_lanes(
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
+declare
+  missed integer[];
+  gone   tid[];
 begin
-  if not exists (select from {{.schema}}._gw_fronts as f where f.lane_id is not null and f.run_at <= greatest(claimed_at, due)) then
-    return;
-  end if;
   with fronts as materialized (
     select f.ctid as place, f.lane_id, f.group_id, f.ended
       from {{.schema}}._gw_fronts as f
@@ -25,42 +25,32 @@ begin
      order by f.run_at
      limit 500
        for update skip locked
-  ), wanted as materialized (
+  ), wanted as (
     select f.place, f.group_id as added_id, null as ended_id, f.lane_id from fronts as f where f.lane_id > 0
     union all
-    select f.place, null, e.group_id, g.lane_id
+    select null, null, e.group_id, u.lane_id
       from fronts as f
      cross join unnest(f.ended) as e (group_id)
-     cross join lateral (
-            select u.lane_id from {{.schema}}._gw_groups as g cross join unnest(g.lanes) as u (lane_id) where g.id = e.group_id
-            offset 0) as g
-  ), locked as materialized (
-    select l.id, l.is_fair, l.id is null and exists (select from {{.schema}}._gw_lanes as l where l.id = w.lane_id) as is_missed, w.lane_id
-      from (select distinct w.lane_id from wanted as w) as w
+     cross join lateral (select g.lanes from {{.schema}}._gw_groups as g where g.id = e.group_id offset 0) as g
+     cross join unnest(g.lanes) as u (lane_id)
+  ), seen as materialized (
+    select w.place, w.added_id, w.ended_id, l.id, l.is_fair,
+           l.id is null and exists (select from {{.schema}}._gw_lanes as l where l.id = w.lane_id) as is_missed
+      from wanted as w
       left join lateral (
             select l.id, l.turn is not null as is_fair from {{.schema}}._gw_lanes as l where l.id = w.lane_id for no key update skip locked
            ) as l on true
-  ), seen as (
-    select w.*, l.id is not null as is_locked, l.is_fair, l.is_missed from wanted as w join locked as l on l.lane_id = w.lane_id
-  ), missed as (
-    insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id, ended)
-    select 0, 0, '-infinity', 0, array_agg(distinct s.ended_id)
-      from seen as s
-     where s.is_missed and s.ended_id is not null
-    having count(*) > 0
-  ), gone as (
-    delete from {{.schema}}._gw_fronts as f
-     where f.ctid = any (array(select o.place
-                                 from fronts as o
-                                where o.lane_id = 0
-                               union all
-                               select s.place
-                                 from seen as s
-                                where s.ended_id is null and not s.is_missed and (s.added_id is null or not s.is_locked)))
   )
-  select array_agg(l.id) filter (where l.id is not null), array_agg(l.id) filter (where l.is_fair)
-    into barring, fair_lanes
-    from locked as l;
+  select array_agg(distinct s.id) filter (where s.id is not null), array_agg(distinct s.id) filter (where s.is_fair),
+         array_agg(distinct s.ended_id) filter (where s.is_missed and s.ended_id is not null),
+         array_agg(s.place) filter (where s.place is not null and not s.is_missed and (s.added_id is null or s.id is null))
+         || array(select f.place from fronts as f where f.lane_id = 0)
+    into barring, fair_lanes, missed, gone
+    from seen as s;
+  delete from {{.schema}}._gw_fronts as f where f.ctid = any (gone);
+  if missed is not null then
+    insert into {{.schema}}._gw_fronts (lane_id, priority, run_at, job_id, ended) values (0, 0, '-infinity', 0, missed);
+  end if;
   -- A separate statement: the last holder of a lane may have barred a group.
   select array_agg(u.id)
     into barring
