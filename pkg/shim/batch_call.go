@@ -23,9 +23,10 @@ const (
 	longestEnd = 5 * time.Second
 )
 
-// batchAnswer is the answer to a batch. The slices have an element for each job that ran, those for failed jobs one for each of
-// these.
+// batchAnswer is the answer to a batch. The slices have an element for each job that ran, or, unless details were requested, for each
+// that failed; those for failed jobs have one for each of these.
 type batchAnswer struct {
+	ran      int
 	ids      []int64
 	failed   []int32 // positions in ids, from 1
 	messages []string
@@ -129,7 +130,7 @@ func (q *queries) sendBatch(
 	all.Queue("begin isolation level read committed")
 	all.Queue(fmt.Sprintf("set local statement_timeout = %d", timeout.Milliseconds()))
 	all.Queue(q.text(`
-		select b.ids, b.failed, b.messages, b.states, b.attempts, b.maxima, b.retry_in, b.priorities, b.run_ats, b.created_ats,
+		select b.ran, b.ids, b.failed, b.messages, b.states, b.attempts, b.maxima, b.retry_in, b.priorities, b.run_ats, b.created_ats,
 		       b.max_attempts, b.lease, b.locked, b.mean, b.next_size, b.stopped_by,
 		       b.last_priority, b.last_run_at, b.last_id
 		  from S._gw_work_batch($1::text, $2::integer, $3::text, $4::text, $5::boolean, $6::integer, $7::boolean,
@@ -137,7 +138,7 @@ func (q *queries) sendBatch(
 		q.workerID, next.slot.number, call.Function, call.PayloadType, call.IsProcedure, next.size, details,
 		next.from.priority, next.from.runAt, next.from.id).
 		QueryRow(func(row pgx.Row) error {
-			return row.Scan(&answer.ids, &answer.failed, &answer.messages, &states, &attempts, &maxima, &retryIn,
+			return row.Scan(&answer.ran, &answer.ids, &answer.failed, &answer.messages, &states, &attempts, &maxima, &retryIn,
 				&answer.priorities, &answer.runAts, &answer.createdAts, &answer.maxAttempts, &answer.lease, &answer.locked, &mean,
 				&answer.next, &stopped, &lastPriority, &lastRunAt, &lastID)
 		})

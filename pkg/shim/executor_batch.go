@@ -91,12 +91,12 @@ func (b *batches) runInServer(ctx context.Context, next *batch, call *ServerCall
 		last: answer.last,
 	}
 	b.stopped(next, end, answer.stopped)
-	if len(answer.ids) == 0 {
+	if answer.ran == 0 {
 		emit(b.events, ClaimEmpty{Duration: took})
 		return
 	}
-	emit(b.events, ClaimSucceeded{Jobs: len(answer.ids), Duration: took})
-	b.report(next.of.name, answer, details)
+	emit(b.events, ClaimSucceeded{Jobs: answer.ran, Duration: took})
+	b.report(next.of.name, answer)
 }
 
 // complain logs why a batch was not run. Jobs run by claims then, so it is no error, except that this costs time.
@@ -112,19 +112,13 @@ func (b *batches) complain(ctx context.Context, next *batch, err error) {
 }
 
 // report emits the events of the jobs of a batch and logs their outcomes.
-func (b *batches) report(name string, answer *batchAnswer, details bool) {
-	if !details && len(answer.failed) == 0 {
-		return
-	}
+func (b *batches) report(name string, answer *batchAnswer) {
 	failures := make(map[int]int, len(answer.failed)) // by position
 	for at, position := range answer.failed {
 		failures[int(position)-1] = at
 	}
 	for i, id := range answer.ids {
 		at, hasFailed := failures[i]
-		if !details && !hasFailed {
-			continue
-		}
 		o := outcome{job: b.job(name, answer, i, id), started: true, verdict: completed, duration: answer.mean}
 		became := fate{}
 		if hasFailed {

@@ -27,23 +27,26 @@ create or replace function {{.schema}}._gw_lock_tx_batch(
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
   set jit = off
 as $$
+#variable_conflict use_column
 declare
-  batch record;
+  recorded record := {{.schema}}._gw_recorded_batch(worker_id, slot, batch_size);
 begin
-  lease := {{.schema}}._gw_lease(clock_timestamp());
-  batch := {{.schema}}._gw_lock_batch(worker_id, slot, batch_size, true, from_priority, from_run_at, from_id);
-  if batch.ids is null then
-    return;
+  if recorded.jobs is not null then
+    lease := {{.schema}}._gw_lease(clock_timestamp());
+    return query
+    select l.id, l.ctid::text, l.payload, l.priority, l.run_at, l.max_attempts, l.created_at, l.last_error, l.revision,
+           _gw_lock_tx_batch.lease
+      from (select j.id, j.ctid, j.payload, j.priority, j.run_at, j.max_attempts, j.created_at, j.last_error, j.revision
+            {{ template "jobs of a batch" . }}) as l;
+    if found then
+      perform {{.schema}}._gw_limit_lock_waits();
+    end if;
   end if;
-  perform {{.schema}}._gw_limit_lock_waits();
-  return query
-  select u.id, u.place::text, u.payload, u.priority, u.run_at, u.max_attempts, u.created_at, u.last_error, u.revision,
-         _gw_lock_tx_batch.lease
-    from unnest(batch.ids, batch.places, batch.payloads, batch.priorities, batch.run_ats, batch.max_attempts, batch.created_ats,
-                batch.last_errors, batch.revisions)
-      as u (id, place, payload, priority, run_at, max_attempts, created_at, last_error, revision);
 end;
 $$;
 

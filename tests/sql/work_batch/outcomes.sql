@@ -52,7 +52,11 @@ end;
 $$;
 truncate _private_jobs, public.effects;
 select pg_temp.jobs_to_do(1, 3), pg_temp.jobs_to_do(4, 4, 'raise'), pg_temp.jobs_to_do(5, 8);
-select is((select b.failed from _gw_work_batch('w', 0, 'public.step', 'jsonb', true, max_time => '1 hour') as b), array[4], 'a procedure is called for each');
+create temp table brief as select * from _gw_work_batch('w', 0, 'public.step', 'jsonb', true, max_time => '1 hour');
+select results_eq(
+  $$ select ran, ids, failed, states, run_ats from brief $$,
+  $$ select 8, array[j.id], array[1], array['scheduled'], null::timestamptz[] from _private_jobs as j $$,
+  'a procedure is called for each, and without details the answer has those that failed');
 select results_eq($$ select n from public.effects $$, $$ values (1), (2), (3), (5), (6), (7), (8) $$, 'and undone for the one that fails');
 
 select * from finish();

@@ -8,8 +8,9 @@
 -- The batch ends after max_time, between two jobs; the rest of its jobs are unlocked by the commit. Run it with a statement_timeout, because a
 -- function that hangs is not interrupted otherwise.
 --
--- ids: the jobs that ran. failed: the positions in ids of those that failed, with their messages and new states in the arrays
--- messages, states, attempts, maxima (max_attempts) and retry_in (seconds). lease: when the batch began, as in a claim. priorities, run_ats, created_ats and max_attempts belong to ids; they are
+-- ran: the number of jobs that ran. ids: these jobs, or, unless details is true, only those that failed. failed: the positions in ids of
+-- those that failed, with their messages and new states in the arrays messages, states, attempts, maxima (max_attempts) and retry_in
+-- (seconds). lease: when the batch began, as in a claim. priorities, run_ats, created_ats and max_attempts belong to ids; they are
 -- null unless details is true. locked: the number of jobs that were found. mean: seconds that a job took. next_size: the
 -- batch_size of the next call. stopped_by: why not all of these jobs ran: time, or the SQLSTATE of an error that may be due to the
 -- batch and not to its job, such as a lock that was not available within 100 ms: then the next job must run by a claim.
@@ -37,6 +38,7 @@ create or replace function {{.schema}}._gw_work_batch(
   from_run_at       timestamptz default null,
   from_id           bigint      default null,
   max_time          interval    default '50 milliseconds',
+  out ran           integer,
   out ids           bigint[],
   out failed        integer[],
   out messages      text[],
@@ -71,7 +73,8 @@ declare
   chunk     integer := greatest(1, least(32, batch_size operator(pg_catalog./) 5));
   next      integer := 1; -- the first job that has not run
   upto      integer;
-  ran       integer;
+  done      integer; -- the jobs before this chunk, and those of it
+  keeps     boolean;
   bad       integer; -- a job that is known to fail
   singly    boolean := is_procedure; -- the next chunk is run one by one
   problem   text[];
@@ -86,19 +89,21 @@ begin
   if pg_catalog.cardinality(parts) operator(pg_catalog.<>) 2 then
     raise exception 'The handler of a batch must have a schema and a name, as in app.send_mail, not %.', handler using errcode = 'GWWBH';
   end if;
-  batch := {{.schema}}._gw_lock_batch(worker_id, slot, batch_size, details, from_priority, from_run_at, from_id);
-  locked := coalesce(pg_catalog.cardinality(batch.ids), 0);
+  keeps := not is_procedure and {{.schema}}._gw_keeps();
+  batch := {{.schema}}._gw_lock_batch(worker_id, slot, batch_size, details or keeps, from_priority, from_run_at, from_id);
+  locked := coalesce(pg_catalog.cardinality(batch.places), 0);
   next_size := batch_size;
+  ran := 0;
+  ids := '{}';
   failed := '{}';
   messages := '{}';
   if locked operator(pg_catalog.=) 0 then
-    ids := '{}';
     return;
   end if;
   perform {{.schema}}._gw_limit_lock_waits();
   if is_procedure then
     call := pg_catalog.format('call %I.%I($1::pg_catalog.%I)', parts[1], parts[2], payload_type);
-  elsif {{.schema}}._gw_keeps() then
+  elsif keeps then
     wanted := {{.schema}}._gw_wanted_results(batch.ids);
   end if;
   if wanted is not null then
@@ -124,27 +129,27 @@ begin
         else wanted[next : bad operator(pg_catalog.-) 1] operator(pg_catalog.||) wanted[bad operator(pg_catalog.+) 1 : locked] end;
     end if;
     upto := least(next operator(pg_catalog.+) chunk, locked operator(pg_catalog.+) 1, bad) operator(pg_catalog.-) 1;
-    ran := next operator(pg_catalog.-) 1;
+    done := next operator(pg_catalog.-) 1;
     chunks := chunks operator(pg_catalog.+) 1;
     problem := null;
     begin
       if not singly and wanted is null then
-        move forward (upto operator(pg_catalog.-) ran) from calls;
-        ran := upto;
+        move forward (upto operator(pg_catalog.-) done) from calls;
+        done := upto;
       else
-        while ran operator(pg_catalog.<) upto loop
+        while done operator(pg_catalog.<) upto loop
           if is_procedure then
-            execute call using payloads[ran operator(pg_catalog.+) 1];
+            execute call using payloads[done operator(pg_catalog.+) 1];
           elsif wanted is not null then
             fetch calls into result;
-            if wanted[ran operator(pg_catalog.+) 1] then
-              perform {{.schema}}._gw_check_results(batch.ids[ran operator(pg_catalog.+) 1 : ran operator(pg_catalog.+) 1], array[result]);
-              results[ran operator(pg_catalog.+) 1] := result;
+            if wanted[done operator(pg_catalog.+) 1] then
+              perform {{.schema}}._gw_check_results(batch.ids[done operator(pg_catalog.+) 1 : done operator(pg_catalog.+) 1], array[result]);
+              results[done operator(pg_catalog.+) 1] := result;
             end if;
           else
             move forward 1 from calls;
           end if;
-          ran := ran operator(pg_catalog.+) 1;
+          done := done operator(pg_catalog.+) 1;
         end loop;
       end if;
     exception when others then
@@ -170,7 +175,7 @@ begin
         singly := true;
       else
         singly := is_procedure;
-        bad := ran operator(pg_catalog.+) 1;
+        bad := done operator(pg_catalog.+) 1;
         failed := failed operator(pg_catalog.||) bad;
         messages := messages operator(pg_catalog.||) {{.schema}}._gw_handler_error(handler, problem);
       end if;
@@ -196,13 +201,20 @@ begin
   if next operator(pg_catalog.<) locked then
     stopped_by := coalesce(stopped_by, 'time');
   end if;
-  ids := batch.ids[: next];
+  ran := next;
+  if details then
+    ids := batch.ids[: ran];
+  elsif failed operator(pg_catalog.<>) '{}' then
+    ids := array(select (select j.id from {{.schema}}._private_jobs as j where j.ctid operator(pg_catalog.=) batch.places[f.place])
+                   from pg_catalog.unnest(failed) with ordinality as f (place, number)
+                  order by f.number);
+  end if;
   select j.priority, j.run_at, j.id
     into last_priority, last_run_at, last_id
     from {{.schema}}._private_jobs as j
    where j.ctid operator(pg_catalog.=) batch.places[locked];
   if results is not null then
-    perform {{.schema}}._gw_store_results(ids, array(
+    perform {{.schema}}._gw_store_results(batch.ids[: ran], array(
       select case when g.place operator(pg_catalog.<>) all (failed) then results[g.place] end
         from pg_catalog.generate_series(1, next) as g (place) order by g.place));
   end if;
@@ -217,10 +229,12 @@ begin
   maxima := outcomes.maxima;
   retry_in := outcomes.retry_in;
   if details then
-    priorities := batch.priorities[: next];
-    run_ats := batch.run_ats[: next];
-    created_ats := batch.created_ats[: next];
-    max_attempts := batch.max_attempts[: next];
+    priorities := batch.priorities[: ran];
+    run_ats := batch.run_ats[: ran];
+    created_ats := batch.created_ats[: ran];
+    max_attempts := batch.max_attempts[: ran];
+  else
+    failed := array(select pg_catalog.generate_series(1, pg_catalog.cardinality(failed)));
   end if;
 end;
 $$;
