@@ -44,7 +44,7 @@ func TestAnOrderOfLanesThatWhyDoesNotKnowIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
 		{"claims ignore turns", "_gw_lock_lanes", "order by f.priority, f.turn, f.run_at, f.job_id", "order by f.priority, f.run_at, f.job_id"},
 		{"a lane that waited for another takes no turn", "_gw_open_lanes", "order by w.priority, w.turn, w.run_at, w.job_id", "order by w.priority, w.run_at, w.job_id"},
-		{"a job that ends does not change the turn of its lane", "_gw_lock_freed_lanes", "filter (where l.is_fair)", "filter (where false)"},
+		{"a job that ends does not change the turn of its lane", "_gw_lock_freed_lanes", "filter (where s.is_fair)", "filter (where false)"},
 		{"a lane keeps its turn when it starts a job", "_gw_enter_lanes", "_gw_running_of(l.turn) + e.slots, claimed_at", "_gw_running_of(l.turn), null"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
