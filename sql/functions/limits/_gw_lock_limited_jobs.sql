@@ -100,13 +100,14 @@ begin
       end if;
       return;
     end if;
-    if state.freed > 0 then
-      freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
-      barring := freed.barring;
-    end if;
   end if;
   is_lone := false;
   for round in 1..20 loop -- each reads twice as many groups
+    if round > 1 or state.freed > 0 then
+      freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
+      barring := freed.barring;
+      fair_lanes := freed.fair_lanes;
+    end if;
     laned := {{.schema}}._gw_lock_lanes(
       task_identifiers, task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, claimed_at, state.suspects, seen,
       most_fronts, queue_batch, barring, fair_lanes);
@@ -118,9 +119,6 @@ begin
     else
       most_fronts := 4 * most_fronts;
     end if;
-    freed := {{.schema}}._gw_lock_freed_lanes(due, claimed_at);
-    barring := freed.barring;
-    fair_lanes := freed.fair_lanes;
   end loop;
 
   if laned.places <> '{}' then

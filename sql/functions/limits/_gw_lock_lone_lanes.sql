@@ -177,7 +177,8 @@ begin
           worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, due, claimed_at, max_bytes, queue_batch,
           null, limited.places);
         if not limited.places <@ places then
-          perform {{.schema}}._gw_enter_lanes(worker_id, places, group_ids, limited.fronts, claimed_at, due);
+          perform {{.schema}}._gw_enter_lanes(
+            worker_id, places, array(select distinct u.id from unnest(group_ids) as u (id)), limited.fronts, claimed_at, due);
           return;
         end if;
       end if;

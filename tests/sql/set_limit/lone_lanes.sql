@@ -1,6 +1,6 @@
 -- Groups that have a lane of their own are claimed the short way, claim by claim with the same result as the long way.
 begin;
-select plan(4);
+select plan(5);
 set local search_path = graphile_worker, public;
 set local track_functions = 'all';
 select add_job('mail'), add_job('other'), add_job('plain'); -- their names
@@ -122,6 +122,14 @@ select is_empty('select n, batch_size, short, long from answers where short <> l
 select cmp_ok((select count(distinct short) from answers), '>', 95::bigint, 'of different tables');
 select cmp_ok(currval('short_claims'), '>', 150::bigint, 'many claims go the short way') from answers limit 1;
 select cmp_ok(pg_temp.calls('_gw_lock_lanes'), '>', 1200::bigint, 'and many the long way');
+
+-- Two jobs of a lane for two, of which only one fits the batch.
+select set_limit('mail', tasks => '{mail}', max_running => 2);
+delete from _gw_moves;
+delete from _gw_fronts;
+select add_job('mail', to_json(repeat('x', 100))), add_job('mail', to_json(repeat('y', 100)));
+select results_eq($$ select (select count(*) from get_job_batch('w' || n, batch_size => 5, max_bytes => 120)) from generate_series(1, 3) as n $$,
+  $$ values (1::bigint), (1), (0) $$, 'a job that does not fit a batch is claimed next');
 
 select * from finish();
 rollback;
