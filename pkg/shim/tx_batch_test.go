@@ -242,38 +242,36 @@ func TestEachKindOfStatementMayBeTheFirstOfAJob(t *testing.T) {
 			return write(ctx, tx, n)
 		},
 	}
-	var shared atomic.Bool // of one kind none may share a transaction, on a machine that is slow at that moment
-	t.Cleanup(func() {
-		if !shared.Load() {
-			t.Error("no jobs shared a transaction")
-		}
-	})
 	for name, statement := range statements {
 		t.Run(name, func(t *testing.T) {
 			q := newOrders(t)
 			q.retryLater()
-			q.addOrders(600, map[int]string{300: "fail"})
-			w := q.workerOn(pgtest.Pool(t, q.url), shim.Config{Concurrency: 1})
-			shim.HandleTx(w.Worker, "order", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error {
-				if err := statement(ctx, tx, o.N); err != nil {
-					return err
+			for range 3 { // on a machine that is slow at that moment no jobs may share a transaction
+				q.exec(`truncate orders, graphile_worker._private_jobs`)
+				q.addOrders(600, map[int]string{300: "fail"})
+				w := q.workerOn(pgtest.Pool(t, q.url), shim.Config{Concurrency: 1})
+				shim.HandleTx(w.Worker, "order", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error {
+					if err := statement(ctx, tx, o.N); err != nil {
+						return err
+					}
+					if o.Do == "fail" {
+						return errNo
+					}
+					return nil
+				})
+				runOnce(t, w)
+				if strings.HasPrefix(name, "an invalid") || strings.HasPrefix(name, "one that") {
+					q.wantOrders(600, 300, 333)
+					q.wantLeft("300:1 scheduled, 333:1 scheduled")
+				} else {
+					q.wantOrders(600, 300)
+					q.wantLeft("300:1 scheduled")
 				}
-				if o.Do == "fail" {
-					return errNo
+				if q.haveShared() {
+					return
 				}
-				return nil
-			})
-			runOnce(t, w)
-			if strings.HasPrefix(name, "an invalid") || strings.HasPrefix(name, "one that") {
-				q.wantOrders(600, 300, 333)
-				q.wantLeft("300:1 scheduled, 333:1 scheduled")
-			} else {
-				q.wantOrders(600, 300)
-				q.wantLeft("300:1 scheduled")
 			}
-			if q.haveShared() {
-				shared.Store(true)
-			}
+			q.wantShared()
 		})
 	}
 }
