@@ -100,7 +100,13 @@ func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
 // database is dropped, even if sessions are still connected.
 func Database(t testing.TB) string {
 	t.Helper()
-	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+	return DatabaseOn(t, sharedServer(t))
+}
+
+// DatabaseOn is [Database] on the server that a URL connects to.
+func DatabaseOn(t testing.TB, server string) string {
+	t.Helper()
+	return create(t, server, func(ctx context.Context, admin *pgx.Conn, name string) error {
 		template, err := templateName(sql.FS)
 		if err != nil {
 			return err
@@ -127,7 +133,7 @@ func isNoDigit(r rune) bool { return r < '0' || r > '9' }
 // EmptyDatabase returns the URL of a new, empty database, which is dropped after the test like that of [Database].
 func EmptyDatabase(t testing.TB) string {
 	t.Helper()
-	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+	return create(t, sharedServer(t), func(ctx context.Context, admin *pgx.Conn, name string) error {
 		return exec(ctx, admin, "create database %s template %s"+copying(admin), name, "template0")
 	})
 }
@@ -136,7 +142,7 @@ func EmptyDatabase(t testing.TB) string {
 // [Database].
 func EncodedDatabase(t testing.TB, encoding string) string {
 	t.Helper()
-	return create(t, func(ctx context.Context, admin *pgx.Conn, name string) error {
+	return create(t, sharedServer(t), func(ctx context.Context, admin *pgx.Conn, name string) error {
 		return exec(ctx, admin, "create database %s template template0 encoding "+encoding+" lc_collate 'C' lc_ctype 'C'", name)
 	})
 }
@@ -161,12 +167,18 @@ func Pool(t testing.TB, databaseURL string) *pgxpool.Pool {
 	return pool
 }
 
-func create(t testing.TB, create func(ctx context.Context, admin *pgx.Conn, name string) error) string {
+// sharedServer returns the URL of the server that the tests share.
+func sharedServer(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(serverVariable)
 	if server == "" {
 		t.Fatalf("%s is empty: the package needs func TestMain(m *testing.M) { pgtest.Main(m) }", serverVariable)
 	}
+	return server
+}
+
+func create(t testing.TB, server string, create func(ctx context.Context, admin *pgx.Conn, name string) error) string {
+	t.Helper()
 	name := "gw_test_" + strings.ToLower(rand.Text())
 	err := withAdmin(server, func(ctx context.Context, admin *pgx.Conn) error { return create(ctx, admin, name) })
 	if err != nil {
@@ -191,7 +203,7 @@ func withAdmin(server string, do func(ctx context.Context, admin *pgx.Conn) erro
 	defer cancel()
 	admin, err := pgx.Connect(ctx, server)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", serverVariable, err)
+		return fmt.Errorf("connect to the tests' server: %w", err)
 	}
 	defer func() { err = errors.Join(err, admin.Close(ctx)) }()
 	return do(ctx, admin)

@@ -53,9 +53,10 @@ func (c *counter) takeCounts() (claims, ticks int, others []string) {
 
 func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testing.T) {
 	pgtest.OnOneVersion(t)
+	server := pgtest.Server(t, nil)
 	for _, mode := range []string{"always", "idle"} {
 		t.Run(mode, func(t *testing.T) {
-			q := newQueue(t)
+			q := newQueueOn(t, server)
 			q.exec(setNotify, mode)
 			calls := &counter{beats: make(chan struct{}, 100)}
 			config := q.pool.Config()

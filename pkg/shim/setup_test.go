@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtemp"
 	"github.com/gwsql/gw/internal/pgtest"
-	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -37,26 +36,19 @@ type queue struct {
 func newQueue(t *testing.T) *queue {
 	t.Helper()
 	t.Parallel()
-	url := pgtest.Database(t)
-	return &queue{t: t, url: url, pool: pgtest.Pool(t, url)}
+	return queueAt(t, pgtest.Database(t))
 }
 
-// newQueueAlone returns a queue on a server that has no other databases.
-func newQueueAlone(t *testing.T) *queue {
+// newQueueOn returns a queue on a server of the test's own. The tests' shared server has transactions of other tests, and a worker
+// that falls asleep asks whether those that are in flight have ended.
+func newQueueOn(t *testing.T, server *pgtemp.Server) *queue {
 	t.Helper()
 	t.Parallel()
-	url := pgtest.Server(t, nil).URL("postgres")
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	migrator, err := migrate.New(config, migrate.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrator.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	return queueAt(t, pgtest.DatabaseOn(t, server.URL("postgres")))
+}
+
+func queueAt(t *testing.T, url string) *queue {
+	t.Helper()
 	return &queue{t: t, url: url, pool: pgtest.Pool(t, url)}
 }
 

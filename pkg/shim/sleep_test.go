@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -179,10 +180,9 @@ func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 	}
 }
 
-// A claim that is empty by chance in the last second before a full one keeps the mark; not each time. The server is the
-// test's own: a worker that falls asleep claims again whenever a transaction of any database ends.
+// A claim that is empty by chance in the last second before a full one keeps the mark; not each time.
 func TestAWorkerWithMoreThanItCanDoNeedNotBeTold(t *testing.T) {
-	q := newQueueAlone(t)
+	q := newQueueOn(t, pgtest.Server(t, nil))
 	q.exec(setNotify, "idle")
 	w := q.worker(shim.Config{})
 	running, release := make(chan struct{}, 2), make(chan struct{})
