@@ -83,6 +83,7 @@ create table {{.schema}}._gw_groups (
 
 create unique index _gw_groups_lanes on {{.schema}}._gw_groups (lanes, coalesce(queue_name, ''), (queue_name is null))
   where not is_retired;
+create index _gw_groups_not_lone on {{.schema}}._gw_groups (id) where is_retired or queue_name is not null or cardinality(lanes) <> 1;
 create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
 
 -- Which groups a lane has. Only the first groups of a lane are read, so that a lane may have many.

@@ -65,7 +65,12 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 		{"a streak has a slot too many", false, time.Minute, "_gw_widths", "jsonb_object_agg(s.group_id, s.width)", "jsonb_object_agg(s.group_id, s.width + 1)"},
 		{"claims do not lock lanes of their own", true, time.Minute, "_gw_lock_lone_lanes",
 			"l.id = g.lane_id for no key update skip locked", "l.id = g.lane_id"},
-		{"running jobs do not count in lanes of their own", true, time.Minute, "_gw_lock_lone_lanes", "select count(*) as running", "select 0 as running"},
+		{"running jobs do not count in lanes of their own", true, time.Minute, "_gw_lock_lone_lanes",
+			"u.width - case when (select", "u.width - case when false and (select"},
+		{"claims of one job do not lock lanes of their own", true, time.Minute, "_gw_lock_lone_lane",
+			"l.id = g.lane_id for no key update skip locked", "l.id = g.lane_id"},
+		{"running jobs do not count for one job of a lane of its own", true, time.Minute, "_gw_lock_lone_lane",
+			"front.width - count(*) as room", "front.width - 0 * count(*) as room"},
 		{"a free slot wakes nobody", false, 15 * time.Second, "_gw_free_lanes", "if 0 > any (group_ids)", "if false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {

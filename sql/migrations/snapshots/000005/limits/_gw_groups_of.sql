@@ -71,10 +71,11 @@ begin
                 and (l.key is null) = (w.key is null)
              offset 0) as l on true;
     exit when is_done;
-    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn)
-    select distinct w.limit_id, w.key collate "C", w.is_total,
-           (select 0 from {{.schema}}._gw_limits as i where i.id = w.limit_id and i.fair and not w.is_total)
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn, served_at)
+    select distinct w.limit_id, w.key collate "C", w.is_total, n.turn, case when n.turn is null then now() end
       from unnest(lane_ids, limit_ids, keys, totals) as w (lane_id, limit_id, key, is_total)
+     cross join lateral (
+            select (select 0 from {{.schema}}._gw_limits as i where i.id = w.limit_id and i.fair and not w.is_total) as turn offset 0) as n
      where w.lane_id is null
      order by w.limit_id, w.is_total, w.key collate "C"
         on conflict do nothing;

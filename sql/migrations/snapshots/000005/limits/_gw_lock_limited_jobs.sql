@@ -85,9 +85,15 @@ begin
     state.freed := 0;
   end if;
   if is_lone and barring is null then
-    lone := {{.schema}}._gw_lock_lone_lanes(
-      worker_id, task_identifiers, task_ids, batch_size, forbidden_flags, task_forbidden_flags, flagged_tasks, task_flags,
-      due, claimed_at, max_bytes, queue_batch);
+    if batch_size = 1 then
+      lone := {{.schema}}._gw_lock_lone_lane(
+        worker_id, task_identifiers, task_ids, forbidden_flags, task_forbidden_flags, flagged_tasks, task_flags,
+        due, claimed_at, max_bytes, queue_batch, state.are_waiting);
+    else
+      lone := {{.schema}}._gw_lock_lone_lanes(
+        worker_id, task_identifiers, task_ids, batch_size, forbidden_flags, task_forbidden_flags, flagged_tasks, task_flags,
+        due, claimed_at, max_bytes, queue_batch, state.are_waiting);
+    end if;
     if lone.places is not null then
       claimed_at := lone.claimed_at;
       places := lone.places;
