@@ -219,7 +219,7 @@ comment on column {{.schema}}._gw_lanes.per is 'In place of that of the limit.';
 comment on column {{.schema}}._gw_lanes.burst is 'In place of that of the limit.';
 comment on column {{.schema}}._gw_lanes.theoretic_at is 'When the starts up to now would have ended at the rate of the lane (GCRA).';
 comment on column {{.schema}}._gw_lanes.closed_until is 'No job starts before this time; see rate_limited().';
-comment on column {{.schema}}._gw_lanes.served_at is 'When a job of the lane was last started.';
+comment on column {{.schema}}._gw_lanes.served_at is 'When a job of the lane was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.';
 comment on column {{.schema}}._gw_lanes.turn is 'Its turn among the lanes of fair limits, see _gw_turn(); null: its limit is not fair, or it counts all lanes.';
 
 comment on table {{.schema}}._gw_groups is 'Jobs that the same limits apply to, with the same lanes.';

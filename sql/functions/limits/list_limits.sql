@@ -56,7 +56,7 @@ comment on function {{.schema}}.list_limits() is
 
 -- Returns the lanes of a limit after after_lane, by key, each with the number of its running and waiting jobs, and why it
 -- starts no job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all
--- jobs.
+-- jobs. served_at: when a job was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_lanes(
   limit_name text,
@@ -108,4 +108,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_lanes(text, text, integer) is
-  'Returns the lanes of a limit after after_lane, by key: what applies to each, the jobs that run in it, and why it starts no job now and until when.';
+  'Returns the lanes of a limit after after_lane, by key: what applies to each, the jobs that run in it, and why it starts no job now and until when. served_at: when a job was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.';

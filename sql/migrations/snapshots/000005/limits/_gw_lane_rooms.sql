@@ -1,5 +1,6 @@
 -- Returns how many more jobs each of these lanes may start at a time and, if it may start none, why and when that changes
--- (null: at no known time). This is the only function that compares limits with running jobs: claims and why() call it.
+-- (null: at no known time). Claims and why() call it. Only _gw_lock_lone_lanes also compares limits with running jobs, as a short
+-- way for claims; a test compares its jobs with those of this one.
 -- room: null if nothing limits the lane. reason: dropped, paused, closed, full or rate.
 -- Slots in use are those of _gw_slots. starts: how many more jobs of each lane the calling claim has chosen, which count, too.
 -- Jobs of a paused task in named queues do not start before resume() has put them back into their queues, because they would

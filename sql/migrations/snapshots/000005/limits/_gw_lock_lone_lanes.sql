@@ -23,10 +23,12 @@
 -- For _gw_lock_limited_jobs: the short way of _gw_lock_lanes, _gw_lock_jobs and _gw_enter_lanes, for groups that each have one lane
 -- of their own, of which nothing but the number of running jobs is limited. Returns the ctids of the locked jobs, also of those
 -- without limits; null if the long way is needed, because one of the groups is of another kind, or the worker can have a streak, or
--- more jobs must be compared than this function reads. Both ways return the same jobs and leave equivalent fronts.
+-- more jobs must be compared than this function reads. Both ways return the same jobs.
 -- The caller has read that there are no fair limits, pauses, kept slots, streaks, suspects, or jobs to be moved.
--- Performance: a claim of one job takes half of the time of the long way, mostly because fewer statements and aggregates are
--- started. That is why the row of a next front is built where it is found, and why some comparisons are of bounds.
+-- The fronts are read before their lanes are locked, unlike in _gw_lock_lanes. That is enough to delete them: the next statement sees
+-- the jobs that they stand for. A front that another claim has put in the meantime stays, and is read once more. If a group has
+-- further jobs, its later fronts are deleted, too, as the new one stands for their jobs.
+-- Performance: what is the same for all groups of a batch, such as that none of them has a running job, is asked once.
 -- Locks: lanes, then what _gw_lock_jobs locks, without waiting.
 create or replace function {{.schema}}._gw_lock_lone_lanes(
   worker_id            text,
@@ -55,7 +57,7 @@ declare
   lane_ids    integer[];
   widths      integer[]; -- how many jobs of the group may run at once
   mosts       bigint[];  -- how many this claim takes at most
-  priorities  smallint[]; -- a place in the order of jobs that is no later than the first front
+  priorities  smallint[]; -- a place in the order of jobs that is no later than the first front, as in the next two
   run_ats     timestamptz[];
   job_ids     bigint[];
   fronts      tid[];     -- those that have been read
