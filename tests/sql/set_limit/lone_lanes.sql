@@ -10,8 +10,9 @@ delete from _private_jobs;
 create function pg_temp.calls(name text) returns bigint language sql as $$
   select coalesce(sum(calls), 0)::bigint from pg_stat_xact_user_functions where schemaname = 'graphile_worker' and funcname like name
 $$;
-create temporary sequence short_claims;
-create temporary sequence short_batches;
+create temporary sequence short_claims minvalue 0;
+create temporary sequence short_batches minvalue 0;
+select nextval('short_claims'), nextval('short_batches');
 
 -- Makes a number of claims, of which some jobs end, and returns what they claimed. A kept slot, of no lane, makes all claims take the
 -- long way.
@@ -75,14 +76,15 @@ declare
   names       text[];
   queue_batch integer;
   max_bytes   integer;
+  is_simple   boolean := n % 2 = 0; -- batches of such tables go the short way more often
 begin
   perform setseed(n / 1000000.0);
-  batch_size := (array[1, 2, 2, 5, 30])[1 + floor(random() * 5)];
+  batch_size := (array[1, 1, 2, 3, 5, 30])[1 + floor(random() * 6)];
   queue_batch := case when random() < 0.3 then 10 else 1 end;
   max_bytes := case when random() < 0.2 then 100 end;
-  names := case when random() < 0.8 then '{mail,other,plain}' else '{mail,plain}' end;
+  names := case when is_simple or random() < 0.7 then '{mail,other,plain}' else '{mail,plain}' end;
   begin
-    case floor(random() * 10)
+    case (case when is_simple then 5 else floor(random() * 6) end)
       when 0 then
         perform set_limit('mail', tasks => '{mail,other}', total_running => 3);
       when 1 then
@@ -101,11 +103,11 @@ begin
     -- No jobs have to be moved.
     delete from _gw_moves;
     delete from _gw_fronts;
-    perform add_job((array['mail', 'mail', 'other', 'plain'])[1 + floor(random() * 4)], json_build_object('t', floor(random() * 40)),
-                    queue_name => case when random() < 0.05 then 'queue' || i % 3 end,
+    perform add_job((array['mail', 'mail', 'other', case when is_simple then 'mail' else 'plain' end])[1 + floor(random() * 4)], json_build_object('t', floor(random() * 40)),
+                    queue_name => case when random() < 0.05 and not is_simple then 'queue' || i % 3 end,
                     run_at => now() + (floor(random() * 12) - 10) * interval '1 second' + i * interval '1 us', -- no two are the same
                     priority => case when n % 3 = 0 then floor(random() * 3)::integer else 0 end,
-                    flags => case when random() < 0.05 then '{forbidden}'::text[] end)
+                    flags => case when random() < 0.05 and not is_simple then '{forbidden}'::text[] end)
        from generate_series(1, 10 + floor(random() * 80)::integer) as i;
     if random() < 0.5 then -- several jobs with one front
       perform add_jobs(array(select row('mail', json_build_object('t', i % 7), null, null, null, null, null, null)::job_spec
@@ -122,13 +124,13 @@ end;
 $$;
 
 create temporary table answers on commit drop as
-  select n, a.* from unnest(array(select floor(random() * 1000000)::integer from generate_series(1, 60))) as n cross join lateral pg_temp.attempt(n) as a;
+  select n, a.* from unnest(array(select floor(random() * 1000000)::integer from generate_series(1, 40))) as n cross join lateral pg_temp.attempt(n) as a;
 select is_empty('select n, batch_size, short, long from answers where short <> long or short like ''%not served''',
                 'both ways claim the same jobs');
-select cmp_ok((select count(distinct short) from answers), '>', 50::bigint, 'of different tables');
-select cmp_ok(currval('short_claims'), '>', 10::bigint, 'many claims of one job go the short way') from answers limit 1;
-select cmp_ok(currval('short_batches'), '>', 5::bigint, 'and of several') from answers limit 1;
-select cmp_ok(pg_temp.calls('_gw_lock_lanes'), '>', 400::bigint, 'and many the long way');
+select cmp_ok((select count(distinct short) from answers), '>', 35::bigint, 'of different tables');
+select cmp_ok(currval('short_claims'), '>', 5::bigint, 'many claims of one job go the short way') from answers limit 1;
+select cmp_ok(currval('short_batches'), '>', 1::bigint, 'and of several') from answers limit 1;
+select cmp_ok(pg_temp.calls('_gw_lock_lanes'), '>', 200::bigint, 'and many the long way');
 
 -- Two jobs of a lane for two, of which only one fits the batch.
 select set_limit('mail', tasks => '{mail}', max_running => 2);
