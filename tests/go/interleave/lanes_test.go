@@ -30,7 +30,7 @@ const (
 	later    = `select graphile_worker.add_job('a', '{"k": 1}', run_at => '2020-01-04', priority => 1);`
 	runs     = `select from graphile_worker.get_job('w0');`
 	together = `select from graphile_worker.get_job_batch('w0', batch_size => 9, queue_batch => 9);`
-	dropped  = `delete from graphile_worker._private_jobs; update graphile_worker._gw_turns set last_at = '-infinity' where name = 'idle_lanes';`
+	dropped  = `delete from graphile_worker._private_jobs; update graphile_worker._gw_lanes set served_at = '-infinity'; update graphile_worker._gw_turns set last_at = '-infinity' where name = 'idle_lanes';`
 )
 
 var lanePlaces = map[string]string{

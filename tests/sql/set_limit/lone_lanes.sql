@@ -84,7 +84,7 @@ begin
   max_bytes := case when random() < 0.2 then 100 end;
   names := case when is_simple or random() < 0.7 then '{mail,other,plain}' else '{mail,plain}' end;
   begin
-    case (case when is_simple then 5 else floor(random() * 6) end)
+    case (case when is_simple then 6 else floor(random() * 7) end)
       when 0 then
         perform set_limit('mail', tasks => '{mail,other}', total_running => 3);
       when 1 then
@@ -97,13 +97,15 @@ begin
       when 4 then
         perform set_limit('mail', tasks => '{mail,other}', by => 'payload:t', max_running => 1);
         perform pause(task => 'other');
+      when 5 then
+        perform set_limit('mail', tasks => '{mail,other}', by => 'payload:t', max_running => 2, rate => 1, per => '1 hour');
       else
-        perform set_limit('mail', tasks => '{mail,other}', by => 'payload:t', max_running => (array[1, 1, 2, 4])[1 + floor(random() * 4)]);
+        perform set_limit('mail', tasks => '{mail,other}', by => 'payload:t', max_running => (array[1, 2, 3, 4])[1 + floor(random() * 4)]);
     end case;
     -- No jobs have to be moved.
     delete from _gw_moves;
     delete from _gw_fronts;
-    perform add_job((array['mail', 'mail', 'other', case when is_simple then 'mail' else 'plain' end])[1 + floor(random() * 4)], json_build_object('t', floor(random() * 40)),
+    perform add_job((array['mail', 'mail', 'other', case when is_simple then 'mail' else 'plain' end])[1 + floor(random() * 4)], json_build_object('t', floor(random() * case when is_simple then 12 else 40 end)),
                     queue_name => case when random() < 0.05 and not is_simple then 'queue' || i % 3 end,
                     run_at => now() + (floor(random() * 12) - 10) * interval '1 second' + i * interval '1 us', -- no two are the same
                     priority => case when n % 3 = 0 then floor(random() * 3)::integer else 0 end,
