@@ -140,7 +140,7 @@ begin
            order by j.priority, j.run_at, j.id
            limit 1) as j on true;
   if renewed is not null then
-    -- The first of the jobs that are due later.
+    -- The first of the jobs that are due later, of each priority: it may come before what other groups have by then.
     insert into {{.schema}}._gw_fronts (group_id, lane_id, priority, run_at, job_id, covers)
     select g.id, g.fair_lane, n.priority, n.run_at, n.id, 'infinity'
       from {{.schema}}._gw_groups as g
@@ -167,9 +167,7 @@ begin
                       from {{.schema}}._private_jobs as j
                      where j.is_available and j.job_queue_id = g.id and j.priority = p.priority and j.run_at > due
                      order by j.run_at
-                     limit 1) as l
-             order by l.run_at
-             limit 1) as n
+                     limit 1) as l) as n
      where g.id = any (renewed);
   end if;
 
