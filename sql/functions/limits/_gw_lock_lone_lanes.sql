@@ -20,10 +20,11 @@
                        where l.id = g.lane_id for no key update skip locked) as l
                 left join {{.schema}}._gw_limits as i on i.id = l.limit_id{{ end }}
 
--- For _gw_lock_limited_jobs: the short way of _gw_lock_lanes, _gw_lock_jobs and _gw_enter_lanes, for groups that each have one lane
--- of their own, of which nothing but the number of running jobs is limited. Returns the ctids of the locked jobs, also of those
--- without limits; null if the long way is needed, because one of the groups is of another kind, or the worker can have a streak, or
--- more jobs must be compared than this function reads. Both ways return the same jobs.
+-- For _gw_lock_limited_jobs, for several jobs: the short way of _gw_lock_lanes, _gw_lock_jobs and _gw_enter_lanes, for groups that
+-- each have one lane of their own, of which nothing but the number of running jobs is limited. Returns the ctids of the locked jobs,
+-- also of those without limits; null if the long way is needed, because one of the groups is of another kind, or the worker can have
+-- a streak, or more jobs must be compared than this function reads. Both ways return the same jobs, but not always in the same
+-- claims if there are wrong fronts.
 -- The caller has read that there are no fair limits, pauses, kept slots, streaks, suspects, or jobs to be moved.
 -- The fronts are read before their lanes are locked, unlike in _gw_lock_lanes. That is enough to delete them: the next statement sees
 -- the jobs that they stand for. A front that another claim has put in the meantime stays, and is read once more. If a group has
@@ -200,7 +201,7 @@ begin
                        order by j.priority, j.run_at, j.id
                        limit greatest(least(u.most, u.room), 0) + 1) as h) as h
     ), locked as (
-      select j.ctid as place, j.run_at, case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
+      select j.ctid as place, j.run_at, {{.schema}}._gw_most_bytes(j.payload) as bytes
         from {{.schema}}._private_jobs as j
        where j.ctid = any (array(select unnest(l.places) from lane as l)) and j.is_available -- in the order of ctids
          for update skip locked

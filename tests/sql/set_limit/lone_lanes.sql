@@ -133,9 +133,9 @@ create temporary table answers on commit drop as
 select is_empty('select n, batch_size, short, long from answers where short <> long or short like ''%not served''',
                 'both ways claim the same jobs');
 select cmp_ok((select count(distinct short) from answers), '>', 35::bigint, 'of different tables');
-select cmp_ok(currval('short_claims'), '>', 5::bigint, 'many claims of one job go the short way') from answers limit 1;
-select cmp_ok(currval('short_batches'), '>', 1::bigint, 'and of several') from answers limit 1;
-select cmp_ok(pg_temp.calls('_gw_lock_lanes'), '>', 200::bigint, 'and many the long way');
+select cmp_ok(currval('short_claims'), '>', 40::bigint, 'many claims of one job go the short way') from answers limit 1;
+select cmp_ok(currval('short_batches'), '>', 20::bigint, 'and of several') from answers limit 1;
+select cmp_ok(pg_temp.calls('_gw_lock_lanes'), '>', 900::bigint, 'and many the long way');
 
 -- Two jobs of a lane for two, of which only one fits the batch.
 select set_limit('mail', tasks => '{mail}', max_running => 2);
