@@ -45,7 +45,7 @@ begin
       end if;
       perform complete_job('w' || n, u.id) from unnest(ids) as u (id) where u.id % 2 = 0 or n % 4 = 0;
       if random() < 0.2 then
-        delete from _private_jobs where id = (select j.id from _private_jobs as j where j.is_available order by j.priority, j.run_at limit 1);
+        delete from _private_jobs where id = (select j.id from _private_jobs as j where j.is_available order by j.priority, j.run_at, j.id limit 1);
       end if;
       if random() < 0.3 then
         perform add_job('mail', json_build_object('t', floor(random() * 20)), run_at => now() - n * interval '1 us',

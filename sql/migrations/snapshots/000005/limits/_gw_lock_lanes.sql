@@ -12,8 +12,8 @@
 -- for all jobs that are due at its run_at or later, at any place. So the jobs of a group are read from the first of its fronts on,
 -- and not from the start of the index, where there may be many dead entries.
 -- seen: groups in which this claim has found nothing; it then reads more of the other groups. most_fronts: how many fronts
--- it follows. come_later: a job comes later than the front of its group, because the job at the front is a suspect, is of
--- another task or no longer exists, and there are more fronts: jobs of other groups may come first.
+-- it follows. come_later: there are more fronts, whose jobs may come before some of these. So it is when a group has several fronts,
+-- or when its job at the front is a suspect, is of another task or no longer exists.
 -- Locks: lanes, then job rows, without waiting.
 create or replace function {{.schema}}._gw_lock_lanes(
   task_identifiers text[],
@@ -42,22 +42,25 @@ create or replace function {{.schema}}._gw_lock_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  lane_ids   integer[];
-  has_more   boolean; -- of the groups without a turn, of those with one
-  more_fair  boolean;
-  owners     integer[]; -- the groups of these jobs, in the order of claims
-  priorities smallint[];
-  run_ats    timestamptz[];
-  turns      bigint[];
-  shares     boolean;   -- some of the groups share a lane
-  most_slots integer[]; -- of each of the groups; null: any number
-  of_slots   integer[]; -- how many jobs for each slot
-  most_jobs  integer;  -- of a group
-  fair_jobs  integer;  -- of one with a turn
+  lane_ids      integer[];
+  has_more      boolean; -- there may be more fronts without a turn, or with one
+  more_fair     boolean;
+  last_priority smallint; -- if has_more, those of the last front without a turn
+  last_run_at   timestamptz;
+  owners        integer[]; -- the groups of the first jobs, in the order of claims
+  priorities    smallint[];
+  run_ats       timestamptz[];
+  turns         bigint[];
+  chosen        tid[];
+  shares        boolean;   -- some of the groups share a lane
+  most_slots    integer[]; -- of each of the groups; null: any number
+  of_slots      integer[]; -- how many jobs for each slot
+  most_jobs     integer;  -- of a group
+  fair_jobs     integer;  -- of one with a turn
   -- A fair lane starts so many jobs in its turn: a large batch is shared among 25 lanes, because each costs time.
-  quantum    constant integer := greatest(1, batch_size / 25);
-  most_fair  integer := least(most_fronts, batch_size / quantum); -- fronts with a turn
-  fitting    record;
+  quantum       constant integer := greatest(1, batch_size / 25);
+  most_fair     integer := least(most_fronts, batch_size / quantum); -- fronts with a turn
+  fitting       record;
 begin
   if fair_lanes is not null then
     perform {{.schema}}._gw_look_up_turns(fair_lanes, due);
@@ -68,9 +71,11 @@ begin
 
   <<search>>
   loop
-    select array_agg(distinct l.id), array_agg(distinct u.lane), count(distinct l.front) filter (where not l.is_fair) = most_fronts,
-           count(distinct l.front) filter (where l.is_fair) = most_fair
-      into group_ids, lane_ids, has_more, more_fair
+    select array_agg(distinct l.id), array_agg(distinct u.lane), bool_or(not l.is_fair and l.number = most_fronts),
+           bool_or(l.is_fair and l.number = most_fair),
+           max(l.priority) filter (where l.number = most_fronts and not l.is_fair),
+           max(l.run_at) filter (where l.number = most_fronts and not l.is_fair)
+      into group_ids, lane_ids, has_more, more_fair, last_priority, last_run_at
       from ((with recursive priorities (priority) as (
                (select f.priority
                   from {{.schema}}._gw_fronts as f
@@ -87,10 +92,10 @@ begin
                  from priorities as p
                 where p.priority is not null
              )
-             select g.id, g.lanes, f.front, false as is_fair
+             select g.id, g.lanes, p.priority, f.run_at, row_number() over () as number, false as is_fair
                from priorities as p
               cross join lateral (
-                     select f.group_id, f.ctid as front
+                     select f.group_id, f.run_at
                        from {{.schema}}._gw_fronts as f
                       where f.barred_by is null and f.group_id is not null and f.lane_id is null and f.turn is null
                         and f.priority = p.priority and f.run_at <= due
@@ -106,8 +111,8 @@ begin
                      having count(*) = cardinality(g.lanes)) as k
               limit most_fronts)
             union all
-            (select o.id, o.lanes, f.front, true
-               from (select f.group_id, f.ctid as front
+            (select o.id, o.lanes, null, null, row_number() over (), true
+               from (select f.group_id
                        from {{.schema}}._gw_fronts as f
                       where f.barred_by is null and f.turn is not null and f.run_at <= due
                       order by f.priority, f.turn, f.run_at, f.job_id) as f
@@ -215,24 +220,32 @@ begin
     most_fair := least(most_fronts, most_fair * (1 + batch_size / cardinality(fitting.places))); -- these lanes have few jobs each
   end loop;
 
+  if cardinality(group_ids) > 1 then
+    chosen := fitting.places;
+    widths := array(
+      select w.width
+        from unnest(group_ids) with ordinality as g (id, number)
+        left join unnest(fitting.groups, fitting.widths) as w (owner, width) on w.owner = g.id
+       order by g.number);
+  else
+    chosen := places;
+  end if;
   come_later :=
-    (has_more or more_fair)
-    and (has_more and array_position(turns, null) is null
-         or more_fair and num_nonnulls(variadic turns) = 0
+    has_more
+    and (array_position(turns, null) is null
+         or not shares and cardinality(chosen) < batch_size
+         or exists (select
+                      from unnest(places, priorities, run_ats, turns) as h (place, priority, run_at, turn)
+                     where h.turn is null and (h.priority, h.run_at) > (last_priority, last_run_at) and h.place = any (chosen)))
+    or more_fair
+    and (num_nonnulls(variadic turns) = 0
          or exists (select
                       from (select distinct on (h.owner) h.* from unnest(owners, priorities, run_ats, turns) as h (owner, priority, run_at, turn)
                              order by h.owner, h.priority, h.run_at) as h
                       join {{.schema}}._gw_fronts as f on f.group_id = h.owner
                      where f.barred_by is null and f.run_at <= due
                        and ((f.priority, f.run_at) < (h.priority, h.run_at) or f.turn < h.turn)));
-  if cardinality(group_ids) > 1 then
-    places := fitting.places;
-    widths := array(
-      select w.width
-        from unnest(group_ids) with ordinality as g (id, number)
-        left join unnest(fitting.groups, fitting.widths) as w (owner, width) on w.owner = g.id
-       order by g.number);
-  end if;
+  places := chosen;
 end;
 $$;
 

@@ -23,8 +23,7 @@
 -- For _gw_lock_limited_jobs, for several jobs: the short way of _gw_lock_lanes, _gw_lock_jobs and _gw_enter_lanes, for groups that
 -- each have one lane of their own, of which nothing but the number of running jobs is limited. Returns the ctids of the locked jobs,
 -- also of those without limits; null if the long way is needed, because one of the groups is of another kind, or the worker can have
--- a streak, or more jobs must be compared than this function reads. Both ways return the same jobs, but not always in the same
--- claims if there are wrong fronts.
+-- a streak, or more jobs must be compared than this function reads. Both ways return the same jobs.
 -- The caller has read that there are no fair limits, pauses, kept slots, streaks, suspects, or jobs to be moved.
 -- The fronts are read before their lanes are locked, unlike in _gw_lock_lanes. That is enough to delete them: the next statement sees
 -- the jobs that they stand for. A front that another claim has put in the meantime stays, and is read once more. If a group has
@@ -201,22 +200,24 @@ begin
                        order by j.priority, j.run_at, j.id
                        limit greatest(least(u.most, u.room), 0) + 1) as h) as h
     ), locked as (
-      select j.ctid as place, j.run_at, {{.schema}}._gw_most_bytes(j.payload) as bytes
+      select j.ctid as place, j.priority, j.run_at, {{.schema}}._gw_most_bytes(j.payload) as bytes
         from {{.schema}}._private_jobs as j
        where j.ctid = any (array(select unnest(l.places) from lane as l)) and j.is_available -- in the order of ctids
          for update skip locked
     )
-    select array(select unnest(l.places) as place from lane as l order by place) as places, k.places as locked, k.bytes, k.run_at,
-           array(select unnest(l.fronts) from lane as l) as fronts, l.fill_lanes, l.next_run_at, l.next_fronts,
+    select array(select unnest(l.places) as place from lane as l order by place) as places, k.places as locked, k.bytes, k.priority, k.run_at,
+           array(select unnest(l.fronts) from lane as l) as fronts, l.fill_lanes, l.next_priority, l.next_run_at, l.next_fronts,
            exists (select from {{.schema}}._gw_groups as g where g.is_retired or g.queue_name is not null or cardinality(g.lanes) <> 1)
              as may_share,
            exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) as have_suspects
       into limited
-      from (select bool_or(l.most >= l.room and l.room > 0) as fill_lanes, min((l.next).run_at) filter (where l.most < l.room) as next_run_at,
-                   array_agg(l.next) as next_fronts
+      from (select bool_or(l.most >= l.room and l.room > 0) as fill_lanes, array_agg(l.next) as next_fronts,
+                   min((l.next).priority) filter (where l.most < l.room) as next_priority,
+                   min((l.next).run_at) filter (where l.most < l.room) as next_run_at
               from lane as l
              where (l.next).job_id is not null) as l
-     cross join (select array_agg(k.place) as places, max(k.run_at) as run_at, sum(k.bytes) as bytes from locked as k) as k;
+     cross join (select array_agg(k.place) as places, max(k.priority) as priority, max(k.run_at) as run_at, sum(k.bytes) as bytes
+                   from locked as k) as k;
     if limited.may_share then
       if (select count(*) <> cardinality(group_ids) or count(distinct g.lane_id) <> cardinality(group_ids)
             from {{.schema}}._gw_group_lanes as g
@@ -230,7 +231,8 @@ begin
        or limited.fill_lanes and queue_batch > 1 -- a streak
        -- A group may start its next job, which may come before others; or there may be more groups.
        or (limited.next_run_at is not null or is_cut and limited.places <> '{}') and cardinality(limited.places) < batch_size
-       or limited.next_run_at <= limited.run_at then
+       or limited.next_priority < limited.priority
+       or limited.next_priority = limited.priority and limited.next_run_at <= limited.run_at then
       return;
     end if;
 
@@ -238,6 +240,7 @@ begin
       claimed_at := clock_timestamp();
       places := limited.places;
       if cardinality(places) = batch_size then
+        to_priority := limited.priority;
         to_run_at := limited.run_at;
       else
         to_priority := 32767;
