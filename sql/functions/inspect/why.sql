@@ -26,9 +26,11 @@ as $$
 declare
   at    timestamptz := clock_timestamp();
   job   record;
+  is_paused boolean; -- its task or its queue
   found_any boolean := false;
 begin
-  select j.*, t.identifier, q.queue_name, q.locked_at as queue_locked_at, q.locked_by as queue_locked_by, g.lanes, g.is_retired, g.fair_lane,
+  select j.*, t.identifier, q.queue_name, q.locked_at as queue_locked_at, q.locked_by as queue_locked_by,
+         coalesce(q.queue_name, g.queue_name) as any_queue_name, g.lanes, g.is_retired, g.fair_lane,
          exists (select from {{.schema}}._gw_suspects as s where s.job_id = j.id and s.revision = j.revision) as is_suspect
     into job
     from {{.schema}}._private_jobs as j
@@ -75,15 +77,20 @@ begin
     found_any := true;
   end if;
   return query
-  select 'paused', format('Everything is paused by %s since %s. %s', p.author, p.paused_at, p.reason), p.until, null::bigint[],
-         'resume() ends the pause.'
+  select 'paused', format('%s is paused by %s since %s. %s', coalesce('The task ' || p.task, 'The queue ' || p.queue_name, 'Everything'),
+                          p.author, p.paused_at, p.reason),
+         p.until, null::bigint[], 'resume() ends the pause.'
     from {{.schema}}._gw_pauses as p
-   where p.limit_name is null and coalesce(p.until, 'infinity') > at;
+   where coalesce(p.until, 'infinity') > at
+     and (p.limit_name is null or p.task = job.identifier or job.any_queue_name like {{.schema}}._gw_pattern(p.queue_name) escape '!')
+   order by p.id;
+  is_paused := found;
   found_any := found_any or found;
-  if job.is_retired
-     or exists (select from {{.schema}}._gw_moving_tasks() as m
-                 where coalesce(job.job_queue_id, 0) >= 0
-                   and (m.all_tasks or job.identifier = any (m.tasks) or {{.schema}}._gw_queue_moves(job.job_queue_id, m.queues))) then
+  if not is_paused -- a paused job may not have been moved yet, which does not matter
+     and (job.is_retired
+          or exists (select from {{.schema}}._gw_moving_tasks() as m
+                      where coalesce(job.job_queue_id, 0) >= 0
+                        and (m.all_tasks or job.identifier = any (m.tasks) or {{.schema}}._gw_queue_moves(job.job_queue_id, m.queues)))) then
     return query values ('moving', 'A limit has changed; claims and heartbeats are moving its jobs.', null::timestamptz,
                          null::bigint[], 'Wait until list_limits() shows no moving jobs.');
     found_any := true;
@@ -91,11 +98,11 @@ begin
   return query
   select r.reason,
          case when r.reason = 'paused'
-              then (select string_agg(format('%s is paused by %s since %s. %s',
-                                             coalesce('The task ' || p.task, 'The queue ' || p.queue_name, 'The limit ' || p.limit_name),
-                                             p.author, p.paused_at, p.reason), ' ')
-                      from {{.schema}}._gw_pauses as p
-                     where (p.limit_name = i.name or i.is_pause and p.task = any (i.tasks)) and (p.lane is null or p.lane = l.key) and coalesce(p.until, 'infinity') > at)
+              then coalesce((select string_agg(format('The limit %s%s is paused by %s since %s. %s', p.limit_name, ', lane ' || p.lane,
+                                                      p.author, p.paused_at, p.reason), ' ')
+                               from {{.schema}}._gw_pauses as p
+                              where p.limit_name = i.name and (p.lane is null or p.lane = l.key) and coalesce(p.until, 'infinity') > at),
+                            'The pause of its task has ended; the next heartbeat of a worker returns it to its queue.')
               when r.reason = 'full' then
                 format('The limit %s%s has no free slot.', i.name, ', lane ' || l.key)
                 || coalesce((select format(' Slots of recovered jobs are kept until %s, because the limit is strict.', max(s.kept_until))
@@ -103,8 +110,7 @@ begin
                               where s.kept_until > at
                              having count(*) > 0), '')
               when r.reason = 'rate' then format('The limit %s%s has started its maximum of jobs per time.', i.name, ', lane ' || l.key)
-              when r.reason = 'closed' then format('A worker has closed the limit %s%s.', i.name, ', lane ' || l.key)
-              else 'Its limit was dropped; claims and heartbeats are moving its jobs.' end,
+              else format('A worker has closed the limit %s%s.', i.name, ', lane ' || l.key) end,
          r.opens_at,
          case when r.reason = 'full' then
            (select array_agg(h.id)
@@ -117,12 +123,11 @@ begin
          end,
          case r.reason when 'paused' then 'resume() ends the pause.'
                        when 'full' then 'It starts when one of these jobs ends; set_limit or override_lane can raise the maximum.'
-                       when 'dropped' then 'Wait until list_limits() shows no moving jobs.'
                        else 'set_limit changes the limit.' end
     from {{.schema}}._gw_lane_rooms(job.lanes, at) as r
     join {{.schema}}._gw_lanes as l on l.id = r.lane_id
     left join {{.schema}}._gw_limits as i on i.id = l.limit_id
-   where r.reason is not null
+   where r.reason <> 'dropped' and (i.is_pause and is_paused) is not true -- the group of a dropped lane is retired
    order by r.lane_id;
   found_any := found_any or found;
   if job.queue_locked_at is not null then

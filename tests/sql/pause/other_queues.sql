@@ -13,7 +13,7 @@ $$;
 select add_job('a', queue_name => q) from unnest('{paused, q1, q2, q3}'::text[]) as q;
 select pause(queue => 'paused');
 select is(pg_temp.next(1), 'q1', 'one job is claimed');
-select is((select w.reason from jobs as j, why(j.id) as w where j.queue_name = 'paused'), 'moving', 'while the jobs of the paused queue are moved');
+select is((select w.reason from jobs as j, why(j.id) as w where j.queue_name = 'paused'), 'paused', 'while the jobs of the paused queue are moved');
 select is(pg_temp.next(10), 'q2, q3', 'several are');
 
 select * from finish();

@@ -1,6 +1,6 @@
 -- why() gives every reason, what it depends on and when it may change.
 begin;
-select plan(12);
+select plan(15);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.reasons(job_key text)
@@ -10,7 +10,7 @@ as $$ select string_agg(w.reason, ', ') from why((select id from jobs where key 
 create function pg_temp.detail(job_key text)
   returns text
   language sql
-as $$ select string_agg(w.detail, ', ') from why((select id from jobs where key = job_key)) as w $$;
+as $$ select string_agg(w.detail, ' ') from why((select id from jobs where key = job_key)) as w $$;
 
 select set_limit('exports', tasks => '{export}', max_running => 1);
 select get_job_batch('worker') from generate_series(1, 3);
@@ -29,10 +29,15 @@ select is((select blocking_job_ids from why((select id from jobs where key = '2'
 select is(pg_temp.reasons('q2'), 'queue held', 'one whose queue is held');
 select pause(limit_name => 'exports', reason => 'a migration');
 select matches(pg_temp.detail('2'), '^The limit exports is paused by .* since .*\. a migration$', 'the reason of a pause');
-select pause(task => 'plain');
-select is(pg_temp.reasons('later'), 'future, moving', 'several reasons');
+select pause(task => 'plain', reason => 'for now');
+select is(pg_temp.reasons('later'), 'future, paused', 'a paused task, whose jobs have not been moved yet');
 select get_job_batch('worker', '{none}') from generate_series(1, 3);
 select is(pg_temp.reasons('later'), 'future, paused', 'a paused task');
+select matches(pg_temp.detail('later'), 'The task plain is paused by .* since .*\. for now$', 'who has paused it, and why');
+select pause(queue => 'que*'), pause();
+select matches(pg_temp.detail('q2'), '^The task plain is .* The queue que\* is paused .* Everything is paused ', 'all pauses of a job');
+select resume(), resume(queue => 'que*'), resume(task => 'plain');
+select is(pg_temp.reasons('later'), 'future, moving', 'several reasons');
 select is_empty($$ select * from why(-1) $$, 'no job, no reason');
 
 select * from finish();
