@@ -99,6 +99,56 @@ $$;
 comment on function {{.schema}}._gw_move_jobs(integer) is
   'Internal: moves up to step jobs into the groups that the limits require, and returns whether to call it again at once.';
 
+-- For pause() and resume(): moves the first waiting jobs of a task, or in queues of this
+-- name, ten thousand at most, except those that others have locked. Workers of Graphile Worker for Node.js do not move jobs: they run
+-- the jobs of a paused queue until these are moved, and those of a resumed one only when they are back. _gw_move_jobs moves the rest.
+-- Locks: as _gw_move_some.
+create or replace function {{.schema}}._gw_move_first_jobs(
+  task   text,
+  queues text
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_custom_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  step     constant integer := 1000;
+  chosen   constant integer := (select t.id from {{.schema}}._private_tasks as t where t.identifier = task);
+  patterns constant text    := {{.schema}}._gw_pattern(queues);
+  holders  constant integer[] := array(
+    select q.id from {{.schema}}._private_job_queues as q where q.queue_name like patterns escape '!'
+    union all
+    select g.id from {{.schema}}._gw_groups as g where g.queue_name like patterns escape '!');
+  ids      bigint[];
+begin
+  if queues is not null then
+    ids := array(select j.id
+                   from {{.schema}}._private_jobs as j
+                  where j.is_available and j.job_queue_id = any (holders)
+                  order by j.priority, j.run_at, j.id
+                  limit 10 * step);
+  else
+    ids := array(select j.id
+                   from {{.schema}}._private_jobs as j
+                  where j.is_available and j.task_id = chosen
+                  order by j.priority, j.run_at, j.id
+                  limit 10 * step);
+  end if;
+  for n in 1..cardinality(ids) by step loop
+    perform {{.schema}}._gw_move_some(ids[n:n + step - 1]);
+  end loop;
+exception when lock_not_available or deadlock_detected or serialization_failure then
+  null; -- others create the same names, lanes or groups, or this transaction sees an old state of the jobs
+end;
+$$;
+
+comment on function {{.schema}}._gw_move_first_jobs(text, text) is
+  'Internal, for pause() and resume(): moves the first waiting jobs of a task, or in queues of this name.';
+
 -- Moves these jobs into the groups that the limits require, except jobs that other transactions have locked. Returns whether
 -- one of the skipped jobs must be moved. Notifies the workers.
 -- Locks: new names, lanes and groups, as producers do; job rows by id, without waiting.

@@ -1,10 +1,10 @@
 -- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin after
 -- the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at until.
 -- A second pause of the same changes its reason, author and until.
--- The jobs of a paused task or queue are moved to a group in steps, as for a limit, so claims do not read them. Jobs of other
--- tasks in a named queue continue to run, and overtake those of a paused task. If a pause of a task ends at until, its jobs
--- in named queues start with the next heartbeat of a worker.
--- Locks: the row of limits, so that only one transaction at a time changes them.
+-- The jobs of a paused task or queue are moved to a group, so claims do not read them: the first ten thousand by the call, others in
+-- steps, as for a limit. Jobs of other tasks in a named queue continue to run, and overtake those of a paused task. If a pause of a
+-- task ends at until, its jobs in named queues start with the next heartbeat of a worker.
+-- Locks: the row of limits, so that only one transaction at a time changes them; then as _gw_move_first_jobs.
 -- Raises GWLVA, GWLNM.
 create or replace function {{.schema}}.pause(
   task       text        default null,
@@ -48,6 +48,7 @@ begin
       if task is not null then
         perform {{.schema}}._gw_put_limit('pause:queued:' || task, array[task], '*', null, null, null, null, null, null, false, null, true);
       end if;
+      perform {{.schema}}._gw_move_first_jobs(task, queue);
     end if;
   end if;
   -- Lanes that are full or closed open when the pause ends.
@@ -90,6 +91,7 @@ begin
     perform {{.schema}}._gw_drop_limit(i.name)
        from {{.schema}}._gw_limits as i
       where i.name in (paused, 'pause:queued:' || task);
+    perform {{.schema}}._gw_move_first_jobs(task, queue);
   else
     perform {{.schema}}._gw_look_at_lanes(array(
       select l.id
