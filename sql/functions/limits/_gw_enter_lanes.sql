@@ -83,7 +83,7 @@ begin
            turn = {{.schema}}._gw_turn({{.schema}}._gw_running_of(l.turn) + e.slots, claimed_at)
       from entered as e
      where l.id = e.id
-       and (e.rate is not null or l.turn is not null or (l.served_at > claimed_at - interval '10 minutes') is not true)
+       and (e.rate is not null or l.turn is not null or not {{.schema}}._gw_served_of_late(l.served_at, claimed_at))
     returning l.id, l.turn
   )
   select array_agg(e.id), array_agg(e.waiting), array_agg(e.id) filter (where e.rate is null),

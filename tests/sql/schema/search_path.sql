@@ -21,7 +21,7 @@ select results_eq(
             ('_gw_known_settings', 'sql'), ('_gw_lease', 'sql'), ('_gw_locked_at', 'sql'), ('_gw_merged_payload', 'sql'), ('_gw_most_bytes', 'sql'),
             ('_gw_name_lock', 'sql'), ('_gw_packed_lines', 'sql'), ('_gw_queue_locked_at', 'sql'),
             ('_gw_recent_lines', 'sql'), ('_gw_retry_at', 'sql'), ('_gw_running_of', 'sql'), ('_gw_seconds', 'sql'),
-            ('_gw_suits', 'sql'), ('_gw_turn', 'sql'), ('_gw_wants_result', 'plpgsql'), ('_gw_work_batch', 'plpgsql'),
+            ('_gw_served_of_late', 'sql'), ('_gw_suits', 'sql'), ('_gw_turn', 'sql'), ('_gw_wants_result', 'plpgsql'), ('_gw_work_batch', 'plpgsql'),
             ('backoff', 'sql'), ('job_state', 'sql'), ('shard_slot', 'sql'), ('wait_for_job', 'plpgsql') $$,
   'all but the inlined expressions pin it');
 

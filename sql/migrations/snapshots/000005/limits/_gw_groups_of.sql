@@ -156,8 +156,9 @@ begin
      where l.limit_id = limit_id and l.is_total = is_total and coalesce(l.key, '') = coalesce(key, '')
        and (l.key is null) = (key is null);
     exit when found;
-    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn)
-    values (limit_id, key, is_total, (select 0 from {{.schema}}._gw_limits as i where i.id = limit_id and i.fair and not is_total))
+    insert into {{.schema}}._gw_lanes (limit_id, key, is_total, turn, served_at)
+    select limit_id, key, is_total, n.turn, case when n.turn is null then now() end
+      from (select (select 0 from {{.schema}}._gw_limits as i where i.id = limit_id and i.fair and not is_total) as turn) as n
         on conflict do nothing;
   end loop;
   return lane_id;

@@ -1,6 +1,6 @@
 -- The due fronts of a priority, in order, whose lane no other claim has locked. is_old: the lane was not served of late.
 {{ define "lone fronts" }}select f.place, f.group_id, f.run_at, f.job_id, l.id as lane_id,
-                     (l.served_at > claimed_at - interval '10 minutes') is not true as is_old,
+                     not {{.schema}}._gw_served_of_late(l.served_at, claimed_at) as is_old,
                      coalesce(l.max_running, case when l.is_total then i.total_running else i.max_running end) as width,
                      g.is_lone and (f.covers > due) is not true and i.is_pause is false and i.strict is null
                      and coalesce(l.rate, i.rate) is null and l.closed_until <= claimed_at as is_simple
@@ -266,7 +266,7 @@ begin
     if are_old then
       update {{.schema}}._gw_lanes as l
          set served_at = _gw_lock_lone_lanes.claimed_at
-       where l.id = any (lane_ids) and (l.served_at > _gw_lock_lone_lanes.claimed_at - interval '10 minutes') is not true;
+       where l.id = any (lane_ids) and not {{.schema}}._gw_served_of_late(l.served_at, _gw_lock_lone_lanes.claimed_at);
     end if;
     delete from {{.schema}}._gw_fronts as f where f.ctid = any (fronts || limited.fronts);
     if limited.next_fronts is not null then
