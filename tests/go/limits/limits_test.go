@@ -188,7 +188,7 @@ func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, c conditions
 		case 0:
 			statements = []string{`select pg_terminate_backend(a.pid)
 				  from pg_stat_activity as a
-				 where a.datname = current_database() and a.query like '%get_job_batch($1%' and a.pid <> pg_backend_pid()
+				 where a.datname = current_database() and a.query like '%get_job_batch($1%' and a.query not like '%pg_terminate_backend%'
 				 order by random() limit 1`}
 		case 1:
 			statements = []string{"select graphile_worker.set_limit('wide', tasks => '{wide}', max_running => 3)"}
