@@ -119,3 +119,19 @@ $$;
 
 comment on function {{.schema}}._gw_is_idle(text, integer, integer, timestamptz, timestamptz, timestamptz, timestamptz) is
   'Internal: returns whether a lane has been idle since a time, and can be deleted without effect.';
+
+-- Returns whether served_at of a lane is exact enough: without a fair limit or a rate it only tells which lanes are idle, so a claim
+-- need not write it each time. The function is a single expression, so callers inline it.
+create or replace function {{.schema}}._gw_served_of_late(
+  served_at timestamptz,
+  at        timestamptz
+)
+  returns boolean
+  language sql
+  stable
+as $$
+  select (served_at operator(pg_catalog.>) (at operator(pg_catalog.-) interval '10 minutes')) is true
+$$;
+
+comment on function {{.schema}}._gw_served_of_late(timestamptz, timestamptz) is
+  'Internal: returns whether the time at which a lane was served is exact enough.';

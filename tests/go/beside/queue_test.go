@@ -100,6 +100,12 @@ func (q *queue) await(sql string, args ...any) {
 	pgtest.Await(q.t, q.pool, sql, args...)
 }
 
+// awaitRan waits until a job has run.
+func (q *queue) awaitRan(id int64) {
+	q.t.Helper()
+	q.await("select exists (select from ran where id = $1)", id)
+}
+
 // awaitEmpty waits until all jobs are done.
 func (q *queue) awaitEmpty() {
 	q.t.Helper()

@@ -24,9 +24,9 @@ create or replace function {{.schema}}.why(
   set jit = off
 as $$
 declare
-  at    timestamptz := clock_timestamp();
-  job   record;
-  is_paused boolean; -- its task or its queue
+  at        timestamptz := clock_timestamp();
+  job       record;
+  is_paused boolean; -- everything, its task or its queue
   found_any boolean := false;
 begin
   select j.*, t.identifier, q.queue_name, q.locked_at as queue_locked_at, q.locked_by as queue_locked_by,

@@ -43,10 +43,9 @@ create or replace function {{.schema}}._gw_lock_lanes(
 as $$
 declare
   lane_ids      integer[];
-  has_more      boolean; -- there may be more fronts without a turn, or with one
-  more_fair     boolean;
-  last_priority smallint; -- if has_more, those of the last front without a turn
+  last_priority smallint; -- those of the last front without a turn, if there may be more of them
   last_run_at   timestamptz;
+  more_fair     boolean; -- there may be more fronts with a turn
   owners        integer[]; -- the groups of the first jobs, in the order of claims
   priorities    smallint[];
   run_ats       timestamptz[];
@@ -71,11 +70,10 @@ begin
 
   <<search>>
   loop
-    select array_agg(distinct l.id), array_agg(distinct u.lane), bool_or(not l.is_fair and l.number = most_fronts),
-           bool_or(l.is_fair and l.number = most_fair),
+    select array_agg(distinct l.id), array_agg(distinct u.lane), bool_or(l.is_fair and l.number = most_fair),
            max(l.priority) filter (where l.number = most_fronts and not l.is_fair),
            max(l.run_at) filter (where l.number = most_fronts and not l.is_fair)
-      into group_ids, lane_ids, has_more, more_fair, last_priority, last_run_at
+      into group_ids, lane_ids, more_fair, last_priority, last_run_at
       from ((with recursive priorities (priority) as (
                (select f.priority
                   from {{.schema}}._gw_fronts as f
@@ -231,7 +229,7 @@ begin
     chosen := places;
   end if;
   come_later :=
-    has_more
+    last_priority is not null
     and (array_position(turns, null) is null
          or not shares and cardinality(chosen) < batch_size
          or exists (select
