@@ -1,14 +1,16 @@
 package pgtest
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Damage deletes the TOAST chunks of the payload that was stored last, so that reading it fails. The payload must be large
-// enough to be stored out of line. Damage needs a superuser.
+// Damage deletes the TOAST chunks of the payload that was stored last, so that reading it fails and deleting its job does
+// not. The payload must be large enough to be stored out of line, and no job may be locked. Damage needs a superuser.
 func Damage(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -38,5 +40,16 @@ func Damage(t testing.TB, pool *pgxpool.Pool) {
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	Exec(t, pool, `vacuum `+pieces) // before it, some of the chunks are still found
+
+	// A chunk is found and deleted again, whatever the snapshot, until vacuum has removed it, and vacuum leaves what another
+	// transaction may still see, an autovacuum of the database for example.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for gone := false; !gone; {
+		Exec(t, pool, `vacuum `+pieces)
+		_, err := pool.Exec(ctx, `begin; delete from graphile_worker._private_jobs; rollback`, pgx.QueryExecModeSimpleProtocol)
+		if gone = err == nil; !gone && !strings.Contains(err.Error(), "tuple concurrently deleted") {
+			t.Fatalf("await the vacuum of %s: %v", pieces, err)
+		}
+	}
 }
