@@ -4,7 +4,7 @@ package beside
 import (
 	"testing"
 
-	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { nodegw.Main(m) }

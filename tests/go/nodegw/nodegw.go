@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // Version is a release of Graphile Worker, by its name in tests/node/package.json.
@@ -29,14 +32,53 @@ const (
 // patience is the maximum time that a test waits for a program. It is long because it only matters when a test fails.
 const patience = 3 * time.Minute
 
+// Main is [pgtest.Main] for packages whose tests all need Graphile Worker: without it, it prints what to do and exits with 1.
+func Main(m *testing.M) {
+	if _, _, err := installed(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	pgtest.Main(m)
+}
+
+// installed returns the path of tests/node and that of its Node.js.
+func installed() (dir, node string, err error) {
+	dir, err = folder()
+	if err == nil {
+		node = filepath.Join(dir, "node_modules", "node", "bin", "node")
+		_, err = os.Stat(node)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("find Node.js and Graphile Worker: %w; run `make deps`", err)
+	}
+	return dir, node, nil
+}
+
+// folder returns the path of tests/node, which it searches in the working directory and its parents.
+func folder() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "tests", "node"), nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}
+
 // command returns a script of tests/node that has not been started, run by the Node.js that was installed beside it, in
 // [Environment] and env.
 func command(ctx context.Context, t testing.TB, script, argument string, env []string) *exec.Cmd {
 	t.Helper()
-	dir := folder(t)
-	node := filepath.Join(dir, "node_modules", "node", "bin", "node")
-	if _, err := os.Stat(node); err != nil {
-		t.Fatalf("find Node.js and Graphile Worker: %v; run `make deps`", err)
+	dir, node, err := installed()
+	if err != nil {
+		t.Fatal(err)
 	}
 	args := []string{filepath.Join(dir, script)}
 	if argument != "" {
@@ -54,25 +96,6 @@ func Environment() []string {
 		return strings.HasPrefix(variable, "PG") || strings.HasPrefix(variable, "GRAPHILE_") ||
 			strings.HasPrefix(variable, "DATABASE_URL=") || strings.HasPrefix(variable, "NO_LOG_SUCCESS=")
 	})
-}
-
-// folder returns the path of tests/node, which it searches in the test's working directory and its parents.
-func folder(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatalf("find tests/node: %v", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "tests", "node")
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("find tests/node: no go.mod above the working directory")
-		}
-		dir = parent
-	}
 }
 
 // settings returns the settings of preset.worker for the queue, with those in more. An empty schema is Graphile Worker's default,

@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { Main(m) }
 
 func TestEachVersionInstallsItsRevisionAndWorks(t *testing.T) {
 	for version, revision := range map[Version]int{V16: 18, V17: 19, V18: 20} {
