@@ -22,10 +22,12 @@ type settlement struct {
 }
 
 // A claim never waits: it skips rows that another transaction has locked briefly, such as the lane of a limit, and jobs that
-// are being moved because a limit has changed. An empty claim then reports that jobs are due within soonDue. A run that ends
-// when nothing is runnable claims again, for mostLinger after its last job.
+// are being moved because a limit has changed. An empty claim then reports that jobs are due within soonDue, or within
+// cursorDue if there may be jobs in front of the claim cursor. A run that ends when nothing is runnable claims again, for
+// mostLinger after its last job.
 const (
 	soonDue    = 60 * time.Millisecond
+	cursorDue  = 500 * time.Millisecond
 	mostLinger = 5 * time.Second
 )
 
@@ -198,7 +200,7 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 			delay = min(delay, *answer.dueIn)
 		}
 		f.poll.Reset(f.unlessVain(delay))
-		f.lingers = f.once && delay <= soonDue && time.Since(f.claimedAt) < mostLinger
+		f.lingers = f.once && delay <= cursorDue && time.Since(f.claimedAt) < mostLinger
 		again, err := f.sleep.fall(context.WithoutCancel(stop), sent, answer.newMark)
 		f.look = again || err != nil
 		return false, err

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -246,5 +249,47 @@ func TestAPollingWorkerFindsNewJobs(t *testing.T) {
 	for range 2 {
 		q.add("ping", 1)
 		receive(t, ran)
+	}
+}
+
+// behindCursor returns a pool whose sessions have a claim cursor behind all jobs of a task, as after a burst, in front of which claims
+// do not look for half a second.
+func (q *queue) behindCursor(task string) *pgxpool.Pool {
+	q.t.Helper()
+	config := q.pool.Config()
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `
+			select set_config('gw.claim_cursor', array[
+			         graphile_worker._gw_cursor_scope(array[$1::text], null, null), c.now + 500000, c.now + 500000, 0, c.now, 0, c.now]::text, false)
+			  from (select graphile_worker._gw_lease(clock_timestamp()) as now) as c`, task)
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(q.t.Context(), config)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	q.t.Cleanup(pool.Close)
+	return pool
+}
+
+func TestAJobInFrontOfTheClaimCursorRunsWithoutAnotherNotification(t *testing.T) {
+	for name, run := range map[string]func(q *queue, w *worker){
+		"Run": func(q *queue, w *worker) {
+			w.start()
+			q.await(`select count(*) = 0 from graphile_worker.jobs`)
+		},
+		"RunOnce": func(q *queue, w *worker) {
+			if runOnce(q.t, w); q.jobs() > 0 {
+				q.t.Error("the job is left")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQueue(t)
+			q.exec(`select graphile_worker.add_job('work', run_at => now() - interval '1 hour')`)
+			w := q.workerOn(q.behindCursor("work"), shim.Config{})
+			w.Handle("work", nothing)
+			run(q, w)
+		})
 	}
 }

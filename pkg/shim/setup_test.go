@@ -121,6 +121,11 @@ func (q *queue) workerOn(pool *pgxpool.Pool, cfg shim.Config) *worker {
 	if err != nil {
 		q.t.Fatal(err)
 	}
+	q.t.Cleanup(func() {
+		if found, _ := lines.find(); q.t.Failed() {
+			q.t.Logf("the worker's last lines:\n%s", strings.Join(found[max(0, len(found)-30):], "\n"))
+		}
+	})
 	return &worker{Worker: w, t: q.t, logs: lines, done: make(chan struct{})}
 }
 

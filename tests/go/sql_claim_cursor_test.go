@@ -301,6 +301,32 @@ func TestAnEmptyClaimPutsACursor(t *testing.T) {
 	}
 }
 
+// An empty claim that may not search in front of the cursor yet makes an idle worker claim again once it may: nothing else tells the
+// worker of a job that has become ready there.
+func TestAnEmptyClaimThatHasNotLookedInFrontIsFollowedByOneThatDoes(t *testing.T) {
+	const untilNext = "select extract(epoch from graphile_worker.next_run_at() - clock_timestamp())::float8"
+	d, s := deadFront(t, 0)
+	s.putOff("c.at[2] + 3600000000", "c.at[3] + 3600000000")
+	id := one[int64](d.watcher, addOlder)
+	if ids := all[int64](s, claimTen); len(ids) > 0 {
+		t.Fatalf("claimed %v, although the cursor is behind it", ids)
+	}
+	if next := one[*float64](s, untilNext); next == nil || *next < 3000 || *next > 3601 {
+		t.Fatalf("the next claim is due in %v seconds, want an hour", next)
+	}
+	s.putOff("c.at[2]", "0")
+	if ids := all[int64](s, claimTen); !slices.Equal(ids, []int64{id}) {
+		t.Errorf("claimed %v then, want %d", ids, id)
+	}
+	s.putOff("c.at[2]", "0")
+	if ids := all[int64](s, claimTen); len(ids) > 0 {
+		t.Fatalf("claimed %v, want none", ids)
+	}
+	if next := one[*float64](s, untilNext); next != nil {
+		t.Errorf("the next claim is due in %v seconds, although this one has looked everywhere", *next)
+	}
+}
+
 // The cursor applies to claims of the same queue, tasks and flags, even if other claims share the session.
 func TestAClaimCursorIsForClaimsLikeTheOneThatPutIt(t *testing.T) {
 	const other = "odd schema"

@@ -9,7 +9,8 @@
 -- so prevents vacuum, does not make it slower.
 -- The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
 -- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
--- than half a second.
+-- than half a second. An empty claim that has not searched there leaves the time when one will in the setting gw.claim_look_at,
+-- so that a worker without jobs does not wait longer: next_run_at returns it.
 -- A claim that searches from the beginning leaves the place of the first job in the setting gw.claim_looked for the rest of
 -- its statement: an idle worker also asks when a job is next due, and next_run_at need not skip the same entries again.
 -- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see

@@ -35,6 +35,7 @@ declare
   cursor        bigint[];
   from_cursor   boolean     := false;
   looked        boolean     := false; -- the cursor was set by a search from the beginning, in this call
+  look_at       text;
   from_priority integer     := -32768;
   from_run_at   timestamptz := timestamptz '-infinity';
   from_id       bigint      := 0;
@@ -348,6 +349,14 @@ begin
       exit;
     end if;
   end loop;
+
+  -- An empty claim stores when a claim will look in front of the cursor, unless it has done so itself; next_run_at reads it.
+  if (cardinality(places) > 0) is not true then
+    look_at := case when from_cursor and not looked then cursor[3]::text else '' end;
+    if coalesce(current_setting('gw.claim_look_at', true), '') <> look_at then
+      perform set_config('gw.claim_look_at', look_at, false);
+    end if;
+  end if;
 
   -- Stores which search the next claim of this session starts with; see _gw_front_queues.
   if queued then

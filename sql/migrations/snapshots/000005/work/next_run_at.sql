@@ -6,6 +6,8 @@
 -- does not count, so the result is finite.
 -- If a claim in the same statement has searched from the beginning of the index, the search begins where that claim found
 -- the first job; see _gw_claim_cursor. The entries before it are many.
+-- If the last empty claim of this session has not searched in front of its cursor, the result is not later than when a claim
+-- will: a job that has become ready there, such as one that a worker has returned, must not wait for another notification.
 -- Jobs with limits count from when their lanes may start them. If that is now, the result is soon: another claim held
 -- their lanes, or has not come to them.
 create or replace function {{.schema}}.next_run_at(
@@ -23,6 +25,7 @@ as $$
 declare
   task_ids      integer[];
   first         record;
+  look_at       timestamptz;
   looked        bigint[];
   from_priority integer     := -32768;
   from_run_at   timestamptz := timestamptz '-infinity';
@@ -37,6 +40,10 @@ begin
       from_run_at := {{.schema}}._gw_locked_at(looked[4]);
       from_id := looked[5];
     end if;
+  end if;
+  if current_setting('gw.claim_look_at', true) ~ '^[0-9]{1,17}$' then
+    look_at := {{.schema}}._gw_locked_at(current_setting('gw.claim_look_at')::bigint);
+    look_at := case when look_at > now() - interval '1 second' then greatest(look_at, now()) end; -- earlier: of no recent claim
   end if;
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
@@ -100,9 +107,9 @@ begin
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then -- without limits it has no pages
-    return least(first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
+    return least(look_at, first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
   end if;
-  return first.run_at;
+  return least(look_at, first.run_at);
 end;
 $$;
 
