@@ -90,8 +90,9 @@ func TestALostLeaseEndsTheHandlerAtTheNextBeat(t *testing.T) {
 	q := newQueue(t)
 	q.exec(`select graphile_worker.set_setting('beat_every', '100 milliseconds')`)
 	w := q.worker(shim.Config{})
-	causes := make(chan error, 1)
+	started, causes := make(chan struct{}), make(chan error, 1)
 	w.Handle("long", func(ctx context.Context, _ *shim.Job) error {
+		close(started)
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
 		return nil
@@ -100,7 +101,7 @@ func TestALostLeaseEndsTheHandlerAtTheNextBeat(t *testing.T) {
 	shim.On(w.Worker, func(e shim.LeaseLost) { lost <- e })
 	id := q.add("long", 1)
 	w.start()
-	q.await(`select exists (select from graphile_worker.jobs where locked_by = $1)`, w.ID())
+	receive(t, started)
 	q.exec(`select graphile_worker.force_unlock_workers(array[$1])`, w.ID())
 	if cause := receive(t, causes); !errors.Is(cause, shim.ErrLeaseLost) {
 		t.Errorf("the cause is %v", cause)

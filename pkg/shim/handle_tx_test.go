@@ -196,7 +196,7 @@ func TestWhatAHandlerWritesByItsTransactionIsCommittedWithTheJob(t *testing.T) {
 			if last := value[string](q, `select coalesce(max(last_error), '') from graphile_worker._private_jobs`); !strings.Contains(last, c.lastError) {
 				t.Errorf("last error is %q, want %q", last, c.lastError)
 			}
-			if n := len(only[shim.JobReported](events())); n != 1 {
+			if n := len(ends(events())); n != 1 {
 				t.Errorf("%d outcomes were reported", n)
 			}
 		})

@@ -75,7 +75,7 @@ func TestAJobIsCompletedByItsHandlersTransaction(t *testing.T) {
 			if q.jobs() != 0 || q.effects() != 1 {
 				t.Errorf("%d jobs, %d effects", q.jobs(), q.effects())
 			}
-			reported := only[shim.JobReported](events())
+			reported := ends(events())
 			if len(reported) != 1 || reported[0].Outcome != shim.OutcomeCompleted || reported[0].Err != nil {
 				t.Errorf("reported %+v", reported)
 			}
@@ -123,7 +123,7 @@ func TestWhatIsRolledBackIsDoneByALaterAttempt(t *testing.T) {
 			if q.jobs() != 0 || q.effects() != 1 || !slices.Equal(lastErrors, []string{"", c.lastError}) {
 				t.Errorf("%d jobs, %d effects, last errors %q", q.jobs(), q.effects(), lastErrors)
 			}
-			reported := only[shim.JobReported](events())
+			reported := ends(events())
 			if len(reported) != 2 || reported[0].Outcome != shim.OutcomeFailed || reported[0].Err == nil ||
 				reported[1].Outcome != shim.OutcomeCompleted {
 				t.Errorf("reported %+v", reported)
@@ -153,7 +153,7 @@ func TestAfterTheCommitNothingThatTheHandlerReturnsCounts(t *testing.T) {
 			if q.jobs() != 0 || q.effects() != 1 {
 				t.Errorf("%d jobs, %d effects", q.jobs(), q.effects())
 			}
-			reported := only[shim.JobReported](events())
+			reported := ends(events())
 			if len(reported) != 1 || reported[0].Outcome != shim.OutcomeCompleted || reported[0].Err != err {
 				t.Errorf("reported %+v", reported)
 			}
@@ -181,7 +181,7 @@ func TestATransactionOfALostJobIsRolledBack(t *testing.T) {
 	if !value[bool](q, `select attempts = 2 and last_error is null and locked_by = $1 from graphile_worker.jobs`, w.ID()) || q.effects() != 0 {
 		t.Errorf("%d effects, or the second claim did not outlive the first", q.effects())
 	}
-	reported := only[shim.JobReported](events())
+	reported := ends(events())
 	if len(reported) != 1 || reported[0].Outcome != shim.OutcomeLeaseLost {
 		t.Errorf("reported %+v", reported)
 	}

@@ -62,7 +62,7 @@ func TestAnOutcomeThatTheDatabaseRefusesFailsItsJobWithThatError(t *testing.T) {
 			runOnce(t, w)
 
 			var bad []shim.JobReported
-			for _, reported := range only[shim.JobReported](events()) {
+			for _, reported := range ends(events()) {
 				if reported.Job.TaskIdentifier == "bad" {
 					bad = append(bad, reported)
 				} else if reported.Outcome != shim.OutcomeCompleted {

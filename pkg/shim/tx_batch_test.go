@@ -147,7 +147,8 @@ func TestFailuresInABatchHaveTheirAttemptsInTheHistory(t *testing.T) {
 	runOnce(t, w)
 	got := value[string](q, `
 		select string_agg(format('%s %s', h.attempt, h.outcome), ', ' order by u.id)
-		  from unnest($1::bigint[]) as u (id) cross join lateral graphile_worker.job_history(u.id) as h`, ids)
+		  from unnest($1::bigint[]) as u (id) cross join lateral graphile_worker.job_history(u.id) as h
+		 where h.outcome <> 'returned'`, ids) // by a slow machine
 	if want := "1 failed, 1 permanently_failed, 1 failed"; got != want {
 		t.Errorf("the history is %q, want %q", got, want)
 	}
