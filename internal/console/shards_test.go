@@ -30,7 +30,7 @@ func openShards(t *testing.T, o Options) (shards []Shard, get func(path string, 
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	return shards, func(path string, change func(*http.Request)) (int, string) {
+	get = func(path string, change func(*http.Request)) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL()+path, nil)
 		if err != nil {
@@ -48,8 +48,12 @@ func openShards(t *testing.T, o Options) (shards []Shard, get func(path string, 
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(string(body), "Its result will appear here") { // a query is slow on a busy machine
+			return get(path, change)
+		}
 		return answer.StatusCode, string(body)
 	}
+	return shards, get
 }
 
 func TestTheIndexShowsTheNumbersOfAllShards(t *testing.T) {
