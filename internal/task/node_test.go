@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/pkg/shim"
+	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
 // modules are files of tasks, and a Node that runs them.
@@ -25,19 +25,6 @@ type modules struct {
 	t    *testing.T
 	dir  string
 	node *task.Node
-}
-
-// nodePath is the Node.js that `make deps` installs.
-func nodePath(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("../../tests/node/node_modules/node/bin/node")
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Fatalf("find Node.js: %v; run `make deps`", err)
-	}
-	return path
 }
 
 // newModules writes files, whose names say how Node.js reads them, and makes a Node that is closed after the test.
@@ -50,7 +37,7 @@ func newModules(t *testing.T, config task.NodeConfig, files map[string]string) *
 	}
 	launcher := task.NewLauncher()
 	t.Cleanup(launcher.Close)
-	config.Program, config.Launcher, config.Logger = task.NodeProgram{Path: nodePath(t)}, launcher, slog.Default()
+	config.Program, config.Launcher, config.Logger = task.NodeProgram{Path: nodegw.Node(t)}, launcher, slog.Default()
 	m.node = task.NewNode(config)
 	t.Cleanup(m.node.Close)
 	return m

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -170,11 +168,7 @@ func TestAWorkerMakesNoRoomForWhatItMayNotTake(t *testing.T) {
 	calls := &counter{beats: make(chan struct{}, 1000)}
 	config := q.pool.Config()
 	config.ConnConfig.Tracer = calls
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	w := q.workerOn(pool, shim.Config{Concurrency: 2, ForbiddenFlags: []string{"forbidden"}})
 	started, opened := make(chan struct{}, 1), make(chan struct{})
 	w.Handle("long", gate(started, opened))

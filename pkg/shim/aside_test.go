@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
@@ -133,11 +132,7 @@ func TestAJobThatTheConnectionCannotCarryFailsAlone(t *testing.T) {
 		_, err := conn.Exec(ctx, `set client_encoding = 'LATIN1'`)
 		return err
 	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	id := value[int64](q, `select (graphile_worker.add_job('work', '"日"')).id`)
 	q.add("work", 10)
 	ran := newExecutions()

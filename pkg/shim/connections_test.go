@@ -16,11 +16,7 @@ func TestHandlersThatHoldEveryConnectionOfThePoolKeepNothingElseWaiting(t *testi
 	q := newQueue(t)
 	config := q.pool.Config()
 	config.MaxConns = 1
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	w := q.workerOn(pool, shim.Config{Concurrency: 2})
 	holding, release := make(chan struct{}), make(chan struct{})
 	w.Handle("hold", func(ctx context.Context, _ *shim.Job) error {
@@ -56,11 +52,7 @@ func TestHundredsOfHandlersNeedNoConnectionsOfTheirOwn(t *testing.T) {
 	q := newQueue(t)
 	config := q.pool.Config()
 	config.ConnConfig.RuntimeParams["application_name"] = "many"
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	w := q.workerOn(pool, shim.Config{Concurrency: concurrency})
 	running, release := make(chan struct{}, concurrency), make(chan struct{})
 	w.Handle("long", func(context.Context, *shim.Job) error {
@@ -91,11 +83,7 @@ func TestWhatHasNotStartedIsReturnedOnTheNextConnectionWhenThisOneIsLost(t *test
 		}
 		return nil
 	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	w := q.workerOn(pool, shim.Config{})
 	const total, blocking = 300, 150
 	release := make(chan struct{})

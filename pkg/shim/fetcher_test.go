@@ -264,12 +264,7 @@ func (q *queue) behindCursor(task string) *pgxpool.Pool {
 			  from (select graphile_worker._gw_lease(clock_timestamp()) as now) as c`, task)
 		return err
 	}
-	pool, err := pgxpool.NewWithConfig(q.t.Context(), config)
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	q.t.Cleanup(pool.Close)
-	return pool
+	return q.poolOf(config)
 }
 
 func TestAJobInFrontOfTheClaimCursorRunsWithoutAnotherNotification(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -88,11 +87,7 @@ func TestInAFloodTwoClaimsAreUnderWayAndAfterItTheWorkerSleeps(t *testing.T) {
 	claims := &claimsUnderWay{}
 	config := q.pool.Config()
 	config.ConnConfig.Tracer = claims
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	ran := newExecutions()
 	w := q.workerOn(pool, shim.Config{Concurrency: 50, QuietSuccess: true})
 	w.Handle("drop", ran.handle)

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -51,11 +49,7 @@ func TestWhateverIsInTheTableAnIdleWorkerAsksForJobsNoMore(t *testing.T) {
 			calls := &counter{beats: make(chan struct{}, 1000)}
 			config := q.pool.Config()
 			config.ConnConfig.Tracer = calls
-			pool, err := pgxpool.NewWithConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer pool.Close()
+			pool := q.poolOf(config)
 			w := q.workerOn(pool, shim.Config{Concurrency: 4, ForbiddenFlags: []string{"forbidden"}})
 			w.Handle("ok", func(context.Context, *shim.Job) error { return nil })
 			w.start()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
@@ -62,11 +61,7 @@ func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testi
 			config := q.pool.Config()
 			config.ConnConfig.Tracer = calls
 			config.ConnConfig.RuntimeParams["application_name"] = "idle"
-			pool, err := pgxpool.NewWithConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer pool.Close()
+			pool := q.poolOf(config)
 			const poll = 2 * time.Second
 			w := q.workerOn(pool, shim.Config{Concurrency: 10, PollInterval: poll})
 			w.Handle("ping", func(context.Context, *shim.Job) error { return nil })

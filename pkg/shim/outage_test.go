@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -32,11 +30,7 @@ func TestAnOutageIsLoggedOnceAndSoIsItsEnd(t *testing.T) {
 		}
 		return dial(ctx, network, address)
 	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	w := q.workerOn(pool, shim.Config{})
 	ran := make(chan struct{}, 1)
 	w.Handle("after", func(context.Context, *shim.Job) error {

@@ -102,6 +102,17 @@ type worker struct {
 	err  error // of Run, once done is closed
 }
 
+// poolOf opens a pool by a changed copy of the configuration of q.pool, until the test ends.
+func (q *queue) poolOf(config *pgxpool.Config) *pgxpool.Pool {
+	q.t.Helper()
+	pool, err := pgxpool.NewWithConfig(q.t.Context(), config)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	q.t.Cleanup(pool.Close)
+	return pool
+}
+
 // worker creates a worker on a pool of its own that polls only once an hour, so that everything it does promptly is caused by
 // a notification or a known due time.
 func (q *queue) worker(cfg shim.Config) *worker {

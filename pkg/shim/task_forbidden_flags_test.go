@@ -40,12 +40,7 @@ func (c *flagTracer) pool(q *queue) *pgxpool.Pool {
 	q.t.Helper()
 	config := q.pool.Config()
 	config.ConnConfig.Tracer = c
-	pool, err := pgxpool.NewWithConfig(q.t.Context(), config)
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	q.t.Cleanup(pool.Close)
-	return pool
+	return q.poolOf(config)
 }
 
 func TestAFlagMayBeForbiddenInOneTaskAndNotInAnother(t *testing.T) {

@@ -330,11 +330,7 @@ func TestBatchesRunOnlyAtReadCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "repeatable read"
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	pool := q.poolOf(config)
 	q.addOrders(300, nil)
 	runOnce(t, q.orderly(pool, shim.Config{Concurrency: 1}))
 	q.wantOrders(300)

@@ -35,7 +35,7 @@ declare
   cursor        bigint[];
   from_cursor   boolean     := false;
   looked        boolean     := false; -- the cursor was set by a search from the beginning, in this call
-  look_at       text;
+  look_at       text; -- of the setting gw.claim_look_at
   from_priority integer     := -32768;
   from_run_at   timestamptz := timestamptz '-infinity';
   from_id       bigint      := 0;

@@ -72,8 +72,7 @@ func moduleTasks(t *testing.T) (folder, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := filepath.Join(filepath.Dir(folder), "node_modules", "node", "bin")
-	return folder, "PATH=" + node + string(os.PathListSeparator) + os.Getenv("PATH")
+	return folder, "PATH=" + filepath.Dir(nodegw.Node(t)) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 func TestAModuleSeesAndCausesTheSameOnBothSides(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
 // configured creates a folder with a config file and a folder of tasks, and returns its path.
@@ -27,10 +28,7 @@ func TestThePersistentExamplesServeTheirTasks(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
-	node, err := filepath.Abs("../../node/node_modules/node/bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := filepath.Dir(nodegw.Node(t))
 	p := prepare(t, nil, "-c", databaseURL, "--config", "../../../examples/persistent/gw.yaml", "--log-format", "json", "-j", "4")
 	p.cmd.Env = append(p.cmd.Env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+node, "PYTHONDONTWRITEBYTECODE=1")
 	p.start()

@@ -10,19 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
 // nodeFirst returns a PATH in which the Node.js that `make deps` installs comes first.
 func nodeFirst(t *testing.T) string {
 	t.Helper()
-	bin, err := filepath.Abs("../../node/node_modules/node/bin")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(bin, "node"))
-	}
-	if err != nil {
-		t.Fatalf("find Node.js: %v; run `make deps`", err)
-	}
-	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	return filepath.Dir(nodegw.Node(t)) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // modules creates a folder of tasks with these files, none of them executable, and a config file beside it.

@@ -41,6 +41,16 @@ func Main(m *testing.M) {
 	pgtest.Main(m)
 }
 
+// Node returns the path of the Node.js that `make deps` installs.
+func Node(t testing.TB) string {
+	t.Helper()
+	_, node, err := installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
 // installed returns the path of tests/node and that of its Node.js.
 func installed() (dir, node string, err error) {
 	dir, err = folder()
