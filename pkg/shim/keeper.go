@@ -19,7 +19,7 @@ const (
 	sweepInterval = time.Minute
 
 	// schemaVersion is the newest version of our schema that this worker knows: the number of the last migration.
-	schemaVersion = 5
+	schemaVersion = 4
 )
 
 // keeper registers the worker, sweeps stale locks, and checks the schema's revision.

@@ -1,4 +1,5 @@
--- Our own objects next to the contract: indexes and side tables, never a new column on the contract's tables.
+-- Our own objects next to the contract: indexes and side tables, never a new column on the contract's tables. For an adopted
+-- schema it is the first migration that is run.
 
 -- The costs of the indexes below are their shares of the WAL of adding a job, as measured by bench/sql.
 
@@ -12,10 +13,10 @@ create index jobs_no_queue_index
 -- The same order for jobs in named queues, and the head job of each queue. Without the latter a claim of queued
 -- jobs takes four times as long, and their completion seven times. Each costs 20 to 24 % for a queued job, nothing for
 -- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %; doctor() reports
--- when it is unused.
+-- when it is unused. A negative job_queue_id is the group of a job with limits.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
-  where is_available = true and job_queue_id is not null;
+  where is_available = true and job_queue_id > 0;
 create index _gw_queue_heads
   on {{.schema}}._private_jobs (job_queue_id, priority, run_at, id) include (task_id)
   where is_available = true and job_queue_id is not null;
@@ -24,7 +25,13 @@ create index _gw_queue_heads
 -- tasks are waiting: half a second for 100 000 queues. Costs 17 % for a queued job.
 create index _gw_queued_tasks
   on {{.schema}}._private_jobs (task_id, priority, run_at, id) include (job_queue_id)
-  where is_available = true and job_queue_id is not null;
+  where is_available = true and job_queue_id > 0;
+
+-- The running jobs with limits, by group, and the failed jobs, for operators, as those of group 0. Claims count the first, so the
+-- lease of a job is its slot. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
+-- is what the index costs others; two indexes would cost them twice as much.
+create index _gw_unavailable_jobs on {{.schema}}._private_jobs ((case when locked_at is not null then job_queue_id else 0 end), id)
+  where not is_available and (locked_at is null or job_queue_id < 0);
 
 -- Free space in each page for the row version that a claim creates: 401 bytes of WAL per claim instead of 432.
 -- Autovacuum keeps its defaults: it runs often enough on a table as small as a queue, and the claim cursor skips the
@@ -35,11 +42,69 @@ alter table {{.schema}}._private_jobs set (fillfactor = 70);
 -- instead of 826.
 alter table {{.schema}}._private_job_queues set (fillfactor = 50);
 
+-- A claim changes is_available, so it adds an entry to each index that has all jobs. The index of ids has room for it in the page of the
+-- job: no page is split, or searched for entries to delete. The equal entries of jobs without a key are not merged into lists (by
+-- PostgreSQL 13 and later), in which that search takes long. Both together: 6.4 us for claim and completion of a job in large batches
+-- instead of 8.0. An adopted schema may have other names.
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('alter index %s set (%s)', i.indexrelid::regclass,
+                  case when i.indisprimary then 'fillfactor = 50' else 'deduplicate_items = off' end)
+      from pg_index as i
+      join pg_attribute as a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+     where i.indrelid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass
+       and (i.indisprimary
+            or a.attname = 'key' and i.indisunique and i.indnatts = 1 and i.indpred is null
+               and current_setting('server_version_num')::integer >= 130000)
+  loop
+    execute command;
+  end loop;
+end
+$$;
+
+comment on index {{.schema}}._gw_queued_jobs is 'The jobs in named queues, in claim order.';
+comment on index {{.schema}}._gw_queued_tasks is 'The jobs in named queues by task, in claim order.';
+comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
+comment on index {{.schema}}._gw_unavailable_jobs is
+  'The running jobs with limits by their group, and the permanently failed jobs with 0 in its place, by id.';
+
+-- Settings, and work that is done for the whole fleet.
+
 create table {{.schema}}._gw_settings (
   name       text        not null constraint _gw_settings_pkey primary key,
   value      text        not null,
   updated_at timestamptz not null default now()
 );
+
+create table {{.schema}}._gw_turns (
+  name    text        not null constraint _gw_turns_pkey primary key,
+  last_at timestamptz not null
+);
+insert into {{.schema}}._gw_turns (name, last_at)
+values ('stale_sweep', '-infinity'), ('recovery', '-infinity'), ('idle_lanes', '-infinity'), ('sample', '-infinity');
+
+alter table {{.schema}}._gw_settings enable row level security;
+alter table {{.schema}}._gw_turns    enable row level security;
+
+-- add_job reads this table and _gw_sleepers with the privileges of its caller. A role that row level security applies to reads
+-- all rows as well, if it was granted select: without a policy it would get the defaults.
+create policy _gw_readable on {{.schema}}._gw_settings for select using (true);
+
+comment on policy _gw_readable on {{.schema}}._gw_settings is 'A role that was granted select reads all rows.';
+
+comment on table {{.schema}}._gw_settings is 'Fleet-wide settings that differ from their default; see set_setting().';
+comment on column {{.schema}}._gw_settings.name is 'The name of the setting.';
+comment on column {{.schema}}._gw_settings.value is 'Its value.';
+comment on column {{.schema}}._gw_settings.updated_at is 'When it was last set.';
+
+comment on table {{.schema}}._gw_turns is 'Work for the whole fleet that only one worker does at a time; it locks the row.';
+comment on column {{.schema}}._gw_turns.name is 'The name of the work.';
+comment on column {{.schema}}._gw_turns.last_at is 'When it was last done, for periodic work.';
+
+-- Workers.
 
 create table {{.schema}}._gw_workers (
   id            text        not null constraint _gw_workers_pkey primary key,
@@ -73,12 +138,14 @@ create table {{.schema}}._gw_cancels (
   reason    text
 );
 
--- One row while a pass of recovery is in progress, otherwise none.
+-- One row while a pass of recovery is in progress, otherwise none. Until it has read all jobs, it does not know which job of a
+-- claim is the first one of its queue: those are in queued.
 create table {{.schema}}._gw_recovery (
   started_at timestamptz not null default clock_timestamp() constraint _gw_recovery_pkey primary key,
   workers    text[]      not null,
   place      bigint      not null default -9223372036854775808,
-  left_over  boolean     not null default false
+  left_over  boolean     not null default false,
+  queued     bigint[]    not null default '{}'
 );
 
 -- Unlogged: falling asleep must not wait for the disk. A crash empties the table and breaks every listening connection;
@@ -91,17 +158,82 @@ create unlogged table {{.schema}}._gw_sleepers (
 -- Skips expired marks, including those that an old snapshot keeps from being vacuumed.
 create index _gw_sleepers_until on {{.schema}}._gw_sleepers (until);
 
-create table {{.schema}}._gw_turns (
-  name    text        not null constraint _gw_turns_pkey primary key,
-  last_at timestamptz not null
-);
+alter table {{.schema}}._gw_workers  enable row level security;
+alter table {{.schema}}._gw_suspects enable row level security;
+alter table {{.schema}}._gw_cancels  enable row level security;
+alter table {{.schema}}._gw_recovery enable row level security;
+alter table {{.schema}}._gw_sleepers enable row level security;
 
--- One row for each slot, so the table does not grow, whatever claims are made. Two kinds of claims that share a slot
--- overwrite each other's cursor. Logged, because a cursor is stored a few times a second at most.
-create table {{.schema}}._gw_claim_cursors (
-  slot   smallint not null constraint _gw_claim_cursors_pkey primary key,
-  cursor bigint[]
-) with (fillfactor = 50);
+-- As that of _gw_settings.
+create policy _gw_readable on {{.schema}}._gw_sleepers for select using (true);
+
+comment on table {{.schema}}._gw_workers is 'Registered workers. Workers that do not register, such as Node''s, are not in this table.';
+comment on column {{.schema}}._gw_workers.id is 'The id of the worker, as in locked_by.';
+comment on column {{.schema}}._gw_workers.started_at is 'When it first registered.';
+comment on column {{.schema}}._gw_workers.last_seen_at is 'Its last heartbeat.';
+comment on column {{.schema}}._gw_workers.host is 'The host it runs on.';
+comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
+comment on column {{.schema}}._gw_workers.version is 'The version of its program.';
+comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
+comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
+comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
+comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has sent heartbeats without a gap; see heartbeat().';
+comment on column {{.schema}}._gw_workers.recovered_at is 'When the recovery of its jobs was complete after its death; null: it is alive or not recovered yet.';
+
+comment on table {{.schema}}._gw_suspects is 'Suspects: jobs that a worker held when it died; see get_job_alone().';
+comment on column {{.schema}}._gw_suspects.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job with another revision is not a suspect.';
+comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran the job alone.';
+comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it as a suspect.';
+comment on column {{.schema}}._gw_suspects.is_alone is 'Whether that worker runs, or ran, no other job beside it.';
+comment on column {{.schema}}._gw_suspects.strict is 'Whether it has to run alone until it ends, because a worker died that ran it as a suspect.';
+comment on column {{.schema}}._gw_suspects.room_at is 'When a worker last began to make room for it; see make_room().';
+
+comment on table {{.schema}}._gw_cancels is 'Running jobs that were canceled, for the heartbeats of their workers; see cancel_jobs().';
+comment on column {{.schema}}._gw_cancels.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_cancels.worker_id is 'The worker that ran it at that time.';
+comment on column {{.schema}}._gw_cancels.reason is 'Why it was canceled.';
+
+comment on table {{.schema}}._gw_recovery is 'The progress of the recovery of dead workers; see heartbeat().';
+comment on column {{.schema}}._gw_recovery.started_at is 'When this pass over the jobs began.';
+comment on column {{.schema}}._gw_recovery.workers is 'The workers that were dead at that time.';
+comment on column {{.schema}}._gw_recovery.place is 'The id of the last job that was read.';
+comment on column {{.schema}}._gw_recovery.left_over is 'Whether jobs were skipped and left for a later pass.';
+comment on column {{.schema}}._gw_recovery.queued is 'Jobs to be freed at the end of the pass, because their claims have several jobs of a named queue.';
+
+comment on policy _gw_readable on {{.schema}}._gw_sleepers is 'A role that was granted select reads all rows.';
+
+comment on table {{.schema}}._gw_sleepers is 'Workers that wait for notifications; see fall_asleep().';
+comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
+comment on column {{.schema}}._gw_sleepers.until is 'When the mark expires unless the worker renews it.';
+comment on index {{.schema}}._gw_sleepers_until is 'Finds a sleeping worker.';
+
+-- Claims.
+
+create unlogged table {{.schema}}._gw_claim_cursors (
+  scope  bigint   not null,
+  put_at bigint   not null,
+  cursor bigint[] not null
+);
+create index _gw_claim_cursors_newest on {{.schema}}._gw_claim_cursors (scope, put_at);
+
+-- For _gw_take_turn.
+create table {{.schema}}._gw_claim_turn ();
+create table {{.schema}}._gw_second_claim_turn ();
+
+alter table {{.schema}}._gw_claim_cursors     enable row level security;
+alter table {{.schema}}._gw_claim_turn        enable row level security;
+alter table {{.schema}}._gw_second_claim_turn enable row level security;
+
+comment on table {{.schema}}._gw_claim_cursors is 'Claim cursors that all sessions share; see _gw_claim_cursor().';
+comment on column {{.schema}}._gw_claim_cursors.scope is 'The scope of the claims.';
+comment on column {{.schema}}._gw_claim_cursors.put_at is 'When the cursor was stored, in microseconds since 1970. The newest one counts.';
+comment on column {{.schema}}._gw_claim_cursors.cursor is 'The cursor as in the setting gw.claim_cursor.';
+
+comment on table {{.schema}}._gw_claim_turn is 'Without rows: a claim of many jobs locks it, so that only two of them run at a time.';
+comment on table {{.schema}}._gw_second_claim_turn is 'Without rows: the other one of the two locks it.';
+
+-- What producers leave beside their jobs.
 
 -- No foreign key: Node workers delete jobs, and must not pay for a feature that they do not have. Nor is there a trigger on
 -- the jobs, because it also costs jobs without a context: completing a single job takes 22 us without a trigger, 29 with a
@@ -116,27 +248,79 @@ create table {{.schema}}._gw_job_context (
 -- Where the last search for contexts of deleted jobs ended. A sequence, because it is not locked until the commit.
 create sequence {{.schema}}._gw_job_context_cursor minvalue 0 start 0 owned by {{.schema}}._gw_job_context.job_id;
 
-create table {{.schema}}._gw_installed (
-  object text not null constraint _gw_installed_pkey primary key,
-  digest text not null
+-- The calls of add_job_once, debounce_job and throttle_job by their keys.
+create table {{.schema}}._gw_keyed_calls (
+  kind       text        not null constraint _gw_keyed_calls_kind_check check (kind in ('once', 'debounce', 'throttle')),
+  key        text        not null,
+  job_id     bigint,
+  began_at   timestamptz not null,
+  not_before timestamptz,
+  kept_until timestamptz not null,
+  constraint _gw_keyed_calls_pkey primary key (kind, key)
 );
+create index _gw_keyed_calls_kept_until on {{.schema}}._gw_keyed_calls (kept_until);
 
-create table {{.schema}}._gw_breaking_versions (
-  version integer not null constraint _gw_breaking_versions_pkey primary key
-);
+alter table {{.schema}}._gw_job_context enable row level security;
+alter table {{.schema}}._gw_keyed_calls enable row level security;
 
-create table {{.schema}}._gw_grants (
-  role  text   not null,
-  kind  text   not null,
-  tasks text[] not null default '{}',
-  constraint _gw_grants_pkey primary key (role, kind)
-);
+comment on table {{.schema}}._gw_job_context is 'Contexts of jobs, such as traces, stored by producers; a row may outlive its job for some time.';
+comment on column {{.schema}}._gw_job_context.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_job_context.revision is 'Its revision when the context was stored; at another revision the job has no context.';
+comment on column {{.schema}}._gw_job_context.context is 'Names and values, as in the headers of a request.';
+comment on sequence {{.schema}}._gw_job_context_cursor is 'The id of the job after which the next search for contexts of deleted jobs begins.';
 
-create table {{.schema}}._gw_shared_rights (
-  role     text not null,
-  right_to text not null,
-  constraint _gw_shared_rights_pkey primary key (role, right_to)
+comment on table {{.schema}}._gw_keyed_calls is 'The calls of add_job_once(), debounce_job() and throttle_job() by their keys.';
+comment on column {{.schema}}._gw_keyed_calls.kind is 'once, debounce or throttle.';
+comment on column {{.schema}}._gw_keyed_calls.key is 'The key of the call and of its job.';
+comment on column {{.schema}}._gw_keyed_calls.job_id is 'The job of the first call (once) or of the last one; null only during the first call.';
+comment on column {{.schema}}._gw_keyed_calls.began_at is 'once: the time of the first call. debounce: the time of the first call since the job has last started. throttle: the run_at of the last job.';
+comment on column {{.schema}}._gw_keyed_calls.not_before is 'debounce: the time of the next attempt of a job that had failed when a call replaced it.';
+comment on column {{.schema}}._gw_keyed_calls.kept_until is 'The row is deleted a minute after this time; for debounce and throttle also not before its job has gone.';
+comment on index {{.schema}}._gw_keyed_calls_kept_until is 'Finds the rows that were kept long enough.';
+
+-- What attempts of jobs leave for the next ones and for operators. No foreign keys, as for contexts: each deletion of a job
+-- would look for rows.
+create table {{.schema}}._gw_steps (
+  job_id   bigint      not null,
+  revision integer     not null,
+  name     text        not null,
+  result   json        not null,
+  saved_at timestamptz not null default clock_timestamp(),
+  constraint _gw_steps_pkey primary key (job_id, name)
 );
+create sequence {{.schema}}._gw_step_cursor minvalue 0 start 0 owned by {{.schema}}._gw_steps.job_id;
+
+create table {{.schema}}._gw_progress (
+  job_id      bigint      not null constraint _gw_progress_pkey primary key,
+  revision    integer     not null,
+  attempt     smallint    not null,
+  percent     real,
+  note        text,
+  reported_at timestamptz not null default clock_timestamp()
+) with (fillfactor = 50);
+create sequence {{.schema}}._gw_progress_cursor minvalue 0 start 0 owned by {{.schema}}._gw_progress.job_id;
+
+alter table {{.schema}}._gw_steps    enable row level security;
+alter table {{.schema}}._gw_progress enable row level security;
+
+comment on table {{.schema}}._gw_steps is 'The steps that attempts of jobs have saved; see save_step().';
+comment on column {{.schema}}._gw_steps.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_steps.revision is 'The revision of the job that the step belongs to. A replaced job has another one.';
+comment on column {{.schema}}._gw_steps.name is 'The name of the step within its job.';
+comment on column {{.schema}}._gw_steps.result is 'The result of the step.';
+comment on column {{.schema}}._gw_steps.saved_at is 'When the step was saved.';
+comment on sequence {{.schema}}._gw_step_cursor is 'The id of the job after which the next search for steps of deleted jobs begins.';
+
+comment on table {{.schema}}._gw_progress is 'How far jobs have come; see set_progress().';
+comment on column {{.schema}}._gw_progress.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_progress.revision is 'The revision of the job when it reported its progress.';
+comment on column {{.schema}}._gw_progress.attempt is 'The attempts of the job at that time, including the one that reported it.';
+comment on column {{.schema}}._gw_progress.percent is 'How much is done, from 0 to 100; null if that is unknown.';
+comment on column {{.schema}}._gw_progress.note is 'What the job is doing.';
+comment on column {{.schema}}._gw_progress.reported_at is 'When the progress was stored.';
+comment on sequence {{.schema}}._gw_progress_cursor is 'The id of the job after which the next search for progress of deleted jobs begins.';
+
+-- Recurring jobs.
 
 -- Parsed patterns. Parsing a thousand of them would take longer than the rest of a tick. At most 10 000 are stored;
 -- see _gw_remember_patterns. Bit n of a field stands for its value n; see _gw_cron_parse.
@@ -169,111 +353,8 @@ create table {{.schema}}._gw_schedules (
   last_job_id  bigint
 );
 
-insert into {{.schema}}._gw_claim_cursors (slot) select generate_series(0, 255);
-insert into {{.schema}}._gw_turns (name, last_at) values ('stale_sweep', '-infinity'), ('recovery', '-infinity');
-
-alter table {{.schema}}._gw_settings      enable row level security;
-alter table {{.schema}}._gw_workers       enable row level security;
-alter table {{.schema}}._gw_suspects      enable row level security;
-alter table {{.schema}}._gw_cancels       enable row level security;
-alter table {{.schema}}._gw_recovery      enable row level security;
-alter table {{.schema}}._gw_sleepers      enable row level security;
-alter table {{.schema}}._gw_claim_cursors enable row level security;
-alter table {{.schema}}._gw_turns         enable row level security;
-alter table {{.schema}}._gw_job_context   enable row level security;
-alter table {{.schema}}._gw_installed     enable row level security;
-alter table {{.schema}}._gw_grants        enable row level security;
-alter table {{.schema}}._gw_shared_rights enable row level security;
 alter table {{.schema}}._gw_cron_patterns enable row level security;
 alter table {{.schema}}._gw_schedules     enable row level security;
-
--- add_job reads these two tables with the privileges of its caller. A role that row level security applies to reads all
--- rows as well, if it was granted select: without a policy it would get the defaults.
-create policy _gw_readable on {{.schema}}._gw_settings for select using (true);
-create policy _gw_readable on {{.schema}}._gw_sleepers for select using (true);
-
-comment on policy _gw_readable on {{.schema}}._gw_settings is 'A role that was granted select reads all rows.';
-comment on policy _gw_readable on {{.schema}}._gw_sleepers is 'A role that was granted select reads all rows.';
-
-comment on index {{.schema}}._gw_queued_jobs is 'The jobs in named queues, in claim order.';
-comment on index {{.schema}}._gw_queued_tasks is 'The jobs in named queues by task, in claim order.';
-comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
-
-comment on table {{.schema}}._gw_settings is 'Fleet-wide settings that differ from their default; see set_setting().';
-comment on column {{.schema}}._gw_settings.name is 'The name of the setting.';
-comment on column {{.schema}}._gw_settings.value is 'Its value.';
-comment on column {{.schema}}._gw_settings.updated_at is 'When it was last set.';
-
-comment on table {{.schema}}._gw_workers is 'Registered workers. Workers that do not register, such as Node''s, are not in this table.';
-comment on column {{.schema}}._gw_workers.id is 'The id of the worker, as in locked_by.';
-comment on column {{.schema}}._gw_workers.started_at is 'When it first registered.';
-comment on column {{.schema}}._gw_workers.last_seen_at is 'Its last heartbeat.';
-comment on column {{.schema}}._gw_workers.host is 'The host it runs on.';
-comment on column {{.schema}}._gw_workers.pid is 'Its process id there.';
-comment on column {{.schema}}._gw_workers.version is 'The version of its program.';
-comment on column {{.schema}}._gw_workers.tasks is 'The tasks it runs.';
-comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs at once.';
-comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
-
-comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has sent heartbeats without a gap; see heartbeat().';
-comment on column {{.schema}}._gw_workers.recovered_at is 'When the recovery of its jobs was complete after its death; null: it is alive or not recovered yet.';
-
-comment on table {{.schema}}._gw_suspects is 'Suspects: jobs that a worker held when it died; see get_job_alone().';
-comment on column {{.schema}}._gw_suspects.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job with another revision is not a suspect.';
-comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran the job alone.';
-comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it as a suspect.';
-comment on column {{.schema}}._gw_suspects.is_alone is 'Whether that worker runs, or ran, no other job beside it.';
-comment on column {{.schema}}._gw_suspects.strict is 'Whether it has to run alone until it ends, because a worker died that ran it as a suspect.';
-comment on column {{.schema}}._gw_suspects.room_at is 'When a worker last began to make room for it; see make_room().';
-
-comment on table {{.schema}}._gw_cancels is 'Running jobs that were canceled, for the heartbeats of their workers; see cancel_jobs().';
-comment on column {{.schema}}._gw_cancels.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_cancels.worker_id is 'The worker that ran it at that time.';
-comment on column {{.schema}}._gw_cancels.reason is 'Why it was canceled.';
-
-comment on table {{.schema}}._gw_recovery is 'The progress of the recovery of dead workers; see heartbeat().';
-comment on column {{.schema}}._gw_recovery.started_at is 'When this pass over the jobs began.';
-comment on column {{.schema}}._gw_recovery.workers is 'The workers that were dead at that time.';
-comment on column {{.schema}}._gw_recovery.place is 'The id of the last job that was read.';
-comment on column {{.schema}}._gw_recovery.left_over is 'Whether jobs were skipped and left for a later pass.';
-
-comment on table {{.schema}}._gw_sleepers is 'Workers that wait for notifications; see fall_asleep().';
-comment on column {{.schema}}._gw_sleepers.worker_id is 'The worker.';
-comment on column {{.schema}}._gw_sleepers.until is 'When the mark expires unless the worker renews it.';
-comment on index {{.schema}}._gw_sleepers_until is 'Finds a sleeping worker.';
-
-comment on table {{.schema}}._gw_claim_cursors is 'Claim cursors for sessions that have not claimed yet; see _gw_claim_cursor().';
-comment on column {{.schema}}._gw_claim_cursors.slot is 'The scope of the claims, modulo 256.';
-comment on column {{.schema}}._gw_claim_cursors.cursor is 'The cursor as in the setting gw.claim_cursor, null if none was stored.';
-
-comment on table {{.schema}}._gw_turns is 'Work for the whole fleet that only one worker does at a time; it locks the row.';
-comment on column {{.schema}}._gw_turns.name is 'The name of the work.';
-comment on column {{.schema}}._gw_turns.last_at is 'When it was last done, for periodic work.';
-
-comment on table {{.schema}}._gw_job_context is 'Contexts of jobs, such as traces, stored by producers; a row may outlive its job for some time.';
-comment on column {{.schema}}._gw_job_context.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_job_context.revision is 'Its revision when the context was stored; at another revision the job has no context.';
-comment on column {{.schema}}._gw_job_context.context is 'Names and values, as in the headers of a request.';
-comment on sequence {{.schema}}._gw_job_context_cursor is 'The id of the job after which the next search for contexts of deleted jobs begins.';
-
-comment on table {{.schema}}._gw_installed is 'Digests of the functions and triggers that the migrations installed, for doctor() to compare with.';
-comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
-comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of its definition.';
-
--- Without row level security, as migrations: programs of other roles than the owner read it, too.
-comment on table {{.schema}}._gw_breaking_versions is
-  'Breaking versions of this schema: programs that do not support them must not use it. A breaking migration adds its number.';
-comment on column {{.schema}}._gw_breaking_versions.version is 'The version, as in _gw_schema_version.';
-
-comment on table {{.schema}}._gw_grants is 'The roles set up by gw-migrate grants; migrations apply them again.';
-comment on column {{.schema}}._gw_grants.role is 'The role.';
-comment on column {{.schema}}._gw_grants.kind is 'The kind of the role: producer, worker, scheduler, monitor or admin.';
-comment on column {{.schema}}._gw_grants.tasks is 'For a producer, the tasks that it may enqueue; empty: all.';
-
-comment on table {{.schema}}._gw_shared_rights is 'Privileges that migrations granted to roles with privileges of their own on _private_jobs; see _gw_share_rights().';
-comment on column {{.schema}}._gw_shared_rights.role is 'The role, quoted.';
-comment on column {{.schema}}._gw_shared_rights.right_to is 'The privilege and its object, as in GRANT.';
 
 comment on table {{.schema}}._gw_cron_patterns is 'Parsed cron patterns, 10 000 at most.';
 comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';
@@ -301,3 +382,642 @@ comment on column {{.schema}}._gw_schedules.paused is 'Whether it is paused unti
 comment on column {{.schema}}._gw_schedules.active_since is 'When it was created or resumed, or its pattern or time zone last changed; earlier runs are not backfilled.';
 comment on column {{.schema}}._gw_schedules.last_run is 'The last minute for which it added a job.';
 comment on column {{.schema}}._gw_schedules.last_job_id is 'The id of the job of its last run.';
+
+-- Limits. A job that a limit applies to has a group in job_queue_id, a negative number without a row in
+-- _private_job_queues: Node workers do not claim it.
+
+-- Almost always empty or small. add_job checks the size of the file, which costs less than a query.
+create table {{.schema}}._gw_limits (
+  id            integer generated always as identity constraint _gw_limits_pkey primary key,
+  name          text    not null constraint _gw_limits_name_key unique,
+  tasks         text[],
+  queues        text,
+  by            text,
+  max_running   integer constraint _gw_limits_max_running_check check (max_running >= 1),
+  total_running integer constraint _gw_limits_total_running_check check (total_running >= 1),
+  rate          integer constraint _gw_limits_rate_check check (rate >= 1),
+  per           interval,
+  burst         integer constraint _gw_limits_burst_check check (burst >= 1),
+  fair          boolean not null default false,
+  strict        interval,
+  is_pause      boolean not null default false
+);
+
+create table {{.schema}}._gw_lanes (
+  id           integer generated always as identity constraint _gw_lanes_pkey primary key,
+  limit_id     integer not null,
+  key          text, -- null: of all jobs of the limit
+  is_total     boolean not null default false,
+  max_running  integer,
+  rate         integer,
+  per          interval,
+  burst        integer,
+  theoretic_at timestamptz not null default 'epoch',
+  closed_until timestamptz not null default 'epoch',
+  served_at    timestamptz,
+  turn         bigint
+) with (fillfactor = 50);
+create unique index _gw_lanes_key on {{.schema}}._gw_lanes (limit_id, is_total, coalesce(key, ''), (key is null));
+create index _gw_lanes_rate on {{.schema}}._gw_lanes (limit_id) where rate is not null;
+
+create table {{.schema}}._gw_groups (
+  id         integer generated always as identity (start with -1 increment by -1)
+             constraint _gw_groups_pkey primary key,
+  lanes      integer[] not null,
+  tasks      text[],
+  queue_name text,
+  fair_lane  integer,
+  is_retired boolean   not null default false
+);
+create unique index _gw_groups_lanes on {{.schema}}._gw_groups (lanes, coalesce(queue_name, ''), (queue_name is null))
+  where not is_retired;
+create index _gw_groups_not_lone on {{.schema}}._gw_groups (id) where is_retired or queue_name is not null or cardinality(lanes) <> 1;
+create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
+
+-- Which groups a lane has. Only the first groups of a lane are read, so that a lane may have many.
+create table {{.schema}}._gw_group_lanes (
+  lane_id  integer not null,
+  group_id integer not null,
+  constraint _gw_group_lanes_pkey primary key (lane_id, group_id)
+);
+
+create table {{.schema}}._gw_kept_slots (
+  lane_id    integer     not null,
+  job_id     bigint      not null,
+  kept_until timestamptz not null,
+  constraint _gw_kept_slots_pkey primary key (lane_id, job_id)
+);
+
+create table {{.schema}}._gw_starts (
+  lane_id integer     not null,
+  job_ids bigint[]    not null,
+  free_at timestamptz not null
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+create index _gw_starts_lane on {{.schema}}._gw_starts (lane_id, free_at);
+
+create table {{.schema}}._gw_streaks (
+  group_id  integer     not null,
+  locked_at timestamptz not null,
+  locked_by text        not null,
+  width     integer     not null,
+  constraint _gw_streaks_pkey primary key (group_id, locked_at, locked_by)
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+create table {{.schema}}._gw_fronts (
+  group_id  integer,
+  lane_id   integer,
+  barred_by integer,
+  priority  smallint    not null,
+  run_at    timestamptz not null,
+  job_id    bigint      not null,
+  covers    timestamptz, -- null: a lane
+  turn      bigint,
+  ended     integer[] -- with lane 0
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+create index _gw_fronts_due on {{.schema}}._gw_fronts (run_at) include (group_id, lane_id)
+  where barred_by is null and run_at < 'infinity'; -- so that claims do not read it in place of those below
+create index _gw_fronts_order on {{.schema}}._gw_fronts (priority, run_at, job_id) include (group_id)
+  where barred_by is null and group_id is not null and lane_id is null and turn is null;
+create index _gw_fronts_turn on {{.schema}}._gw_fronts (priority, turn, run_at, job_id) include (group_id)
+  where barred_by is null and turn is not null;
+create index _gw_fronts_barred on {{.schema}}._gw_fronts (barred_by) where barred_by is not null;
+create index _gw_fronts_barred_order on {{.schema}}._gw_fronts (barred_by, priority, run_at, job_id)
+  where barred_by is not null and turn is null;
+create index _gw_fronts_barred_turn on {{.schema}}._gw_fronts (barred_by, priority, turn, run_at, job_id)
+  where barred_by is not null and turn is not null;
+create index _gw_fronts_group on {{.schema}}._gw_fronts (group_id) where group_id is not null;
+create index _gw_fronts_lane on {{.schema}}._gw_fronts (run_at, lane_id) where lane_id is not null;
+
+create table {{.schema}}._gw_moves (
+  id        integer generated always as identity constraint _gw_moves_pkey primary key,
+  tasks     text[],
+  queues    text,
+  bars      boolean not null,
+  producers text[],
+  rows_held boolean not null default true,
+  next_at   timestamptz not null default 'epoch',
+  place     bigint,
+  is_last   boolean not null default false,
+  left_over boolean not null default false
+);
+
+create table {{.schema}}._gw_pauses (
+  id         integer generated always as identity constraint _gw_pauses_pkey primary key,
+  task       text,
+  queue_name text,
+  limit_name text,
+  lane       text,
+  reason     text,
+  author     text        not null default session_user,
+  paused_at  timestamptz not null default now(),
+  until      timestamptz
+);
+
+create table {{.schema}}._gw_limit_changes (
+  only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
+  changed_at timestamptz not null default now()
+);
+insert into {{.schema}}._gw_limit_changes default values;
+
+alter table {{.schema}}._gw_limits        enable row level security;
+alter table {{.schema}}._gw_lanes         enable row level security;
+alter table {{.schema}}._gw_groups        enable row level security;
+alter table {{.schema}}._gw_group_lanes   enable row level security;
+alter table {{.schema}}._gw_kept_slots    enable row level security;
+alter table {{.schema}}._gw_starts        enable row level security;
+alter table {{.schema}}._gw_streaks       enable row level security;
+alter table {{.schema}}._gw_fronts        enable row level security;
+alter table {{.schema}}._gw_moves         enable row level security;
+alter table {{.schema}}._gw_pauses        enable row level security;
+alter table {{.schema}}._gw_limit_changes enable row level security;
+
+comment on table {{.schema}}._gw_limits is 'Limits; see set_limit().';
+comment on column {{.schema}}._gw_limits.id is 'The id that lanes refer to.';
+comment on column {{.schema}}._gw_limits.name is 'The name of the limit.';
+comment on column {{.schema}}._gw_limits.tasks is 'The tasks that it applies to; null: all.';
+comment on column {{.schema}}._gw_limits.queues is 'The pattern of the named queues that it applies to; null: jobs without a queue.';
+comment on column {{.schema}}._gw_limits.by is 'What gives a job its lane; null: one lane for all jobs.';
+comment on column {{.schema}}._gw_limits.max_running is 'How many jobs of a lane run at once.';
+comment on column {{.schema}}._gw_limits.total_running is 'How many jobs of all lanes together run at once.';
+comment on column {{.schema}}._gw_limits.rate is 'How many jobs of a lane start per interval.';
+comment on column {{.schema}}._gw_limits.per is 'That interval.';
+comment on column {{.schema}}._gw_limits.burst is 'How many of them may start at once.';
+comment on column {{.schema}}._gw_limits.fair is 'Whether its lanes take turns.';
+comment on column {{.schema}}._gw_limits.strict is 'For how long a job of a dead worker keeps its slots after its recovery; null: no time.';
+comment on column {{.schema}}._gw_limits.is_pause is 'Whether pause() made it, and resume() drops it.';
+
+comment on table {{.schema}}._gw_lanes is 'The lanes of limits. Who changes what a lane allows, or its slots, holds the lock of its row.';
+comment on column {{.schema}}._gw_lanes.id is 'The id that groups and slots refer to.';
+comment on column {{.schema}}._gw_lanes.limit_id is 'The limit; if it does not exist, the jobs of the lane wait until they are moved.';
+comment on column {{.schema}}._gw_lanes.key is 'The key of its jobs; null: one lane for all jobs.';
+comment on column {{.schema}}._gw_lanes.is_total is 'Whether it counts the jobs of all other lanes of the limit, too.';
+comment on column {{.schema}}._gw_lanes.max_running is 'In place of that of the limit.';
+comment on column {{.schema}}._gw_lanes.rate is 'In place of that of the limit.';
+comment on column {{.schema}}._gw_lanes.per is 'In place of that of the limit.';
+comment on column {{.schema}}._gw_lanes.burst is 'In place of that of the limit.';
+comment on column {{.schema}}._gw_lanes.theoretic_at is 'When the starts up to now would have ended at the rate of the lane (GCRA).';
+comment on column {{.schema}}._gw_lanes.closed_until is 'No job starts before this time; see rate_limited().';
+comment on column {{.schema}}._gw_lanes.served_at is 'When a job of the lane was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.';
+comment on column {{.schema}}._gw_lanes.turn is 'Its turn among the lanes of fair limits, see _gw_turn(); null: its limit is not fair, or it counts all lanes.';
+
+comment on table {{.schema}}._gw_groups is 'Jobs that the same limits apply to, with the same lanes.';
+comment on column {{.schema}}._gw_groups.id is 'The job_queue_id of its jobs, negative.';
+comment on column {{.schema}}._gw_groups.lanes is 'Their lanes, ascending.';
+comment on column {{.schema}}._gw_groups.tasks is 'The tasks of the limits; null: all.';
+comment on column {{.schema}}._gw_groups.queue_name is 'The name of their queue, if they are in one.';
+comment on column {{.schema}}._gw_groups.fair_lane is 'The one of these lanes by whose turn its jobs are claimed; null: no limit is fair.';
+comment on column {{.schema}}._gw_groups.is_retired is 'Whether a limit has changed since: its jobs are not claimed until they are moved.';
+
+comment on table {{.schema}}._gw_group_lanes is 'The lanes of groups; see _gw_groups.lanes.';
+comment on column {{.schema}}._gw_group_lanes.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_group_lanes.group_id is 'The group.';
+
+comment on table {{.schema}}._gw_kept_slots is 'Slots of strict limits that are kept after the recovery of their jobs.';
+comment on column {{.schema}}._gw_kept_slots.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_kept_slots.job_id is 'The job.';
+comment on column {{.schema}}._gw_kept_slots.kept_until is 'Until when the slot counts.';
+
+comment on table {{.schema}}._gw_starts is 'The jobs that one claim has started in a lane with a rate, for the case that they are returned.';
+comment on column {{.schema}}._gw_starts.lane_id is 'The lane.';
+comment on column {{.schema}}._gw_starts.job_ids is 'The jobs.';
+comment on column {{.schema}}._gw_starts.free_at is 'When the lane would have used up its rate without these starts.';
+
+comment on table {{.schema}}._gw_streaks is 'The claims that hold more jobs of a group than their worker runs at once.';
+comment on column {{.schema}}._gw_streaks.group_id is 'The group.';
+comment on column {{.schema}}._gw_streaks.locked_at is 'That of the jobs.';
+comment on column {{.schema}}._gw_streaks.locked_by is 'That of the jobs.';
+comment on column {{.schema}}._gw_streaks.width is 'How many of the jobs run at once, so how many slots they use.';
+
+comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
+comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';
+comment on column {{.schema}}._gw_fronts.lane_id is 'Or a lane that may start jobs again from run_at on. With a group: its fair lane, whose turn is to be looked up first.';
+comment on column {{.schema}}._gw_fronts.barred_by is 'The lane that bars the group; null: none does.';
+comment on column {{.schema}}._gw_fronts.priority is 'The priority of the job.';
+comment on column {{.schema}}._gw_fronts.run_at is 'When to look.';
+comment on column {{.schema}}._gw_fronts.job_id is 'The job.';
+comment on column {{.schema}}._gw_fronts.covers is
+  'It stands for the jobs of its group at this place and behind it that are due by then; infinity: for all that are due at run_at or later.';
+comment on column {{.schema}}._gw_fronts.turn is 'The turn of the fair lane of the group, or an earlier one.';
+comment on column {{.schema}}._gw_fronts.ended is 'Groups of which jobs have ended, so that their lanes may start jobs again.';
+
+comment on table {{.schema}}._gw_moves is 'Changes of limits whose jobs are not all in their groups yet.';
+comment on column {{.schema}}._gw_moves.id is 'The order of the changes.';
+comment on column {{.schema}}._gw_moves.tasks is 'The tasks of these jobs; null: all.';
+comment on column {{.schema}}._gw_moves.queues is 'The names of the queues of these jobs, with *; null: jobs without a queue.';
+comment on column {{.schema}}._gw_moves.bars is 'Whether claims take none of these jobs outside of groups: a limit is new.';
+comment on column {{.schema}}._gw_moves.producers is 'The transactions that may add such jobs without their groups: those that held name locks when the first pass began, and are open.';
+comment on column {{.schema}}._gw_moves.rows_held is 'Whether such transactions may hold rows of tasks instead.';
+comment on column {{.schema}}._gw_moves.next_at is 'When the next step may be made.';
+comment on column {{.schema}}._gw_moves.place is 'The id of the last job that this pass has read; null: a pass begins.';
+comment on column {{.schema}}._gw_moves.is_last is 'Whether no job that does not know of the change can come after the begin of this pass.';
+comment on column {{.schema}}._gw_moves.left_over is 'Whether this pass has skipped locked jobs.';
+
+comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
+comment on column {{.schema}}._gw_pauses.id is 'The order of the pauses.';
+comment on column {{.schema}}._gw_pauses.task is 'The task that is paused.';
+comment on column {{.schema}}._gw_pauses.queue_name is 'The named queue that is paused.';
+comment on column {{.schema}}._gw_pauses.limit_name is 'The limit that is paused. Without any of these three: everything.';
+comment on column {{.schema}}._gw_pauses.lane is 'The lane of the limit; null: all.';
+comment on column {{.schema}}._gw_pauses.reason is 'Why.';
+comment on column {{.schema}}._gw_pauses.author is 'The role that paused it.';
+comment on column {{.schema}}._gw_pauses.paused_at is 'Since when.';
+comment on column {{.schema}}._gw_pauses.until is 'When it ends by itself.';
+
+comment on table {{.schema}}._gw_limit_changes is 'One row. A producer with an old snapshot locks it and fails if limits have changed since.';
+comment on column {{.schema}}._gw_limit_changes.only_row is 'True.';
+comment on column {{.schema}}._gw_limit_changes.changed_at is 'When the limits last changed.';
+
+-- For operators.
+
+create table {{.schema}}._gw_audit (
+  id        bigint      not null generated always as identity constraint _gw_audit_pkey primary key,
+  at        timestamptz not null default clock_timestamp(),
+  ended_at  timestamptz,
+  act       text        not null,
+  jobs      bigint      not null,
+  subject   text,
+  job_ids   bigint[],
+  role      text        not null,
+  actor     text,
+  selection text,
+  operation text
+);
+create unique index _gw_audit_operations on {{.schema}}._gw_audit (operation, act, role) where operation is not null;
+create index _gw_audit_at on {{.schema}}._gw_audit (at);
+
+create table {{.schema}}._gw_samples (
+  at                   timestamptz not null constraint _gw_samples_pkey primary key,
+  ready                bigint      not null,
+  scheduled            bigint      not null,
+  running              bigint      not null,
+  failed               bigint      not null,
+  is_estimate          boolean     not null,
+  oldest_ready_seconds double precision,
+  workers              bigint      not null,
+  added                bigint      not null,
+  gone                 bigint      not null
+);
+
+alter table {{.schema}}._gw_audit   enable row level security;
+alter table {{.schema}}._gw_samples enable row level security;
+
+-- Functions that Graphile Worker has, too, record what they did with the rights of their caller.
+create policy _gw_own on {{.schema}}._gw_audit using (role = session_user::text) with check (role = session_user::text);
+
+comment on policy _gw_own on {{.schema}}._gw_audit is 'A role that was granted rights sees and records its own acts.';
+
+comment on index {{.schema}}._gw_audit_operations is 'Finds the row of an operation.';
+comment on index {{.schema}}._gw_audit_at is 'Finds the acts that were kept long enough.';
+comment on table {{.schema}}._gw_audit is 'What operators did, for the setting audit_for; see list_audit().';
+comment on column {{.schema}}._gw_audit.id is 'The number of the act.';
+comment on column {{.schema}}._gw_audit.at is 'When it was done.';
+comment on column {{.schema}}._gw_audit.ended_at is 'When its last step was done, if it had several.';
+comment on column {{.schema}}._gw_audit.act is 'What was done.';
+comment on column {{.schema}}._gw_audit.jobs is 'How many jobs it changed, in all steps.';
+comment on column {{.schema}}._gw_audit.subject is 'What it was about beside jobs, such as workers or a setting, or its reason.';
+comment on column {{.schema}}._gw_audit.job_ids is 'The first hundred jobs that its first step was about.';
+comment on column {{.schema}}._gw_audit.role is 'The role of the session.';
+comment on column {{.schema}}._gw_audit.actor is 'Who did it, as the program says in the setting gw.actor.';
+comment on column {{.schema}}._gw_audit.selection is 'By which conditions the jobs were selected, as the program says in the setting gw.selection.';
+comment on column {{.schema}}._gw_audit.operation is 'The operation that it is a step of, as the program says in the setting gw.operation.';
+
+comment on table {{.schema}}._gw_samples is 'How the queue was, once a minute, for the setting samples_for; see list_samples().';
+comment on column {{.schema}}._gw_samples.at is 'When the sample was taken.';
+comment on column {{.schema}}._gw_samples.ready is 'The number of ready jobs.';
+comment on column {{.schema}}._gw_samples.scheduled is 'The number of scheduled jobs.';
+comment on column {{.schema}}._gw_samples.running is 'The number of running jobs.';
+comment on column {{.schema}}._gw_samples.failed is 'The number of permanently failed jobs.';
+comment on column {{.schema}}._gw_samples.is_estimate is 'Whether these numbers are estimates.';
+comment on column {{.schema}}._gw_samples.oldest_ready_seconds is 'How long the oldest ready job had been due; null if none was ready.';
+comment on column {{.schema}}._gw_samples.workers is 'The number of registered workers seen in the five minutes before.';
+comment on column {{.schema}}._gw_samples.added is 'The jobs that were ever added, as the server counts.';
+comment on column {{.schema}}._gw_samples.gone is 'The jobs that were ever deleted, as the server counts.';
+
+-- The history of kept tasks. Claims and completions check the size of this file and of _gw_expected, which costs less than a query.
+create table {{.schema}}._gw_kept_tasks (
+  task       text        not null constraint _gw_kept_tasks_pkey primary key,
+  keep_for   interval    not null,
+  payloads   boolean     not null,
+  results    boolean     not null,
+  kept_since timestamptz not null default clock_timestamp()
+);
+
+-- What the statements that end jobs write: a row for the jobs of one task and worker that end together. It has three slots that exist
+-- always, so no completion depends on a partition that somebody has to create. The last full slot is moved to _gw_history.
+create table {{.schema}}._gw_ended (
+  slot         integer       not null,
+  drop_on      date          not null,
+  first_id     bigint        not null,
+  last_id      bigint        not null,
+  task         text          not null,
+  outcome      text          not null,
+  worker_id    text,
+  place        text,
+  key          text,
+  ended_at     timestamptz   not null,
+  job_ids      bigint[]      not null,
+  started_at   timestamptz[],
+  run_at       timestamptz[] not null,
+  created_at   timestamptz[],
+  attempts     smallint[],
+  max_attempts smallint      not null,
+  details      text[],
+  payload      json,
+  result       json
+) partition by list (slot);
+create table {{.schema}}._gw_ended_0 partition of {{.schema}}._gw_ended for values in (0);
+create table {{.schema}}._gw_ended_1 partition of {{.schema}}._gw_ended for values in (1);
+create table {{.schema}}._gw_ended_2 partition of {{.schema}}._gw_ended for values in (2);
+create index _gw_ended_ids on {{.schema}}._gw_ended (first_id, last_id);
+
+-- A row has up to a thousand attempts of one task, of jobs in a range of 8192 ids, that ended in one hour. A value that all of
+-- them have is in a column of its own instead of an array.
+create table {{.schema}}._gw_history (
+  drop_on        date        not null,
+  first_id       bigint      not null,
+  last_id        bigint      not null constraint _gw_history_ids_check check (last_id - first_id < 8192),
+  task           text        not null,
+  max_attempts   smallint    not null,
+  first_ended_at timestamptz not null,
+  last_ended_at  timestamptz not null,
+  attempt_count  integer     not null,
+  counts         jsonb       not null,
+  id_offsets     smallint[]  not null,
+  ended_after    real[]      not null,
+  ran            real[]      not null,
+  waited         real[]      not null,
+  aged           real[],
+  attempt        smallint,
+  attempts       smallint[],
+  outcome        text,
+  outcomes       text[],
+  worker_id      text,
+  worker_ids     text[],
+  place          text,
+  places         text[],
+  keys           text[],
+  details        text[],
+  payloads       json[],
+  results        json[]
+) partition by list (drop_on);
+create index _gw_history_ids on {{.schema}}._gw_history (first_id, last_id);
+create index _gw_history_by_task on {{.schema}}._gw_history (task, last_ended_at);
+create index _gw_history_by_time on {{.schema}}._gw_history (last_ended_at);
+create index _gw_history_keys on {{.schema}}._gw_history using gin (keys) where keys is not null;
+
+-- Jobs for which somebody waits, or whose result was asked for.
+create table {{.schema}}._gw_expected (
+  job_id     bigint      not null constraint _gw_expected_pkey primary key,
+  kept_until timestamptz not null,
+  ended_at   timestamptz,
+  outcome    text,
+  result     json
+);
+
+-- When attempts began whose locks were renewed.
+create table {{.schema}}._gw_long_attempts (
+  job_id     bigint      not null constraint _gw_long_attempts_pkey primary key,
+  locked_at  timestamptz not null,
+  started_at timestamptz not null
+);
+
+alter table {{.schema}}._gw_kept_tasks    enable row level security;
+alter table {{.schema}}._gw_ended         enable row level security;
+alter table {{.schema}}._gw_ended_0       enable row level security;
+alter table {{.schema}}._gw_ended_1       enable row level security;
+alter table {{.schema}}._gw_ended_2       enable row level security;
+alter table {{.schema}}._gw_history       enable row level security;
+alter table {{.schema}}._gw_expected      enable row level security;
+alter table {{.schema}}._gw_long_attempts enable row level security;
+
+comment on table {{.schema}}._gw_kept_tasks is 'The tasks whose jobs are recorded; see keep_task().';
+comment on column {{.schema}}._gw_kept_tasks.task is 'The name of the task.';
+comment on column {{.schema}}._gw_kept_tasks.keep_for is 'For how long its records are kept.';
+comment on column {{.schema}}._gw_kept_tasks.payloads is 'Whether payloads are kept.';
+comment on column {{.schema}}._gw_kept_tasks.results is 'Whether results are kept.';
+comment on column {{.schema}}._gw_kept_tasks.kept_since is 'When keep_task() was first called for it.';
+
+comment on table {{.schema}}._gw_ended is 'Attempts and jobs that have ended, until they are moved to _gw_history; see job_history().';
+comment on table {{.schema}}._gw_ended_0 is 'The first slot of _gw_ended.';
+comment on table {{.schema}}._gw_ended_1 is 'The second slot of _gw_ended.';
+comment on table {{.schema}}._gw_ended_2 is 'The third slot of _gw_ended.';
+comment on column {{.schema}}._gw_ended.slot is 'The slot: each has the records of ten minutes, one after the other.';
+comment on column {{.schema}}._gw_ended.drop_on is 'The day on which the record is dropped.';
+comment on column {{.schema}}._gw_ended.first_id is 'The lowest id of its jobs.';
+comment on column {{.schema}}._gw_ended.last_id is 'The highest id of its jobs.';
+comment on column {{.schema}}._gw_ended.task is 'Their task.';
+comment on column {{.schema}}._gw_ended.outcome is 'The outcome, as in job_history().';
+comment on column {{.schema}}._gw_ended.worker_id is 'The worker that held them; null: none.';
+comment on column {{.schema}}._gw_ended.place is 'Their queue and lanes.';
+comment on column {{.schema}}._gw_ended.key is 'The key of the job; a job with a key has a row of its own.';
+comment on column {{.schema}}._gw_ended.ended_at is 'When they ended.';
+comment on column {{.schema}}._gw_ended.job_ids is 'Their ids, ascending.';
+comment on column {{.schema}}._gw_ended.started_at is 'When they were claimed; one element if at the same time.';
+comment on column {{.schema}}._gw_ended.run_at is 'When they were due.';
+comment on column {{.schema}}._gw_ended.created_at is 'When they were created; null: when they were due.';
+comment on column {{.schema}}._gw_ended.attempts is 'The numbers of the attempts; null: 1.';
+comment on column {{.schema}}._gw_ended.max_attempts is 'Their max_attempts.';
+comment on column {{.schema}}._gw_ended.details is 'The first lines of errors.';
+comment on column {{.schema}}._gw_ended.payload is 'The payload of the only job of the row.';
+comment on column {{.schema}}._gw_ended.result is 'The result of the only job of the row.';
+comment on index {{.schema}}._gw_ended_ids is 'Finds the records of a job.';
+
+comment on table {{.schema}}._gw_history is 'Attempts and jobs that have ended, packed; a partition for each day on which records are dropped. See job_history().';
+comment on column {{.schema}}._gw_history.drop_on is 'The day on which the records are dropped.';
+comment on column {{.schema}}._gw_history.first_id is 'The lowest id of its jobs.';
+comment on column {{.schema}}._gw_history.last_id is 'The highest id of its jobs.';
+comment on column {{.schema}}._gw_history.task is 'Their task.';
+comment on column {{.schema}}._gw_history.max_attempts is 'Their max_attempts.';
+comment on column {{.schema}}._gw_history.first_ended_at is 'When the first of the attempts ended.';
+comment on column {{.schema}}._gw_history.last_ended_at is 'When the last of them ended.';
+comment on column {{.schema}}._gw_history.attempt_count is 'The number of attempts.';
+comment on column {{.schema}}._gw_history.counts is 'The number of attempts by outcome.';
+comment on column {{.schema}}._gw_history.id_offsets is 'The ids of the jobs, less first_id, ascending.';
+comment on column {{.schema}}._gw_history.ended_after is 'When the attempts ended, in seconds after first_ended_at.';
+comment on column {{.schema}}._gw_history.ran is 'The seconds from the claim to the end; null without a claim.';
+comment on column {{.schema}}._gw_history.waited is 'The seconds from run_at to the claim, or to the end without a claim.';
+comment on column {{.schema}}._gw_history.aged is 'The seconds from the creation to run_at; null: none for all.';
+comment on column {{.schema}}._gw_history.attempt is 'The number of the attempts, if it is the same.';
+comment on column {{.schema}}._gw_history.attempts is 'Their numbers otherwise.';
+comment on column {{.schema}}._gw_history.outcome is 'The outcome, if it is the same.';
+comment on column {{.schema}}._gw_history.outcomes is 'The outcomes otherwise.';
+comment on column {{.schema}}._gw_history.worker_id is 'The worker, if it is the same.';
+comment on column {{.schema}}._gw_history.worker_ids is 'The workers otherwise; null: none.';
+comment on column {{.schema}}._gw_history.place is 'The queue and lanes, if they are the same.';
+comment on column {{.schema}}._gw_history.places is 'The queues and lanes otherwise; null: none.';
+comment on column {{.schema}}._gw_history.keys is 'The keys; null: none.';
+comment on column {{.schema}}._gw_history.details is 'The first lines of errors; null: none.';
+comment on column {{.schema}}._gw_history.payloads is 'The payloads; null: none is kept.';
+comment on column {{.schema}}._gw_history.results is 'The results; null: none is kept.';
+comment on index {{.schema}}._gw_history_ids is 'Finds the records of a job.';
+comment on index {{.schema}}._gw_history_by_task is 'The records of a task by time.';
+comment on index {{.schema}}._gw_history_by_time is 'The records by time.';
+comment on index {{.schema}}._gw_history_keys is 'Finds the records under a key.';
+
+comment on table {{.schema}}._gw_expected is 'Jobs for which somebody waits, or whose result was asked for; see expect_result() and await_jobs().';
+comment on column {{.schema}}._gw_expected.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_expected.kept_until is 'The row is deleted after this time.';
+comment on column {{.schema}}._gw_expected.ended_at is 'When the job ended; null: it has not, or has failed.';
+comment on column {{.schema}}._gw_expected.outcome is 'How it ended: completed or removed.';
+comment on column {{.schema}}._gw_expected.result is 'The result that its worker reported.';
+
+comment on table {{.schema}}._gw_long_attempts is 'When attempts began whose locks were renewed, for the history.';
+comment on column {{.schema}}._gw_long_attempts.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_long_attempts.locked_at is 'The renewed time of its lock.';
+comment on column {{.schema}}._gw_long_attempts.started_at is 'When it was claimed.';
+
+-- Migrations and grants.
+
+create table {{.schema}}._gw_installed (
+  object text not null constraint _gw_installed_pkey primary key,
+  digest text not null
+);
+
+create table {{.schema}}._gw_breaking_versions (
+  version integer not null constraint _gw_breaking_versions_pkey primary key
+);
+
+create table {{.schema}}._gw_grants (
+  role  text   not null,
+  kind  text   not null,
+  tasks text[] not null default '{}',
+  constraint _gw_grants_pkey primary key (role, kind)
+);
+
+create table {{.schema}}._gw_shared_rights (
+  role     text not null,
+  right_to text not null,
+  constraint _gw_shared_rights_pkey primary key (role, right_to)
+);
+
+alter table {{.schema}}._gw_installed     enable row level security;
+alter table {{.schema}}._gw_grants        enable row level security;
+alter table {{.schema}}._gw_shared_rights enable row level security;
+
+comment on table {{.schema}}._gw_installed is 'Digests of the functions and triggers that the migrations installed, for doctor() to compare with.';
+comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
+comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of its definition.';
+
+-- Without row level security, as migrations: programs of other roles than the owner read it, too.
+comment on table {{.schema}}._gw_breaking_versions is
+  'Breaking versions of this schema: programs that do not support them must not use it. A breaking migration adds its number.';
+comment on column {{.schema}}._gw_breaking_versions.version is 'The version, as in _gw_schema_version.';
+
+comment on table {{.schema}}._gw_grants is 'The roles set up by gw-migrate grants; migrations apply them again.';
+comment on column {{.schema}}._gw_grants.role is 'The role.';
+comment on column {{.schema}}._gw_grants.kind is 'The kind of the role: producer, worker, scheduler, monitor or admin.';
+comment on column {{.schema}}._gw_grants.tasks is 'For a producer, the tasks that it may enqueue; empty: all.';
+
+comment on table {{.schema}}._gw_shared_rights is 'Privileges that migrations granted to roles with privileges of their own on _private_jobs; see _gw_share_rights().';
+comment on column {{.schema}}._gw_shared_rights.role is 'The role, quoted.';
+comment on column {{.schema}}._gw_shared_rights.right_to is 'The privilege and its object, as in GRANT.';
+
+-- The batches that workers run at the moment.
+create table {{.schema}}._gw_batches (
+  worker_id text    not null,
+  slot      integer not null,
+  task_id   integer not null,
+  jobs      integer not null,
+  constraint _gw_batches_pkey primary key (worker_id, slot)
+);
+
+alter table {{.schema}}._gw_batches enable row level security;
+
+comment on table {{.schema}}._gw_batches is 'The batches that workers run at the moment, one after the other; see _gw_work_batch().';
+comment on column {{.schema}}._gw_batches.worker_id is 'The worker.';
+comment on column {{.schema}}._gw_batches.slot is 'Distinguishes the batches that the worker runs at the same time.';
+comment on column {{.schema}}._gw_batches.task_id is 'The task of the jobs.';
+comment on column {{.schema}}._gw_batches.jobs is 'The maximum number of jobs of a batch.';
+
+-- Shards. These tables are empty unless gw-migrate --shards has made the database one of several shards.
+create table {{.schema}}._gw_shard (
+  only_row  boolean     not null default true constraint _gw_shard_pkey primary key constraint _gw_shard_only_row_check check (only_row),
+  name      text        not null,
+  joined_at timestamptz not null default now()
+);
+
+-- The states are described at _gw_leave_shard_slots().
+create table {{.schema}}._gw_shard_slots (
+  slot       smallint    not null constraint _gw_shard_slots_pkey primary key constraint _gw_shard_slots_slot_check check (slot between 0 and 255),
+  shard      text        not null,
+  version    integer     not null default 1,
+  state      text        not null constraint _gw_shard_slots_state_check check (state in ('here', 'leaving', 'left', 'away')),
+  target     text,
+  changed_at timestamptz not null default now(),
+  left_at    timestamptz
+) with (fillfactor = 50);
+
+create table {{.schema}}._gw_shard_names (
+  kind text     not null constraint _gw_shard_names_kind_check check (kind in ('key', 'queue')),
+  name text     not null,
+  slot smallint not null,
+  constraint _gw_shard_names_pkey primary key (kind, name)
+);
+create index _gw_shard_names_slot on {{.schema}}._gw_shard_names (slot);
+
+create table {{.schema}}._gw_shard_transit (
+  slot       smallint not null,
+  kind       text     not null,
+  job_id     bigint,
+  was_due    boolean,
+  task       text,
+  queue_name text,
+  record     text     not null,
+  target     text,
+  is_taken   boolean  not null default false,
+  new_id     bigint
+);
+create index _gw_shard_transit_slot on {{.schema}}._gw_shard_transit (slot, kind, job_id);
+
+create table {{.schema}}._gw_shard_arrivals (
+  source     text        not null,
+  source_id  bigint      not null,
+  job_id     bigint      not null,
+  arrived_at timestamptz not null default now(),
+  constraint _gw_shard_arrivals_pkey primary key (source, source_id)
+);
+
+alter table {{.schema}}._gw_shard          enable row level security;
+alter table {{.schema}}._gw_shard_slots    enable row level security;
+alter table {{.schema}}._gw_shard_names    enable row level security;
+alter table {{.schema}}._gw_shard_transit  enable row level security;
+alter table {{.schema}}._gw_shard_arrivals enable row level security;
+
+comment on table {{.schema}}._gw_shard is 'One row if this database is one of several shards.';
+comment on column {{.schema}}._gw_shard.only_row is 'True.';
+comment on column {{.schema}}._gw_shard.name is 'The name of the shard.';
+comment on column {{.schema}}._gw_shard.joined_at is 'Since when.';
+
+comment on table {{.schema}}._gw_shard_slots is 'Where the 256 slots are, as far as this shard knows. Who adds jobs of a slot holds the lock of its row, for key share.';
+comment on column {{.schema}}._gw_shard_slots.slot is 'The slot.';
+comment on column {{.schema}}._gw_shard_slots.shard is 'The shard that has it; for slots of other shards, the last one that this shard was told of.';
+comment on column {{.schema}}._gw_shard_slots.version is 'How often it was moved, and one; of two shards the one with the higher version knows better.';
+comment on column {{.schema}}._gw_shard_slots.state is 'here, leaving, left or away; see _gw_leave_shard_slots().';
+comment on column {{.schema}}._gw_shard_slots.target is 'The shard that it is being moved to.';
+comment on column {{.schema}}._gw_shard_slots.changed_at is 'When this row last changed.';
+comment on column {{.schema}}._gw_shard_slots.left_at is 'When it left the shard from which it was moved here.';
+
+comment on table {{.schema}}._gw_shard_names is 'Named queues and keys whose slot is not that of their own name, because a shard key was given with them.';
+comment on column {{.schema}}._gw_shard_names.kind is 'key or queue.';
+comment on column {{.schema}}._gw_shard_names.name is 'The key, or the name of the queue.';
+comment on column {{.schema}}._gw_shard_names.slot is 'The slot.';
+comment on index {{.schema}}._gw_shard_names_slot is 'Finds the names of a slot.';
+
+comment on table {{.schema}}._gw_shard_transit is 'What is being moved from one shard to another. No worker claims these jobs.';
+comment on column {{.schema}}._gw_shard_transit.slot is 'The slot; -1 for jobs without a slot.';
+comment on column {{.schema}}._gw_shard_transit.kind is 'job, context, suspect, call, crontab, schedule or name.';
+comment on column {{.schema}}._gw_shard_transit.job_id is 'The id of the job in the source.';
+comment on column {{.schema}}._gw_shard_transit.was_due is 'Whether the job was due.';
+comment on column {{.schema}}._gw_shard_transit.task is 'The task of the job.';
+comment on column {{.schema}}._gw_shard_transit.queue_name is 'The named queue of the job.';
+comment on column {{.schema}}._gw_shard_transit.record is 'The row, as the text of a record of its table.';
+comment on column {{.schema}}._gw_shard_transit.target is 'With slot -1, the shard that the job is being moved to.';
+comment on column {{.schema}}._gw_shard_transit.is_taken is 'During an import: whether the job is in the queue.';
+comment on column {{.schema}}._gw_shard_transit.new_id is 'During an import: its id there.';
+comment on index {{.schema}}._gw_shard_transit_slot is 'Finds what belongs to a slot.';
+
+comment on table {{.schema}}._gw_shard_arrivals is 'The ids of jobs that came from other shards in the last seven days; see arrived_job().';
+comment on column {{.schema}}._gw_shard_arrivals.source is 'The shard that the job came from.';
+comment on column {{.schema}}._gw_shard_arrivals.source_id is 'Its id there.';
+comment on column {{.schema}}._gw_shard_arrivals.job_id is 'Its id here.';
+comment on column {{.schema}}._gw_shard_arrivals.arrived_at is 'When it came.';

@@ -1,2 +1,2 @@
--- Every function as of this migration, frozen in snapshots/000003.
+-- Every function; make snapshot copies sql/functions to snapshots/000003.
 {{ install_snapshot "000003" }}

@@ -11,14 +11,62 @@
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
+{{ template "shared/_gw_check_state.sql" . }}
 {{ template "shared/_gw_drop_spent_contexts.sql" . }}
+{{ template "shared/_gw_drop_spent_steps.sql" . }}
+{{ template "shared/_gw_keep_steps.sql" . }}
 
 -- For operators: fleet-wide settings and registered workers.
 {{ template "fleet/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
+{{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_cancels.sql" . }}
+{{ template "fleet/_gw_canceled_jobs.sql" . }}
+{{ template "shared/_gw_drop_keyed_calls.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
+
+-- For the history of jobs. Functions for workers and administrators call these.
+{{ template "produce/_gw_check_interval.sql" . }}
+{{ template "history/_gw_drop_on.sql" . }}
+{{ template "history/_gw_jobs_ended.sql" . }}
+{{ template "history/_gw_watch_ends.sql" . }}
+{{ template "history/_gw_note_attempts.sql" . }}
+{{ template "history/_gw_lines.sql" . }}
+{{ template "history/_gw_pack_history.sql" . }}
+{{ template "history/keep_task.sql" . }}
+{{ template "history/job_history.sql" . }}
+{{ template "history/list_history.sql" . }}
+{{ template "history/task_stats.sql" . }}
+{{ template "history/expect_result.sql" . }}
+{{ template "history/wait_for_job.sql" . }}
+
+-- For limits.
+{{ template "limits/_gw_streaks.sql" . }}
+{{ template "limits/_gw_slots.sql" . }}
+{{ template "limits/_gw_lane_rooms.sql" . }}
+{{ template "limits/_gw_groups_of.sql" . }}
+{{ template "limits/_gw_producers.sql" . }}
+{{ template "limits/_gw_move_jobs.sql" . }}
+{{ template "limits/_gw_barred_tasks.sql" . }}
+{{ template "limits/_gw_turns.sql" . }}
+{{ template "limits/_gw_lock_freed_lanes.sql" . }}
+{{ template "limits/_gw_lock_lanes.sql" . }}
+{{ template "limits/_gw_lock_lone_lanes.sql" . }}
+{{ template "limits/_gw_lock_limited_jobs.sql" . }}
+{{ template "limits/_gw_enter_lanes.sql" . }}
+{{ template "limits/_gw_leave_lanes.sql" . }}
+{{ template "limits/_gw_refund_starts.sql" . }}
+{{ template "limits/_gw_next_front_at.sql" . }}
+{{ template "limits/set_limit.sql" . }}
+{{ template "limits/drop_limit.sql" . }}
+{{ template "limits/override_lane.sql" . }}
+{{ template "limits/open_lane.sql" . }}
+{{ template "limits/list_limits.sql" . }}
+{{ template "limits/pause.sql" . }}
+{{ template "limits/_gw_mend_lanes.sql" . }}
+{{ template "limits/_gw_has_rate.sql" . }}
+{{ template "limits/_gw_drop_idle_lanes.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
@@ -28,7 +76,24 @@
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
 {{ template "produce/remove_job.sql" . }}
+{{ template "produce/_gw_hold_keyed_call.sql" . }}
+{{ template "produce/add_job_once.sql" . }}
+{{ template "produce/debounce_job.sql" . }}
+{{ template "produce/throttle_job.sql" . }}
 {{ template "produce/_gw_put_job_contexts.sql" . }}
+
+-- For shards.
+{{ template "shards/shard_slot.sql" . }}
+{{ template "shards/_gw_hold_shard_slot.sql" . }}
+{{ template "shards/add_job_at.sql" . }}
+{{ template "shards/add_jobs_at.sql" . }}
+{{ template "shards/remove_job_at.sql" . }}
+{{ template "shards/keyed_calls_at.sql" . }}
+{{ template "shards/_gw_join_shards.sql" . }}
+{{ template "shards/_gw_leave_shard_slots.sql" . }}
+{{ template "shards/_gw_put_in_transit.sql" . }}
+{{ template "shards/_gw_import_shard_slots.sql" . }}
+{{ template "shards/_gw_crons_of_shard.sql" . }}
 
 -- For workers.
 {{ template "work/backoff.sql" . }}
@@ -39,8 +104,10 @@
 {{ template "work/reset_stale_locks.sql" . }}
 {{ template "work/stale_sweep.sql" . }}
 {{ template "work/_gw_suits.sql" . }}
+{{ template "work/_gw_is_free.sql" . }}
 {{ template "work/_gw_task_flags.sql" . }}
 {{ template "work/_gw_claim_cursor.sql" . }}
+{{ template "work/_gw_take_turn.sql" . }}
 {{ template "work/_gw_front_queues.sql" . }}
 {{ template "work/_gw_lock_first_queue.sql" . }}
 {{ template "work/_gw_within_bytes.sql" . }}
@@ -51,6 +118,8 @@
 {{ template "work/make_room.sql" . }}
 {{ template "work/get_job.sql" . }}
 {{ template "work/_gw_outcomes.sql" . }}
+{{ template "history/_gw_keep_result.sql" . }}
+{{ template "history/_gw_take_results.sql" . }}
 {{ template "work/complete_job.sql" . }}
 {{ template "work/_gw_complete_queued.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
@@ -63,14 +132,25 @@
 {{ template "work/fail_job_batch.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "work/return_job.sql" . }}
+{{ template "limits/rate_limited.sql" . }}
 {{ template "work/return_unknown_jobs.sql" . }}
+{{ template "work/_gw_batches.sql" . }}
+{{ template "work/_gw_lock_batch.sql" . }}
+{{ template "work/_gw_end_batch.sql" . }}
+{{ template "work/_gw_work_batch.sql" . }}
+{{ template "work/_gw_lock_tx_batch.sql" . }}
+{{ template "work/_gw_end_tx_batch.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}
+{{ template "work/save_step.sql" . }}
+{{ template "work/set_progress.sql" . }}
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/_gw_free_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
+{{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
+{{ template "fleet/_gw_node_workers.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
 {{ template "work/_gw_breaking_version.sql" . }}
 
@@ -98,6 +178,7 @@
 
 -- For inspecting jobs, queues and workers.
 {{ template "inspect/job_state.sql" . }}
+{{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/list_jobs.sql" . }}
@@ -106,7 +187,12 @@
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
+{{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
+{{ template "inspect/search_jobs.sql" . }}
+{{ template "inspect/browse_jobs.sql" . }}
+{{ template "inspect/error_groups.sql" . }}
+{{ template "inspect/list_settings.sql" . }}
 
 -- For administrators.
 {{ template "admin/complete_jobs.sql" . }}
@@ -114,11 +200,13 @@
 {{ template "admin/cancel_jobs.sql" . }}
 {{ template "admin/reschedule_jobs.sql" . }}
 {{ template "admin/retry_jobs.sql" . }}
+{{ template "admin/copy_job.sql" . }}
 {{ template "admin/force_unlock_workers.sql" . }}
 {{ template "admin/_gw_collect_names.sql" . }}
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
 {{ template "admin/jobs_for_scaling.sql" . }}
+{{ template "shards/_gw_shard_load.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
@@ -128,19 +216,24 @@
 {{ template "doctor/_gw_find_lacking_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
 {{ template "doctor/_gw_find_full_notify_queue.sql" . }}
+{{ template "doctor/_gw_find_two_phase_commit.sql" . }}
 {{ template "doctor/_gw_find_old_snapshots.sql" . }}
 {{ template "doctor/_gw_find_held_names.sql" . }}
 {{ template "doctor/_gw_find_dead_rows.sql" . }}
 {{ template "doctor/_gw_find_stale_locks.sql" . }}
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_queues.sql" . }}
+{{ template "doctor/_gw_find_held_limits.sql" . }}
+{{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
 {{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "doctor/_gw_find_failed_jobs.sql" . }}
 {{ template "doctor/_gw_find_spare_indexes.sql" . }}
+{{ template "doctor/_gw_find_node_indexes.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}
 {{ template "admin/doctor.sql" . }}
+{{ template "admin/list_audit.sql" . }}
 
 -- For roles that are not the owner; see gw-migrate grants.
 {{ template "grants/_gw_api_calls.sql" . }}
@@ -157,5 +250,6 @@
 {{ template "migrate/_gw_record_installed.sql" . }}
 {{ template "migrate/_gw_finish_migration.sql" . }}
 {{ template "migrate/_gw_drop.sql" . }}
+{{ template "migrate/_gw_tune.sql" . }}
 
 select {{.schema}}._gw_finish_migration();

@@ -1,6 +1,6 @@
 -- Cancels jobs, running ones included, and returns them: they fail permanently. A running job stays locked by its
 -- worker until the worker returns it: the next heartbeat reports the cancellation to the worker, which ends the
--- handler. If the worker completes the job all the same, it is completed. In every other case, a crash included, the
+-- handler. If the worker completes the job nevertheless, it is completed. In every other case, a crash included, the
 -- job does not run again (see _gw_retire for the extra attempt). A worker without heartbeats, such as Node's, runs the
 -- job to its end. Failed jobs are not changed.
 -- Locks: job rows by id. The rows for heartbeats are inserted anew, never updated, so that a concurrent delete of ended
@@ -15,6 +15,8 @@ create or replace function {{.schema}}.cancel_jobs(
   set enable_seqscan = off
   set jit = off
 as $$
+declare
+  done bigint;
 begin
   perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
   delete from {{.schema}}._gw_cancels as c where c.job_id = any (job_ids);
@@ -23,6 +25,11 @@ begin
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids) and j.locked_by is not null;
 
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts(
+      'canceled', null, array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) and j.locked_at is null),
+      details => array[coalesce(cancel_jobs.reason, 'Canceled')]);
+  end if;
   return query
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(cancel_jobs.reason, 'Canceled'),
@@ -31,6 +38,10 @@ begin
          updated_at   = now()
    where j.id = any (job_ids) and (j.locked_at is not null or j.attempts < j.max_attempts)
   returning j.*;
+  get diagnostics done = row_count;
+  if done > 0 then
+    perform {{.schema}}._gw_record_act('cancel', done, cancel_jobs.reason, cancel_jobs.job_ids);
+  end if;
 end;
 $$;
 

@@ -33,17 +33,19 @@ begin
       using errcode = 'GWCIS';
   end if;
   perform {{.schema}}._gw_drop_spent();
+  perform {{.schema}}._gw_pack_history();
 
   if 'DELETE_PERMAFAILED_JOBS' = any (tasks) then
     task := 'DELETE_PERMAFAILED_JOBS';
     delete from {{.schema}}._private_jobs as j
      using (select l.id
               from {{.schema}}._private_jobs as l
-             where l.locked_at is null and l.attempts >= l.max_attempts
+             where l.locked_at is null and not l.is_available
              order by l.id
                for update skip locked) as dead
      where j.id = dead.id;
     get diagnostics rows = row_count;
+    perform {{.schema}}._gw_record_act('cleanup', rows, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 
@@ -60,12 +62,14 @@ begin
                hint = 'Stop the Node workers first, or pass force => true if every task name that they have cached is kept.';
     end if;
     rows := {{.schema}}._gw_collect_names('task', keep_task_identifiers);
+    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 
   if 'GC_JOB_QUEUES' = any (tasks) then
     task := 'GC_JOB_QUEUES';
     rows := {{.schema}}._gw_collect_names('queue', '{}');
+    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
     return next;
   end if;
 end;

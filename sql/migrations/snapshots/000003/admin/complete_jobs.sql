@@ -1,15 +1,20 @@
 -- Deletes these jobs as completed, and returns them. Running jobs are skipped, unless their lock is older than four
 -- hours.
--- Locks: job rows by id.
+-- Locks: job rows by id. Records the act for list_audit, as do the other functions for administrators.
 create or replace function {{.schema}}.complete_jobs(
   job_ids bigint[]
 )
   returns setof {{.schema}}._private_jobs
-  language sql
+  language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
 as $$
+declare
+  done bigint;
+begin
+  perform set_config('gw.outcome', 'completed', true); -- for the history
+  return query
   delete from {{.schema}}._private_jobs as j
    using (select l.id
             from {{.schema}}._private_jobs as l
@@ -18,7 +23,13 @@ as $$
            order by l.id
              for update) as free
    where j.id = free.id
-  returning j.*
+  returning j.*;
+  get diagnostics done = row_count;
+  perform set_config('gw.outcome', '', true);
+  if done > 0 then
+    perform {{.schema}}._gw_record_act('complete', done, null, complete_jobs.job_ids);
+  end if;
+end;
 $$;
 
 comment on function {{.schema}}.complete_jobs(bigint[]) is

@@ -1,25 +1,31 @@
 -- Returns the current problems of this queue, most severe first. No row means that this role can see no problem.
--- Read-only, without locks; each finding reads at most 10 000 pages of a table, however large it is.
-create or replace function {{.schema}}.doctor()
+-- Read-only, without locks; each finding reads at most this many pages of a table, however large it is.
+-- Raises GWILM (pages is negative).
+create or replace function {{.schema}}.doctor(
+  pages bigint default 10000
+)
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   select f.severity, f.finding, f.subject, f.detail, f.remedy
-    from {{.schema}}._gw_findings() with ordinality as f (severity, finding, subject, detail, remedy, number)
+    from {{.schema}}._gw_findings(pages) with ordinality as f (severity, finding, subject, detail, remedy, number)
    order by array_position(array['critical', 'warning', 'info'], f.severity), f.number;
 end;
 $$;
 
-comment on function {{.schema}}.doctor() is
-  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are. To be called by the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
+comment on function {{.schema}}.doctor(bigint) is
+  'Returns the current problems of this queue, most severe first, each with its effect and a remedy: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are: of a table with more than pages pages each finding reads a sample of that size. Call it as the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
 
 -- Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
 -- reported and the other findings are still returned.
-create or replace function {{.schema}}._gw_findings()
+create or replace function {{.schema}}._gw_findings(
+  pages bigint
+)
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
   stable
@@ -34,34 +40,38 @@ begin
   end if;
 
   foreach look in array array[
-    '_gw_find_replaced_functions',
-    '_gw_find_unpinned_functions',
-    '_gw_find_lacking_roles',
-    '_gw_find_ending_identities',
-    '_gw_find_full_notify_queue',
-    '_gw_find_old_snapshots',
-    '_gw_find_held_names',
-    '_gw_find_dead_rows',
-    '_gw_find_stale_locks',
-    '_gw_find_orphaned_queues',
-    '_gw_find_held_queues',
-    '_gw_find_no_worker',
-    '_gw_find_unknown_tasks',
-    '_gw_find_unreadable_jobs',
-    '_gw_find_failed_jobs',
-    '_gw_find_spare_indexes',
-    '_gw_find_unseen_rows'
+    '_gw_find_replaced_functions()',
+    '_gw_find_unpinned_functions()',
+    '_gw_find_lacking_roles()',
+    '_gw_find_node_indexes($1)',
+    '_gw_find_ending_identities()',
+    '_gw_find_full_notify_queue()',
+    '_gw_find_two_phase_commit()',
+    '_gw_find_old_snapshots()',
+    '_gw_find_held_names()',
+    '_gw_find_dead_rows()',
+    '_gw_find_stale_locks($1)',
+    '_gw_find_orphaned_queues($1)',
+    '_gw_find_held_queues($1)',
+    '_gw_find_held_limits()',
+    '_gw_find_unlimited_jobs()',
+    '_gw_find_no_worker($1)',
+    '_gw_find_unknown_tasks($1)',
+    '_gw_find_unreadable_jobs($1)',
+    '_gw_find_failed_jobs($1)',
+    '_gw_find_spare_indexes()',
+    '_gw_find_unseen_rows($1)'
   ] loop
     begin
-      return query execute format('select f.severity, f.finding, f.subject, f.detail, f.remedy from %s.%I() as f',
-                                  {{.schema}}._gw_namespace(), look);
+      return query execute format('select f.severity, f.finding, f.subject, f.detail, f.remedy from %s.%s as f',
+                                  {{.schema}}._gw_namespace(), look) using pages;
     exception when others then
-      return query values ('warning', 'not examined', 'function ' || look, sqlerrm || '.',
-                           'See whether the schema is as it should be, with: gw-migrate status');
+      return query values ('warning', 'not examined', 'function ' || split_part(look, '(', 1), sqlerrm || '.',
+                           'Check the schema with: gw-migrate status');
     end;
   end loop;
 end;
 $$;
 
-comment on function {{.schema}}._gw_findings() is
+comment on function {{.schema}}._gw_findings(bigint) is
   'Internal: returns the findings of doctor(), in the order of the checks.';

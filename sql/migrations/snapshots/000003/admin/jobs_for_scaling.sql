@@ -74,7 +74,7 @@ as $$
   ), queued as (
     (select j.priority, 1 as step
        from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is not null
+      where j.is_available and j.job_queue_id > 0
       order by j.priority
       limit 1)
     union all
@@ -83,7 +83,7 @@ as $$
      cross join lateral (
             select j.priority
               from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id is not null and j.priority > q.priority
+             where j.is_available and j.job_queue_id > 0 and j.priority > q.priority
              order by j.priority
              limit 1) as n
      where q.step < 100
@@ -102,8 +102,14 @@ as $$
            cross join lateral (
                   select j.task_id
                     from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id is not null and j.priority = q.priority and j.run_at <= now()
-                   limit most) as j) as d
+                   where j.is_available and j.job_queue_id > 0 and j.priority = q.priority and j.run_at <= now()
+                   limit most) as j
+          union all
+          (select j.task_id -- of each group that a limit does not bar, the first job
+             from {{.schema}}._gw_fronts as f
+            cross join lateral (select j.task_id from {{.schema}}._private_jobs as j where j.id = f.job_id offset 0) as j
+            where f.barred_by is null and f.run_at <= now() and f.run_at < 'infinity' and f.group_id is not null
+            limit most)) as d
    limit most
 $$;
 

@@ -7,11 +7,18 @@ create or replace function {{.schema}}.permanently_fail_jobs(
   error_message text default null
 )
   returns setof {{.schema}}._private_jobs
-  language sql
+  language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
 as $$
+declare
+  done bigint;
+begin
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts('failed', null, job_ids, details => array[coalesce(error_message, 'Manually marked as failed')]);
+  end if;
+  return query
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(error_message, 'Manually marked as failed'),
          max_attempts = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) end,
@@ -24,7 +31,12 @@ as $$
            order by l.id
              for update) as free
    where j.id = free.id
-  returning j.*
+  returning j.*;
+  get diagnostics done = row_count;
+  if done > 0 then
+    perform {{.schema}}._gw_record_act('fail', done, permanently_fail_jobs.error_message, permanently_fail_jobs.job_ids);
+  end if;
+end;
 $$;
 
 comment on function {{.schema}}.permanently_fail_jobs(bigint[], text) is

@@ -72,7 +72,7 @@ as $$
   ), queued as (
     (select j.priority, j.run_at, 1 as step
        from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is not null and j.run_at > '-infinity'
+      where j.is_available and j.job_queue_id > 0 and j.run_at > '-infinity'
       order by j.priority, j.run_at
       limit 1)
     union all
@@ -81,14 +81,16 @@ as $$
      cross join lateral (
             select j.priority, j.run_at
               from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id is not null and j.priority > q.priority
+             where j.is_available and j.job_queue_id > 0 and j.priority > q.priority
                and j.run_at > '-infinity'
              order by j.priority, j.run_at
              limit 1) as n
      where q.step < 100
   )
   select min(o.run_at)
-    from (select u.run_at from unqueued as u union all select q.run_at from queued as q) as o
+    from (select u.run_at from unqueued as u union all select q.run_at from queued as q
+          union all
+          select f.run_at from {{.schema}}._gw_fronts as f where f.group_id is not null and f.run_at > '-infinity') as o
    where o.run_at <= now()
 $$;
 

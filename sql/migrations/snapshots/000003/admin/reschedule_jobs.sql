@@ -17,6 +17,7 @@ create or replace function {{.schema}}.reschedule_jobs(
 as $$
 declare
   ready bigint;
+  done  bigint;
 begin
   if job_ids = '{}' then
     return;
@@ -41,10 +42,16 @@ begin
              for update) as free
    where j.id = free.id
   returning j.*;
-  if found then
+  get diagnostics done = row_count;
+  if done > 0 then
+    perform {{.schema}}._gw_record_act('reschedule', done,
+      concat_ws(', ', 'run_at ' || reschedule_jobs.run_at, 'priority ' || reschedule_jobs.priority,
+                'attempts ' || reschedule_jobs.attempts, 'max_attempts ' || reschedule_jobs.max_attempts),
+      reschedule_jobs.job_ids);
     select count(*) into ready
       from {{.schema}}._private_jobs as j
      where j.id = any (job_ids) and j.is_available and j.run_at <= now();
+    perform {{.schema}}._gw_leave_lanes(job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

@@ -1,10 +1,50 @@
 -- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
--- unchanged. Skipped are running jobs, and jobs that were replaced or removed while they ran, because another job may exist
--- in their place. (reschedule_jobs revives these all the same.) Once their worker has reported a failure, or a sweep has
--- passed, these are failed jobs like others, and are not skipped.
+-- unchanged. The function skips running jobs, and jobs that were replaced or removed while they ran, because another job may
+-- exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a failure, or after a
+-- sweep, they are ordinary failed jobs, and are not skipped.
 -- Locks: job rows by id.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
+)
+  returns setof {{.schema}}._private_jobs
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query select j.* from {{.schema}}._gw_retry_jobs(job_ids, null, null) as j;
+end;
+$$;
+
+comment on function {{.schema}}.retry_jobs(bigint[]) is
+  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: after that they are ordinary failed jobs.';
+
+-- Does the same, but the jobs become due one after the other, so that their load does not make a service fail again: the
+-- first of the list at starting_at, each further job later by the interval apart.
+-- Locks: job rows by id.
+-- Raises GWOIV (interval).
+create or replace function {{.schema}}.redrive_jobs(
+  job_ids     bigint[],
+  apart       interval,
+  starting_at timestamptz default now()
+)
+  returns setof {{.schema}}._private_jobs
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform {{.schema}}._gw_check_interval('apart', apart, true);
+  return query select j.* from {{.schema}}._gw_retry_jobs(job_ids, apart, coalesce(starting_at, now())) as j;
+end;
+$$;
+
+comment on function {{.schema}}.redrive_jobs(bigint[], interval, timestamptz) is
+  'Makes these jobs due one after the other and returns them, in all other respects as retry_jobs(). apart: the time between two jobs, in the order of the list. starting_at: when the first one is due, default now.';
+
+-- For retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
+create or replace function {{.schema}}._gw_retry_jobs(
+  job_ids     bigint[],
+  apart       interval,
+  starting_at timestamptz
 )
   returns setof {{.schema}}._private_jobs
   language plpgsql
@@ -17,7 +57,9 @@ declare
 begin
   return query
   update {{.schema}}._private_jobs as j
-     set run_at     = case when j.attempts < j.max_attempts then least(j.run_at, now()) else now() end,
+     set run_at     = case when apart is not null then starting_at + w.before * apart
+                           when j.attempts < j.max_attempts then least(j.run_at, now())
+                           else now() end,
          attempts   = case when j.attempts < j.max_attempts then j.attempts else 0 end,
          updated_at = now()
     from (select l.id
@@ -27,14 +69,18 @@ begin
              and l.attempts <= l.max_attempts
            order by l.id
              for update) as free
+    join (select u.id, min(u.place) - 1 as before from unnest(job_ids) with ordinality as u (id, place) group by u.id) as w
+      on w.id = free.id
    where j.id = free.id
   returning j.*;
   get diagnostics ready = row_count;
   if ready > 0 then
+    perform {{.schema}}._gw_leave_lanes(job_ids);
+    perform {{.schema}}._gw_record_act('retry', ready, null, job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}.retry_jobs(bigint[]) is
-  'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: from then on they are failed jobs like others.';
+comment on function {{.schema}}._gw_retry_jobs(bigint[], interval, timestamptz) is
+  'Internal: makes these jobs due, now or one after the other, with their attempts restored.';

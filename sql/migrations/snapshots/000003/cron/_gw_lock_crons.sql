@@ -32,7 +32,11 @@ begin
         from {{.schema}}._private_known_crontabs as k
        where k.identifier = any (identifiers)
          and k.identifier not in (select l.identifier from locked as l);
-      if busy is null then
+      -- A new one may have been deleted between the two statements.
+      if busy is null
+         and not exists (select
+                           from unnest(new_identifiers) as n (identifier)
+                          where n.identifier not in (select k.identifier from {{.schema}}._private_known_crontabs as k)) then
         return;
       end if;
       raise exception using errcode = 'GWBKC';

@@ -39,7 +39,10 @@ select s.identifier,
        s.priority,
        s.job_key,
        s.job_key_mode,
-       s.flags
+       s.flags,
+       case when not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
+            then (select m.run from (select {{.schema}}.cron_next(s.pattern, greatest(s.active_since, s.last_run), s.time_zone) as run) as m
+                   where m.run < now() - interval '1 minute') end as missed_run
   from {{.schema}}._gw_schedules as s;
 
 comment on view {{.schema}}.cron_schedules is 'The recurring jobs that cron_schedule() has created, read-only and without their payloads.';
@@ -60,3 +63,5 @@ comment on column {{.schema}}.cron_schedules.priority is 'The priority of its jo
 comment on column {{.schema}}.cron_schedules.job_key is 'The job_key of its jobs, if they have one.';
 comment on column {{.schema}}.cron_schedules.job_key_mode is 'What happens to a job that is waiting under that key; null: the default.';
 comment on column {{.schema}}.cron_schedules.flags is 'The flags of its jobs.';
+comment on column {{.schema}}.cron_schedules.missed_run is
+  'The first run after the last one that is more than a minute ago: no worker has added its job. Null if there is none.';

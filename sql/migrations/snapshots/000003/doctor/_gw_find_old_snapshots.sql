@@ -3,7 +3,7 @@
 -- If the start time is not known (slots have none, and a role without pg_read_all_stats cannot see other roles'
 -- sessions), the number of transactions since then counts.
 create or replace function {{.schema}}._gw_find_old_snapshots(
-  transactions integer default 10000
+  transactions integer default 100000
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -13,10 +13,12 @@ as $$
 begin
   return query
   with holders (subject, since, transactions, detail, remedy) as (
-    -- A session of another database counts if it writes: then snapshots in this database go back to its start, too.
+    -- A session of another database counts if it writes: then snapshots in this database go back to its start, too, but
+    -- not to the start of its own snapshot.
     select 'session ' || a.pid,
            a.xact_start,
-           greatest(age(a.backend_xmin), age(a.backend_xid)),
+           greatest(case when a.datname is null or a.datname = current_database() then age(a.backend_xmin) end,
+                    age(a.backend_xid)),
            format('%s of role %s, application %s, in database %s', coalesce(a.state, a.backend_type, 'session'),
                   coalesce(a.usename, 'unknown'), coalesce(nullif(a.application_name, ''), 'unnamed'),
                   coalesce(a.datname, 'none')),

@@ -17,8 +17,9 @@ begin
   select 'warning',
          'orphaned queue',
          'queue ' || q.queue_name,
-         format('It has been locked by worker %s for %s, but none of its jobs runs. Its jobs wait until the lock is four '
-                'hours old.', coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
+         format('It has been locked by worker %s for %s, but none of its jobs runs. Its jobs wait until '
+                'a worker looks for stale locks (setting stale_sweep_every).',
+                coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
          -- The condition includes the time of the lock, because the queue may have been freed and claimed in the
          -- meantime.
          format('Free it with: update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '

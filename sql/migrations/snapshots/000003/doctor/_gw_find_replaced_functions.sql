@@ -1,5 +1,5 @@
 -- Functions and triggers that differ from those that the migrations installed. A later migration of Graphile Worker
--- replaces the functions that both have; the queue still works then, but without the guarantees of ours.
+-- replaces the functions that both have; the queue still works then, but without the guarantees of gw's functions.
 
 -- Returns the functions and triggers of the schema in a form that can be compared: functions by their bodies, triggers
 -- by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.
@@ -10,7 +10,7 @@ create or replace function {{.schema}}._gw_objects()
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select 'function ' || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
+  select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
     from pg_proc as p
    where p.pronamespace = {{.schema}}._gw_namespace()
   union all
@@ -49,7 +49,7 @@ as $$
          'It has the name of a function of the queue but other arguments, so calls may be ambiguous and fail.',
          format('Drop or rename it with: drop %s;', o.object)
     from {{.schema}}._gw_objects() as o
-   where o.object like 'function %'
+   where o.object like any (array['function %', 'procedure %'])
      and o.object not in (select i.object from {{.schema}}._gw_installed as i)
      and split_part(o.object, '(', 1) in (select split_part(i.object, '(', 1) from {{.schema}}._gw_installed as i)
 $$;

@@ -19,8 +19,8 @@ begin
          'index ' || c.relname,
          format('%s Nothing has read it while %s jobs were completed.',
                 spare.reason, pg_stat_get_tuples_deleted(i.indrelid)),
-         format('If no Node worker will use the queue, drop it with: drop index concurrently %s.%I; -- to restore it, and before '
-                'Node migrates: %s', {{.schema}}._gw_namespace(), c.relname, pg_get_indexdef(c.oid))
+         'If no Node worker will use the queue, drop it with: gw-migrate tune --without-node; which makes claims cheaper, too, and '
+         'which --with-node reverses.'
     from (values ('jobs_main_index', 'Only Node''s claims need it, and it makes up a fifth of the WAL of adding a job.'))
          as spare (index, reason)
     join pg_class as c on c.relname = spare.index and c.relnamespace = {{.schema}}._gw_namespace()

@@ -31,7 +31,8 @@ begin
                 'task. They wait until such a worker starts. (Workers that do not register, such as Node''s, are not counted.)',
                 {{.schema}}._gw_estimate(w.due, jobs_seen), {{.schema}}._gw_age(w.since)),
          'Start a worker with this task, or delete its jobs'
-         || coalesce(', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or', '')
+         || case when t.identifier <> '' -- no command selects jobs of a deleted or an empty name
+                 then ', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or' else '' end
          || format(' with: select count(*) from %s.complete_jobs(array('
                    'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
                    {{.schema}}._gw_namespace(), w.task_id)

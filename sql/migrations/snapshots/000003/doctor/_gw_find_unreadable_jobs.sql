@@ -9,6 +9,7 @@ create or replace function {{.schema}}._gw_find_unreadable_jobs(
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
@@ -32,7 +33,7 @@ begin
     if problem is not null then
       return query values (
         'critical', 'unreadable job', 'job ' || front,
-        format('It is among the first jobs and cannot be read: %s. get_job and get_job_batch fail as long as it waits; '
+        format('It is among the first jobs and cannot be read: %s. get_job and get_job_batch fail while it waits; '
                'workers of pkg/shim and gw-run identify it, fail it and continue.', problem),
         format('Fail it and return only its id, with: select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
                {{.schema}}._gw_namespace(), front));

@@ -44,7 +44,7 @@ as $$
                             and (t.identifier = any (tasks) or tasks = '{}')
                          offset 0 -- prevents a join that could read all jobs
                        ) as j
-                  where j.job_queue_id is null
+                  where (j.job_queue_id > 0) is not true
                      or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id))
 $$;
 

@@ -40,10 +40,11 @@ create or replace function {{.schema}}.heartbeat(
   set jit = off
 as $$
 declare
-  dead_after interval := {{.schema}}.setting('dead_after')::interval;
-  beat_at    timestamptz;
-  me         record;
-  more       boolean  := false;
+  dead_after   interval := {{.schema}}.setting('dead_after')::interval;
+  beat_at      timestamptz;
+  me           record;
+  more         boolean  := false;
+  any_canceled boolean;
 begin
   next_in := {{.schema}}._gw_beat_every();
   alone_waits := false;
@@ -65,14 +66,30 @@ begin
        or me.recovered_at is not null then
       me.beating_since := beat_at;
     end if;
+    perform {{.schema}}._gw_take_sample();
     update {{.schema}}._gw_workers as w
        set last_seen_at = beat_at, beating_since = me.beating_since, recovered_at = null
      where w.id = worker_id;
   end if;
 
+  any_canceled := exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0);
+  if any_canceled then
+    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
+      into canceled_ids, reasons
+      from {{.schema}}._gw_cancels as c
+      join {{.schema}}._private_jobs as j on j.id = c.job_id
+     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
+  end if;
+
   select coalesce(array_agg(r.job_id), '{}'), coalesce(array_agg(r.lease), '{}')
     into held_ids, held_leases
     from {{.schema}}.renew_leases(worker_id, job_ids, leases) as r;
+  if canceled_ids <> '{}' then -- a job whose outcome was reported since then is not held, and not canceled either
+    select coalesce(array_agg(c.id), '{}'), coalesce(array_agg(c.reason), '{}')
+      into canceled_ids, reasons
+      from unnest(canceled_ids, reasons) as c (id, reason)
+     where c.id = any (held_ids) or (c.id = any (job_ids)) is not true;
+  end if;
 
   if registered and me.beating_since <= beat_at - dead_after
      and (exists (select from {{.schema}}._gw_workers as w
@@ -91,13 +108,15 @@ begin
     alone_waits := {{.schema}}._gw_alone_waits(me.tasks);
   end if;
 
-  if exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
+    perform {{.schema}}._gw_mend_lanes();
+    if {{.schema}}._gw_move_jobs() then
+      next_in := '0';
+    end if;
+  end if;
+
+  if any_canceled then
     perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
-    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
-      into canceled_ids, reasons
-      from {{.schema}}._gw_cancels as c
-      join {{.schema}}._private_jobs as j on j.id = c.job_id
-     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
   end if;
   return next;
 end;

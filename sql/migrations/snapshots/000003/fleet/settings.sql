@@ -23,6 +23,12 @@ as $$
           'how long a transaction may prevent vacuum from removing dead rows until doctor() reports it'),
          ('max_payload', '67108864', '1048576', '999999999', null,
           'the maximum size of a new job''s payload in bytes'),
+         ('max_result', '1048576', '1024', '67108864', null,
+          'the maximum size of the result of a job in bytes; see expect_result() and keep_task()'),
+         ('audit_for', '90 days', '1 day', '100 years', null,
+          'how long acts of operators are kept; see list_audit()'),
+         ('samples_for', '7 days', '1 hour', '1 year', null,
+          'how long samples of the queue are kept; see list_samples()'),
          ('notify', 'always', null, null, '{always,idle,never}',
           'when workers are notified of a new job: always, only while one of them is sleeping (idle), or never')
 $$;
@@ -34,12 +40,14 @@ create or replace function {{.schema}}.setting(
   name text
 )
   returns text
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
-                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name))
+begin
+  return coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
+                  (select k.default_value from {{.schema}}._gw_known_settings() as k where k.name = setting.name));
+end;
 $$;
 
 comment on function {{.schema}}.setting(text) is
@@ -48,11 +56,13 @@ comment on function {{.schema}}.setting(text) is
 -- Returns the interval between heartbeats.
 create or replace function {{.schema}}._gw_beat_every()
   returns interval
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4)
+begin
+  return least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4);
+end;
 $$;
 
 comment on function {{.schema}}._gw_beat_every() is
@@ -87,6 +97,7 @@ begin
   end if;
   if set_setting.value is null then
     delete from {{.schema}}._gw_settings as s where s.name = set_setting.name;
+    perform {{.schema}}._gw_record_act('set', 0, known.name || ' = default ' || known.default_value);
     return known.default_value;
   end if;
   if known.words is not null then
@@ -118,6 +129,7 @@ begin
   insert into {{.schema}}._gw_settings as s (name, value)
   values (set_setting.name, set_setting.value)
       on conflict on constraint _gw_settings_pkey do update set value = excluded.value, updated_at = now();
+  perform {{.schema}}._gw_record_act('set', 0, known.name || ' = ' || set_setting.value);
   return set_setting.value;
 end;
 $$;

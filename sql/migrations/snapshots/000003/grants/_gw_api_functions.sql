@@ -1,6 +1,7 @@
 -- Returns every function of the schema for roles and the roles that may call it. Each calls the queue's own function of
 -- the same name and arguments with the rights of the owner, unless its security is invoker. Functions without roles are
--- not returned.
+-- not returned. A procedure has no result, and its own body, in which it calls the functions of this schema: a procedure that
+-- commits cannot have the rights of the owner.
 
 create or replace function {{.schema}}._gw_api_functions()
   returns table (name text, arguments text, signature text, result text, volatility text, security text, body text, about text, roles text[])
@@ -9,7 +10,8 @@ create or replace function {{.schema}}._gw_api_functions()
   set search_path = pg_catalog, pg_temp
 as $$
   with own as (
-    select p.oid, p.proname, p.proretset, p.provolatile, p.pronargs,
+    select p.oid, p.proname, p.proretset, p.provolatile, p.pronargs, p.prokind,
+           replace(p.prosrc, '{{ replace "'" "''" .schema }}.', quote_ident({{.schema}}._gw_api_schema()) || '.') as body,
            pg_get_function_arguments(p.oid) as arguments,
            pg_get_function_identity_arguments(p.oid) as signature,
            pg_get_function_result(p.oid) as result,
@@ -26,13 +28,14 @@ as $$
     select o.proname::text as name, o.arguments, o.signature, o.result,
            case o.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end as volatility,
            'definer' as security,
+           case when o.prokind = 'p' then o.body else
            format(case when o.proretset then 'return query select * from %s.%I(%s)'
                        when o.result = 'void' then 'perform %s.%I(%s)'
-                       else 'return %s.%I(%s)' end, {{.schema}}._gw_namespace(), o.proname, o.given) as call,
+                       else 'return %s.%I(%s)' end, {{.schema}}._gw_namespace(), o.proname, o.given) end as call,
            o.about,
            (select array_agg(distinct m.role)
               from member as m
-              join {{.schema}}._gw_api_calls() as c on c.kind = m.kind
+              join {{.schema}}._gw_api_calls() as c on c.kind = m.kind and (m.kind <> 'producer' or m.tasks = '{}')
              where c.call = case o.proname when '_gw_seen_jobs' then 'jobs' else o.proname end) as roles
       from own as o
     union all
@@ -60,6 +63,13 @@ as $$
       from own as o
      where o.proname = 'add_job' and o.pronargs = 9
     union all
+    select 'enqueue_at', o.arguments, o.signature, 'bigint', 'volatile', 'definer',
+           format('return (%s.add_job_at(%s)).id', {{.schema}}._gw_namespace(), o.given),
+           'Adds a job in a shard and returns its id; in all other respects it works as add_job_at.',
+           (select array_agg(distinct m.role) from member as m where m.kind = 'producer' and m.tasks = '{}')
+      from own as o
+     where o.proname = 'add_job_at'
+    union all
     select 'enqueue_' || t.task, regexp_replace(o.arguments, '^identifier text, ', ''),
            regexp_replace(o.signature, '^identifier text, ', ''), 'bigint', 'volatile', 'definer',
            format('return %s._gw_enqueue_task(%L, %s)', {{.schema}}._gw_namespace(), t.task, replace(o.given, ', $9', '')),
@@ -80,7 +90,8 @@ as $$
       from own as o
      where o.proname = '_gw_enqueue_jobs'
   )
-  select p.name, p.arguments, p.signature, p.result, p.volatility, p.security, e'\nbegin\n  ' || p.call || e';\nend;\n', p.about, p.roles
+  select p.name, p.arguments, p.signature, p.result, p.volatility, p.security,
+         case when p.result is null then p.call else e'\nbegin\n  ' || p.call || e';\nend;\n' end, p.about, p.roles
     from planned as p
    where p.roles is not null
 $$;

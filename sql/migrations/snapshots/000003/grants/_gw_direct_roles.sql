@@ -1,9 +1,9 @@
--- Roles that are not the owner and have rights to _private_jobs by somebody's own grants, as with Graphile Worker: they
--- call the functions that Graphile Worker has, too, and run Node workers. In our place these functions read two tables of
--- ours, draw ids and call functions of ours, which default privileges may have closed.
--- lacks is what such a role has no right to yet and needs for that, in the words of GRANT; a role that only reads lacks
--- nothing. None of it lets a role do to the jobs what it could not do before. Names are quoted.
--- gw-migrate runs this query before anything of ours is there, too: it may call nothing of ours.
+-- Roles other than the owner that have privileges on _private_jobs which gw has not granted, as with Graphile Worker: they
+-- call the functions that Graphile Worker also has, and run Node workers. gw's versions of these functions read two tables of
+-- gw, draw ids and call functions of gw, for which default privileges may have revoked EXECUTE.
+-- lacks has the privileges that such a role does not have yet and needs for these calls, in the words of GRANT; a role that
+-- only reads lacks nothing. None of these privileges lets a role change jobs in a new way. Names are quoted.
+-- gw-migrate also runs this query before the queue is installed, so it must not call other functions of the queue.
 create or replace function {{.schema}}._gw_direct_roles()
   returns table (role text, privileges text[], lacks text[])
   language sql
@@ -33,6 +33,14 @@ as $$
      where d.privileges && array['insert', 'update', 'delete']
        and not has_table_privilege(d.name, c.oid, 'select')
     union all
+    select d.name, 1, format('select, insert, update on table %s', c.oid::regclass)
+      from direct as d
+     cross join queue
+      join pg_catalog.pg_class as c on c.relnamespace = queue.relnamespace and c.relname = '_gw_audit'
+     where d.privileges && array['insert', 'update', 'delete']
+       and not (has_table_privilege(d.name, c.oid, 'select') and has_table_privilege(d.name, c.oid, 'insert')
+                and has_table_privilege(d.name, c.oid, 'update'))
+    union all
     select d.name, 2, format('usage on sequence %s', c.oid::regclass)
       from direct as d
      cross join queue
@@ -46,9 +54,11 @@ as $$
      cross join queue
       join pg_catalog.pg_proc as p
         on p.pronamespace = queue.relnamespace
-       and p.proname in ('setting', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload', '_gw_flags', '_gw_hold_names',
-                         '_gw_job_is_refused', '_gw_joined_payload', '_gw_known_settings', '_gw_make_names',
-                         '_gw_merged_payload', '_gw_name_lock', '_gw_namespace', '_gw_refuse_job', '_gw_retire', '_gw_wake')
+       and p.proname in ('setting', '_gw_add_front', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload', '_gw_flags',
+                         '_gw_groups_of', '_gw_hold_names', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps',
+                         '_gw_keeps', '_gw_known_settings', '_gw_leave_lanes', '_gw_make_names', '_gw_merged_payload',
+                         '_gw_name_lock', '_gw_namespace', '_gw_note_attempts', '_gw_put_fronts', '_gw_record_act',
+                         '_gw_refuse_job', '_gw_retire', '_gw_unstarted_jobs', '_gw_wake', '_gw_wake_for')
      where d.privileges && array['insert', 'update', 'delete']
        and not has_function_privilege(d.name, p.oid, 'execute')
   )
@@ -61,9 +71,9 @@ $$;
 comment on function {{.schema}}._gw_direct_roles() is
   'Internal, for gw-migrate and doctor(): roles that have rights to _private_jobs by somebody''s own grants, with what they lack to call the functions that Graphile Worker has, too.';
 
--- Gives these roles what they lack, and notes it down for whoever takes gw out of the schema again. To be called by each
--- migration that makes functions, at its end: these roles may be at work. Once gw-migrate grants has closed the schema,
--- they lack the functions that Graphile Worker has, too, which everybody could call before.
+-- Grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked when gw
+-- is removed from the schema. Each migration that creates functions calls it at its end, because these roles may be in use.
+-- After gw-migrate grants has revoked the privileges of public, these roles also lack the functions that Graphile Worker has.
 create or replace function {{.schema}}._gw_share_rights()
   returns void
   language plpgsql

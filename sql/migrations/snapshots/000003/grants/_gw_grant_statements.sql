@@ -42,7 +42,7 @@ begin
     return query select p.statement from {{.schema}}._gw_privilege_statements(api) as p;
   elsif is_there then
     return next format('drop schema %I', api);
-    return next format('grant execute on all functions in schema %s to public', {{.schema}}._gw_namespace());
+    return next format('grant execute on all routines in schema %s to public', {{.schema}}._gw_namespace());
   end if;
 end;
 $$;
@@ -60,13 +60,14 @@ create or replace function {{.schema}}._gw_spare_statements(
   set search_path = pg_catalog, pg_temp
 as $$
   with spare as (
-    select p.proname, pg_get_function_identity_arguments(p.oid) as signature
+    select p.proname, pg_get_function_identity_arguments(p.oid) as signature,
+           case p.prokind when 'p' then 'procedure' else 'function' end as kind
       from pg_proc as p
      where p.pronamespace = quote_ident(api)::regnamespace
        and not exists (select from {{.schema}}._gw_api_functions() as f
                         where f.name = p.proname
                           and f.arguments = pg_get_function_arguments(p.oid)
-                          and f.result = pg_get_function_result(p.oid))
+                          and f.result is not distinct from pg_get_function_result(p.oid))
   )
   select d.statement
     from (select 1, format('drop view %I.%I', api, c.relname)
@@ -77,7 +78,7 @@ as $$
                                join spare as s on s.proname = v.source
                               where v.name = c.relname))
           union all
-          select 2, format('drop function %I.%I(%s)', api, s.proname, s.signature) from spare as s) as d (step, statement)
+          select 2, format('drop %s %I.%I(%s)', s.kind, api, s.proname, s.signature) from spare as s) as d (step, statement)
    order by d.step, d.statement
 $$;
 
@@ -96,9 +97,12 @@ as $$
     from {{.schema}}._gw_api_functions() as f
     left join {{.schema}}._gw_api_views() as v on v.source = f.name
    cross join lateral (values
-     (1, f.name, format(e'create or replace function %I.%I(%s)\n  returns %s\n  language plpgsql\n  %s\n  security %s\n'
-                        '  set search_path = pg_catalog, pg_temp as %L', api, f.name, f.arguments, f.result, f.volatility, f.security, f.body)),
-     (2, f.name, format('comment on function %I.%I(%s) is %L', api, f.name, f.signature, f.about)),
+     (1, f.name, case when f.result is null
+                      then format(e'create or replace procedure %I.%I(%s)\n  language plpgsql as %L', api, f.name, f.arguments, f.body)
+                      else format(e'create or replace function %I.%I(%s)\n  returns %s\n  language plpgsql\n  %s\n  security %s\n'
+                                  '  set search_path = pg_catalog, pg_temp as %L',
+                                  api, f.name, f.arguments, f.result, f.volatility, f.security, f.body) end),
+     (2, f.name, format('comment on %s %I.%I(%s) is %L', case when f.result is null then 'procedure' else 'function' end, api, f.name, f.signature, f.about)),
      (3, v.name, format('create or replace view %I.%I as select * from %1$I.%3$I() as f', api, coalesce(v.name, ''), f.name)),
      (4, v.name, format('comment on view %I.%I is %L', api, coalesce(v.name, ''), f.about))) as m (step, name, statement)
    where m.name is not null
@@ -141,7 +145,7 @@ begin
     join pg_roles as r on r.oid = x.grantee
    where r.rolname <> current_user;
 
-  foreach kind in array array['schema', 'all tables in schema', 'all sequences in schema', 'all functions in schema'] loop
+  foreach kind in array array['schema', 'all tables in schema', 'all sequences in schema', 'all routines in schema'] loop
     return query values
       (format('revoke all on %s %s from %s', kind, {{.schema}}._gw_namespace(), concat_ws(', ', 'public', known))),
       (format('revoke all on %s %I from %s', kind, api, concat_ws(', ', 'public', known, others)));
@@ -159,7 +163,7 @@ begin
    cross join lateral (
           select string_agg(quote_ident(r.name), ', ' order by r.name) from unnest(f.roles) as r (name)) as u (names)
    cross join lateral (values
-     (1, f.name, f.signature, 'grant execute on function %I.%I(%s) to %s'),
+     (1, f.name, f.signature, format('grant execute on %s %%I.%%I(%%s) to %%s', case when f.result is null then 'procedure' else 'function' end)),
      (2, v.name, null,        'grant select on %I.%I to %4$s')) as g (step, name, signature, template)
    where g.name is not null
    order by g.step, g.name;

@@ -1,4 +1,4 @@
--- Returns the jobs that match all given conditions, lowest id first, without their payloads (see show_jobs).
+-- Returns the jobs that match all given conditions, lowest id first, without their payloads, progress and steps (see show_jobs).
 -- Conditions, paging and cost are those of matching_job_ids.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_jobs(

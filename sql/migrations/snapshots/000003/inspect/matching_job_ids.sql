@@ -1,8 +1,8 @@
 -- Returns the ids of the jobs that match all given conditions, in order, to be read or passed on to functions such as
--- complete_jobs. A null is no condition. The age of a job counts from its created_at, not from its run_at.
+-- complete_jobs. A condition that is null is ignored. The age of a job counts from its created_at, not from its run_at.
 -- The function continues after after_id until it has max_rows (null: all). So a caller that calls it again with the
--- last id it got reads the table once in total, in small steps. By key, by ids, and for the ready or scheduled jobs of
--- a queue it reads little more than its result; by other conditions it reads every job before its result.
+-- last id it got reads the table once in total, in small steps. By key, by ids, for failed jobs, and for the ready or
+-- scheduled jobs of a queue it reads little more than its result; by other conditions it reads every job before its result.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.matching_job_ids(
   job_state  text     default null,
@@ -27,9 +27,7 @@ declare
   wanted_task  integer;
   wanted_queue integer;
 begin
-  if job_state not in ('ready', 'scheduled', 'running', 'failed') then
-    raise exception 'There is no state ''%''; jobs are ready, scheduled, running or failed.', job_state using errcode = 'GWIST';
-  end if;
+  perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   if task is not null then
     select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
@@ -44,8 +42,8 @@ begin
     end if;
   end if;
 
-  -- Each call is planned for its conditions; conditions that are null are removed by the planner. is_available allows
-  -- the use of the partial indexes.
+  -- Each call is planned for its conditions; conditions that are null are removed by the planner. is_available, and the
+  -- last condition, allow the use of the partial indexes.
   return query
   select j.id
     from {{.schema}}._private_jobs as j
@@ -58,6 +56,8 @@ begin
      and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
      and (job_state is null or job_state in ('running', 'failed') or j.is_available)
+     and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available
+              and case when j.locked_at is not null then j.job_queue_id else 0 end = 0))
    order by j.id
    limit max_rows;
 end;

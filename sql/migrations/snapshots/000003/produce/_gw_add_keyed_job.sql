@@ -38,13 +38,14 @@ begin
       values (coalesce(new_id, nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1')), queue_id, task_id,
               coalesce(payload, '{}'), coalesce(run_at, now()), coalesce(max_attempts, 25), job_key,
               coalesce(priority, 0), case when flags is not null then {{.schema}}._gw_flags(flags) end)
-          on conflict (key) do nothing
+          on conflict (key) where key is not null do nothing
       returning * into added;
     elsif job_key_mode = 'unsafe_dedupe' then
       update {{.schema}}._private_jobs as j
          set revision = j.revision + 1, updated_at = now()
        where j.id = found_id
       returning j.* into added;
+      perform {{.schema}}._gw_keep_steps(found_id, added.revision);
     elsif waits then
       update {{.schema}}._private_jobs as j
          set job_queue_id = queue_id,
@@ -83,7 +84,7 @@ begin
     end;
   end loop;
 
-  raise exception 'Job key ''%'' changed hands 100 times during this call.', job_key
+  raise exception 'The row under the job key ''%'' was replaced 100 times during this call.', job_key
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;

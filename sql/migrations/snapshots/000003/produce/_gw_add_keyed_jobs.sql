@@ -6,7 +6,8 @@
 create or replace function {{.schema}}._gw_add_keyed_jobs(
   specs        {{.schema}}.job_spec[],
   job_keys     text[],
-  job_key_mode text
+  job_key_mode text,
+  groups       integer[] default null -- of the specs, where a limit applies
 )
   returns setof {{.schema}}._private_jobs
   language plpgsql
@@ -63,7 +64,7 @@ begin
         insert into {{.schema}}._private_jobs
           (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
         overriding system value
-        select new_ids[s.number::integer], q.id, t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
+        select new_ids[s.number::integer], coalesce(groups[s.number::integer], q.id), t.id, coalesce(s.payload, '{}'), coalesce(s.run_at, now()),
                coalesce(s.max_attempts, 25), s.job_key, coalesce(s.priority, 0),
                case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
           from unnest(specs) with ordinality
@@ -73,7 +74,7 @@ begin
          where new_ids[s.number::integer] is not null
            and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
          order by s.job_key, s.number
-            on conflict (key) do nothing;
+            on conflict (key) where key is not null do nothing;
 
         with locked as materialized (
           select j.id, j.key, j.is_available
@@ -95,7 +96,7 @@ begin
         end if;
 
         for spec in
-          select s.*, t.id as task_id, q.id as queue_id
+          select s.*, t.id as task_id, coalesce(groups[s.number::integer], q.id) as queue_id
             from unnest(specs) with ordinality
               as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
             join {{.schema}}._private_tasks as t on t.identifier = s.identifier
@@ -136,7 +137,8 @@ begin
                        case when u.identifier = first_identifier then first_task
                             else (select t.id from {{.schema}}._private_tasks as t where t.identifier = u.identifier)
                        end as task_id,
-                       case when u.queue_name is not null then
+                       case when groups[u.number::integer] is not null then groups[u.number::integer]
+                            when u.queue_name is not null then
                          (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = u.queue_name)
                        end as queue_id
                   from unnest(specs) with ordinality
@@ -172,10 +174,10 @@ begin
     end;
   end loop;
 
-  raise exception 'Job keys changed hands 1000 times during this call.'
+  raise exception 'The rows under the job keys were replaced 1000 times during this call.'
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_keyed_jobs({{.schema}}.job_spec[], text[], text) is
+comment on function {{.schema}}._gw_add_keyed_jobs({{.schema}}.job_spec[], text[], text, integer[]) is
   'Internal: adds the jobs of add_jobs if at least one spec has a key.';

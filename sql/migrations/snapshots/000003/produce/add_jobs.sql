@@ -25,6 +25,9 @@ declare
   queue_names  text[];
   job_keys     text[];
   first_task   integer;
+  key_mode     constant text := case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end;
+  groups       integer[]; -- of the specs, where a limit applies
+  added        {{.schema}}._private_jobs[];
 begin
   if coalesce(cardinality(specs), 0) = 0 then
     return;
@@ -64,6 +67,35 @@ begin
   perform {{.schema}}._gw_hold_names(identifiers, queue_names);
   perform {{.schema}}._gw_make_names(identifiers, queue_names);
 
+  -- After the name locks; see _gw_move_jobs.
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
+    groups := {{.schema}}._gw_groups_of(specs);
+    if groups is not null then
+      if job_keys is null then
+        with added as (
+          insert into {{.schema}}._private_jobs as j
+            (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
+          select coalesce(groups[s.number::integer],
+                          (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = s.queue_name)),
+                 (select t.id from {{.schema}}._private_tasks as t where t.identifier = s.identifier),
+                 coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25), coalesce(s.priority, 0),
+                 case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
+            from unnest(specs) with ordinality
+              as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+           order by s.number
+          returning j.*
+        )
+        select array_agg(a::{{.schema}}._private_jobs) into added from added as a;
+      else
+        added := array(select a from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode, groups) as a);
+      end if;
+      perform {{.schema}}._gw_put_fronts(array(select a.id from unnest(added) as a));
+      perform {{.schema}}._gw_wake(cardinality(specs));
+      return query select a.* from unnest(added) as a;
+      return;
+    end if;
+  end if;
+
   if job_keys is null then
     if cardinality(identifiers) = 1 then
       select t.id into first_task from {{.schema}}._private_tasks as t where t.identifier = identifiers[1];
@@ -84,8 +116,7 @@ begin
   else
     return query
     select a.*
-      from {{.schema}}._gw_add_keyed_jobs(
-             specs, job_keys, case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end) as a;
+      from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode) as a;
   end if;
 
   perform {{.schema}}._gw_wake(cardinality(specs));

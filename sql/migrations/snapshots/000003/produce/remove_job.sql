@@ -1,5 +1,6 @@
 -- Removes the job that is waiting under a key and returns it. A running job cannot be removed: it loses its key, is not
 -- tried again, and is returned. Returns null if there is no job under the key.
+-- A call by a program that has set gw.actor is recorded as an act of an operator; see list_audit.
 -- Locks: the row under the key. If the key moves to another row while the call waits, the loop starts again.
 create or replace function {{.schema}}.remove_job(
   job_key text
@@ -22,8 +23,13 @@ begin
     end if;
   end loop;
 
+  if current_setting('gw.actor', true) <> '' then
+    perform {{.schema}}._gw_record_act('remove', 1, null, array[found_job.id]);
+  end if;
   if found_job.locked_at is null or found_job.locked_at < now() - interval '4 hours' then
+    perform set_config('gw.outcome', 'removed', true); -- for the history
     delete from {{.schema}}._private_jobs as j where j.id = found_job.id;
+    perform set_config('gw.outcome', '', true);
     perform {{.schema}}._gw_wake(-1);
     return found_job;
   end if;

@@ -1,5 +1,7 @@
 -- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
--- marks of sleeping workers, suspects and cancellations whose jobs have ended, and contexts of deleted jobs.
+-- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts, steps and progress of deleted jobs,
+-- samples, claim cursors, records of batches, calls under keys, names of shards that have no jobs any more, and acts of
+-- operators older than the setting audit_for.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
   returns void
@@ -17,9 +19,23 @@ begin
                            from {{.schema}}._gw_sleepers as l
                           where l.until < now()
                             for update skip locked);
+  delete from {{.schema}}._gw_samples as s where s.at < now() - {{.schema}}.setting('samples_for')::interval;
+  delete from {{.schema}}._gw_audit as a
+   where a.id in (select l.id
+                    from {{.schema}}._gw_audit as l
+                   where l.at < now() - {{.schema}}.setting('audit_for')::interval
+                   order by l.id
+                   limit 10000
+                     for update skip locked);
+  delete from {{.schema}}._gw_claim_cursors as c where c.put_at < {{.schema}}._gw_lease(now() - interval '1 minute');
+  delete from {{.schema}}._gw_batches as b where not exists (select from {{.schema}}._gw_workers as w where w.id = b.worker_id);
+  perform {{.schema}}._gw_drop_keyed_calls();
+  perform {{.schema}}._gw_drop_spent_shard_names();
   perform {{.schema}}._gw_drop_spent_suspects();
   perform {{.schema}}._gw_drop_spent_cancels();
   perform {{.schema}}._gw_drop_spent_contexts(10000);
+  perform {{.schema}}._gw_drop_spent_steps(10000);
+  perform {{.schema}}._gw_drop_spent_progress(10000);
 end;
 $$;
 

@@ -1,15 +1,19 @@
 -- The claim cursor is the position of the first job without a queue that a claim may take, now or later. The index
 -- entries before it belong to jobs that have ended (not vacuumed yet, or kept by a long transaction), to other tasks,
 -- or to jobs with forbidden flags. Skipping 200 000 such entries costs 20 ms per claim.
--- The cursor is a session setting, written only after a claim had to skip many entries. A setting cannot bloat, and it
--- stays correct if a pooler lends the session to another client, because its scope names the queue, the tasks and the
--- flags. The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
+-- The cursor is a session setting, written only after a claim had to skip many entries. It stays correct if a pooler
+-- lends the session to another client, because its scope names the queue, the tasks and the flags. Sessions share their
+-- cursors through the table _gw_claim_cursors: a session that has a cursor, or does not know yet whether it needs one, takes
+-- the newest one of its scope. Otherwise each session would skip the jobs that all others have claimed since its last
+-- claim. A cursor is stored as a new row, and searched from the newest one on, so a transaction that stays open, and
+-- so prevents vacuum, does not make it slower.
+-- The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
 -- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
--- than half a second.
--- The result of a search from the beginning is also stored in the table _gw_claim_cursors. A session reads it before
--- its first claim; without it, the first claim of each session would skip all those entries again.
+-- than half a second. An empty claim that has not searched there leaves the time when one will in the setting gw.claim_look_at,
+-- so that a worker without jobs does not wait longer: next_run_at returns it.
+-- A claim that searches from the beginning leaves the place of the first job in the setting gw.claim_looked for the rest of
+-- its statement: an idle worker also asks when a job is next due, and next_run_at need not skip the same entries again.
 -- If there is no cursor, the setting may hold the kind of search of named queues that sufficed for the last claim; see
--- _gw_front_queues.
 -- _gw_front_queues.
 
 -- Returns the cursor of this session for such claims; null if there is none or if it is invalid.
@@ -29,14 +33,14 @@ create or replace function {{.schema}}._gw_claim_cursor(
 as $$
 declare
   stored text := current_setting('gw.claim_cursor', true);
-  cursor bigint[];
+  own    bigint[];
 begin
   -- Two simple patterns; a single pattern that counts up to 17 digits costs five times as much.
   if stored ~ '^[{](-?[0-9]+,){6}[0-9]+[}]$' and stored !~ '[0-9]{18}' then
-    cursor := stored::bigint[];
-    if cursor[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
-       and cursor[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
-      return cursor;
+    own := stored::bigint[];
+    if own[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
+       and own[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
+      return coalesce({{.schema}}._gw_newest_cursor(own[1], own[7]), own);
     end if;
   end if;
   return null;
@@ -44,9 +48,35 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
-  'Internal: returns this session''s cursor for such claims: the position of the first job without a queue that they may take.';
+  'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
 
--- Copies the stored cursor for such claims into a session that has not claimed yet.
+-- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
+-- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
+create or replace function {{.schema}}._gw_newest_cursor(
+  for_scope bigint,
+  since     bigint
+)
+  returns bigint[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+as $$
+begin
+  return (select c.cursor
+            from {{.schema}}._gw_claim_cursors as c
+           where c.scope = for_scope and c.put_at > since and c.put_at <= {{.schema}}._gw_lease(clock_timestamp())
+           order by c.put_at desc
+           limit 1);
+end;
+$$;
+
+comment on function {{.schema}}._gw_newest_cursor(bigint, bigint) is
+  'Internal: returns the newest stored cursor of a scope, if it was set after this time.';
+
+-- Copies the newest stored cursor for such claims into this session.
 create or replace function {{.schema}}._gw_take_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -55,53 +85,21 @@ create or replace function {{.schema}}._gw_take_claim_cursor(
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
 as $$
-declare
-  scope bigint := {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags);
 begin
-  perform set_config('gw.claim_cursor', coalesce((
-    select c.cursor::text from {{.schema}}._gw_claim_cursors as c where c.slot = scope % 256 and c.cursor[1] = scope), ''), false);
+  perform set_config('gw.claim_cursor', coalesce({{.schema}}._gw_newest_cursor(
+    {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags), 0)::text, ''), false);
 end;
 $$;
 
 comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
-  'Internal: copies the stored claim cursor into a session that has not claimed yet.';
-
--- Stores a cursor for other sessions, unless the stored one stays in force for at least half as long as this one, or
--- another session is storing one at the same time. The function does nothing in a transaction whose snapshot may be
--- older than the row, because the claim would fail with a serialization error.
-create or replace function {{.schema}}._gw_keep_claim_cursor(
-  cursor bigint[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-as $$
-begin
-  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
-    update {{.schema}}._gw_claim_cursors as c
-       set cursor = _gw_keep_claim_cursor.cursor
-     where c.slot = (
-             select l.slot
-               from {{.schema}}._gw_claim_cursors as l
-              where l.slot = _gw_keep_claim_cursor.cursor[1] % 256
-                and (l.cursor[1] = _gw_keep_claim_cursor.cursor[1]
-                     and l.cursor[2] between (_gw_keep_claim_cursor.cursor[2] + _gw_keep_claim_cursor.cursor[7]) / 2
-                                         and _gw_keep_claim_cursor.cursor[2]) is not true
-                for no key update skip locked);
-  end if;
-end;
-$$;
-
-comment on function {{.schema}}._gw_keep_claim_cursor(bigint[]) is
-  'Internal: stores a claim cursor for sessions that have not claimed yet.';
+  'Internal: copies the newest stored claim cursor into this session.';
 
 -- Sets the cursor to the first job, at or after a position, that such claims may take now or later. passing: sets it to
 -- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
 -- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
--- needed. places: jobs that this transaction is claiming.
+-- needed, and its duration determines for how long the cursor applies. If there is no such job, the cursor stays where it is, or goes to the last of places, behind which new jobs
+-- appear. places: jobs that this transaction is claiming.
 create or replace function {{.schema}}._gw_put_claim_cursor(
   task_identifiers     text[],
   forbidden_flags      text[],
@@ -124,13 +122,18 @@ declare
   cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
   ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
   took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
-  ends_at       bigint   := case when looked_at is not null then ended_at + least(50 * took, 500000) else cursor[2] end;
+  expired       boolean  := (cursor[2] > ended_at) is not true;
+  ends_at       bigint   := case when looked_at is not null then ended_at + 500000 else cursor[2] end; -- at the latest
   until         timestamptz;
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
   first         record;
+  stays         boolean; -- other sessions have this cursor, too
   reads         bigint   := {{.schema}}._gw_index_reads();
+  snapshot      txid_snapshot := txid_current_snapshot();
+  -- With many places, this transaction is one of the lockers: so no row has to be compared with all places.
+  lockers       xid[]    := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
@@ -147,26 +150,51 @@ begin
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)
            >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
-       and (places is null or j.ctid <> all (places))
+       and (places is null or lockers is not null or j.ctid <> all (places))
+       and (j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, until, task_ids, forbidden_flags, flagged_tasks, task_flags)
      order by j.priority, j.run_at, j.id
      limit 1;
     exit when first.id is not null;
   end loop;
   reads := {{.schema}}._gw_index_reads() - reads;
+  if looked_at is not null then
+    if not passing then -- this search is a part of it, or was all of it
+      ended_at := {{.schema}}._gw_lease(clock_timestamp());
+      took := ended_at - {{.schema}}._gw_lease(looked_at);
+    end if;
+    ends_at := ended_at + least(50 * took, 500000);
+  end if;
+  if first.id is null then
+    select j.priority, j.run_at, j.id
+      into first
+      from (select c.priority, c.run_at, c.id
+              from {{.schema}}._private_jobs as c
+             where c.ctid = any (places)
+            union all
+            select cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6] where cursor is not null) as j
+     order by j.priority desc, j.run_at desc, j.id desc
+     limit 1;
+    if first.id is null and reads >= 1000 then
+      -- No job of the scope is known. The skipped entries are of jobs that were due, and most jobs have this priority.
+      select 0::smallint as priority, now() - interval '1 second' as run_at, 0::bigint as id into first;
+    end if;
+  end if;
 
   if first.id is null or not isfinite(first.run_at)
      or looked_at is not null and reads < 1000 and first.run_at <= now() then
     perform set_config('gw.claim_cursor', '', false);
   else
+    -- The microseconds of the last years are no bigint. An earlier place passes no job.
+    stays := first.id = cursor[6] and not expired;
     cursor := array[
       {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
       ends_at,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 500000) end else cursor[3] end,
-      first.priority, {{.schema}}._gw_lease(first.run_at), first.id, ended_at];
+      first.priority, {{.schema}}._gw_lease(least(first.run_at, timestamptz '5000-01-01')), first.id, ended_at];
     perform set_config('gw.claim_cursor', cursor::text, false);
-    if took > 1000 and looked_at is not null then
-      perform {{.schema}}._gw_keep_claim_cursor(cursor);
+    if (took > 1000 or looked_at is null) and stays is not true then
+      insert into {{.schema}}._gw_claim_cursors (scope, put_at, cursor) values (cursor[1], ended_at, cursor);
     end if;
   end if;
 end;

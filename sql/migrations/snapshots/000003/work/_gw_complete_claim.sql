@@ -1,4 +1,4 @@
--- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs without a queue
+-- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs outside of named queues
 -- take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.
@@ -17,17 +17,23 @@ create or replace function {{.schema}}._gw_complete_claim(
 as $$
 declare
   completed bigint[];
+  groups    integer[];
 begin
   with gone as (
     delete from {{.schema}}._private_jobs as j
      where j.id = any (job_ids)
        and j.locked_by = worker_id
        and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
-       and j.job_queue_id is null
-    returning j.id
+       and (j.job_queue_id > 0) is not true
+    returning j.id, j.job_queue_id
   )
-  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end into completed
+  select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end,
+         array_agg(g.job_queue_id) filter (where g.job_queue_id is not null)
+    into completed, groups
     from gone as g;
+  if groups is not null then
+    perform {{.schema}}._gw_free_lanes(array(select distinct u.id from unnest(groups) as u (id)));
+  end if;
   if completed is null then
     return null;
   end if;
@@ -36,7 +42,11 @@ begin
   perform {{.schema}}._gw_check_outcomes(job_ids, null);
   completed := completed || {{.schema}}._gw_complete_queued(
     worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
-  return case when cardinality(completed) < cardinality(job_ids) then completed end;
+  if cardinality(completed) < cardinality(job_ids) then
+    perform {{.schema}}._gw_wake_for(job_ids);
+    return completed;
+  end if;
+  return null;
 end;
 $$;
 

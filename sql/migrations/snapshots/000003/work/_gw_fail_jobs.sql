@@ -27,6 +27,7 @@ declare
   tried     smallint[];
   maxima    smallint[];
   queue_ids integer[];
+  held_ats  timestamptz[];
   retries   bigint;
   ready     bigint;
 begin
@@ -48,6 +49,10 @@ begin
                                and octet_length(u.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
                               then octet_length(u.payload::text) end as bytes) as l
            order by u.id) as o;
+  leases := {{.schema}}._gw_known_leases(worker_id, job_ids, leases);
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts('failed', array[worker_id], job_ids, leases, messages, permanent);
+  end if;
   with failures as (
     update {{.schema}}._private_jobs as j
        -- A retired job has attempts = max_attempts + 1. No worker holds it after this update, so attempts =
@@ -62,21 +67,26 @@ begin
            locked_by = null
      where j.id = any (job_ids)
        and j.locked_by = worker_id
-       and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
+       and j.locked_at = {{.schema}}._gw_locked_at(leases[width_bucket(j.id, job_ids)])
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
               j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available,
-              j.is_available and j.run_at <= now() as is_ready
+              j.is_available and j.run_at <= now() as is_ready,
+              {{.schema}}._gw_locked_at(leases[width_bucket(j.id, job_ids)]) as held_at
   )
   select array_agg(f.id), array_agg(f.state), array_agg(f.run_at), array_agg(f.attempts), array_agg(f.max_attempts),
          array_agg(f.job_queue_id) filter (where f.job_queue_id is not null),
+         array_agg(f.held_at) filter (where f.job_queue_id is not null),
          count(*) filter (where f.is_available), count(*) filter (where f.is_ready)
-    into ids, states, run_ats, tried, maxima, queue_ids, retries, ready
+    into ids, states, run_ats, tried, maxima, queue_ids, held_ats, retries, ready
     from failures as f;
   if queue_ids is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+    perform {{.schema}}._gw_free_queues(worker_id, queue_ids, ids, held_ats);
   end if;
   if retries > 0 then
     perform {{.schema}}._gw_wake(ready);
+  end if;
+  if (cardinality(ids) = cardinality(job_ids)) is not true then
+    perform {{.schema}}._gw_wake_for(job_ids);
   end if;
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts

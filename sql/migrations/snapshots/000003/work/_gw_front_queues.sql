@@ -5,6 +5,8 @@
 -- function steps from queue to queue instead.
 -- A scalar subquery checks whether a queue is locked, because a join could read all queues.
 -- A queue whose head is a suspect is excluded: the next job must not overtake the head.
+-- queue_batch: if no job without a queue is due (fills), so many jobs of a queue count for the batch, so a search that has found
+-- enough jobs of few queues suffices. Otherwise the batch has the heads, as all of them may come before those jobs.
 -- plain_first: the batch is a single job, and it is the first job without a queue.
 -- from_...: the position of the first job without a queue (see get_job_batch). queues_only: ignores jobs without a
 -- queue. suspects: whether there are suspects. hint, look: the kind of search that sufficed last time and this time.
@@ -21,10 +23,12 @@ create or replace function {{.schema}}._gw_front_queues(
   queues_only     boolean,
   suspects        boolean,
   hint            text,
+  queue_batch     integer default 1, -- the claims of 0.1.0 that an upgrade interrupts do not pass it
   out queue_ids   integer[],
   out wanted      integer,
   out look        text,
-  out plain_first boolean
+  out plain_first boolean,
+  out fills       boolean
 )
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -77,13 +81,14 @@ begin
        limit 1;
     end if;
     tells := plain_id is null or batch_size = 1 and plain_suits;
+    fills := plain_id is null;
 
     if (plain_id is null or batch_size > 1) and hint <> 'few queues' then
       with walked as materialized (
         select j.job_queue_id, j.priority, j.run_at, j.id,
                {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
           from {{.schema}}._private_jobs as j
-         where j.is_available and j.job_queue_id is not null
+         where j.is_available and j.job_queue_id > 0
            and (j.priority, j.run_at, j.id)
                < (coalesce(plain_priority, 32767), coalesce(plain_run_at, 'infinity'), coalesce(plain_id, 9223372036854775807))
          order by j.priority, j.run_at, j.id
@@ -95,14 +100,15 @@ begin
            and (select c.locked_at is null from {{.schema}}._private_job_queues as c where c.id = w.job_queue_id)
          limit batch_size + 3 -- stop when there are enough, with some to spare
       )
-      select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id), least(count(*), batch_size),
+      select array_agg(m.job_queue_id order by m.priority, m.run_at, m.id) filter (where m.number = 1),
+             least(count(*) filter (where m.number = 1), batch_size),
              count(*) >= batch_size
              or plain_id is null
                 and not exists (select from walked offset batch_size + 14) and not exists (select from free offset batch_size + 2)
         into queue_ids, wanted, is_known
-        from (select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
-                from free as f
-               order by f.job_queue_id, f.priority, f.run_at, f.id) as m;
+        from (select f.*, row_number() over (partition by f.job_queue_id order by f.priority, f.run_at, f.id) as number
+                from free as f) as m
+       where m.number <= case when fills then queue_batch else 1 end;
       if is_known then
         look := 'first queues';
         return;
@@ -112,7 +118,7 @@ begin
     with recursive queues (id, number) as (
       (select j.job_queue_id, 1
          from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id is not null
+        where j.is_available and j.job_queue_id > 0
         order by j.job_queue_id
         limit 1)
       union all
@@ -198,7 +204,7 @@ begin
             select j.job_queue_id
               from {{.schema}}._private_jobs as j
              where j.id = s.job_id and j.revision = s.revision
-               and j.is_available and j.job_queue_id is not null
+               and j.is_available and j.job_queue_id > 0
                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
                and not exists (
                      select from {{.schema}}._private_jobs as h
@@ -216,7 +222,7 @@ begin
     select min((select case when n.task_id = t.id then n.priority end
                   from (select j.task_id, j.priority
                           from {{.schema}}._private_jobs as j
-                         where j.is_available and j.job_queue_id is not null and (j.task_id, j.priority) >= (t.id, -32768)
+                         where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.id, -32768)
                          order by j.task_id, j.priority
                          limit 1) as n)), 1
       from unnest(task_ids) as t (id)
@@ -224,7 +230,7 @@ begin
     select (select min((select case when n.task_id = t.id then n.priority end
                           from (select j.task_id, j.priority
                                   from {{.schema}}._private_jobs as j
-                                 where j.is_available and j.job_queue_id is not null
+                                 where j.is_available and j.job_queue_id > 0
                                    and (j.task_id, j.priority) > (t.id, p.priority)
                                  order by j.task_id, j.priority
                                  limit 1) as n))
@@ -236,7 +242,7 @@ begin
            {{.schema}}._gw_suits(w.run_at, w.task_id, w.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
       from ((select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id is not null and task_ids is null
+              where j.is_available and j.job_queue_id > 0 and task_ids is null
               order by j.priority, j.run_at, j.id
               limit batch_size + 50)
             union all
@@ -248,7 +254,7 @@ begin
                      cross join lateral (
                            select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                              from {{.schema}}._private_jobs as j
-                            where j.is_available and j.job_queue_id is not null
+                            where j.is_available and j.job_queue_id > 0
                               and (j.task_id, j.priority, j.run_at, j.id) >= (t.id, p.priority, timestamptz '-infinity', 0)
                               and (j.task_id, j.priority, j.run_at, j.id) <= (t.id, p.priority, due, 9223372036854775807)
                             order by j.task_id, j.priority, j.run_at, j.id
@@ -259,7 +265,7 @@ begin
             union all
             (select j.job_queue_id, j.priority, j.run_at, j.id, j.task_id, j.flags
                from {{.schema}}._private_jobs as j
-              where j.is_available and j.job_queue_id is not null
+              where j.is_available and j.job_queue_id > 0
                 and j.priority > (select p.priority from queued_priorities as p where p.number = most_steps)
                 and j.task_id = any (task_ids) and j.run_at <= due
               order by j.priority, j.run_at, j.id
@@ -275,16 +281,16 @@ begin
        and w.job_queue_id <> all ((select b.queue_ids from barred as b)::integer[])
      limit 2 * batch_size + 16 -- stop when there are enough
   ), met as materialized (
-    select distinct on (f.job_queue_id) f.job_queue_id, f.priority, f.run_at, f.id
+    select f.*, row_number() over (partition by f.job_queue_id order by f.priority, f.run_at, f.id) as number
       from free as f
-     order by f.job_queue_id, f.priority, f.run_at, f.id
   ), walk (complete) as materialized (
-    select (select count(*) from met) >= batch_size
+    select (select count(*) from met as m
+             where m.number <= case when exists (select from priorities as p where p.run_at <= due) then 1 else queue_batch end) >= batch_size
            or ((select count(*) from free) < 2 * batch_size + 16 and (select count(*) from walked) < batch_size + 50)
   ), queues (id) as (
     (select j.job_queue_id
        from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is not null and not (select w.complete from walk as w)
+      where j.is_available and j.job_queue_id > 0 and not (select w.complete from walk as w)
       order by j.job_queue_id
       limit 1)
     union all
@@ -296,7 +302,7 @@ begin
       from queues as q
      where q.id is not null
   ), heads as (
-    select m.job_queue_id, m.priority, m.run_at, m.id from met as m where (select w.complete from walk as w)
+    select m.job_queue_id, m.priority, m.run_at, m.id from met as m where m.number = 1 and (select w.complete from walk as w)
     union all
     select h.job_queue_id, h.priority, h.run_at, h.id
       from queues as c
@@ -320,16 +326,17 @@ begin
                    and exists (select from priorities as p where p.run_at <= due) then 'all queues'
               when not exists (select from (select j.task_id
                                               from {{.schema}}._private_jobs as j
-                                             where j.is_available and j.job_queue_id is not null
+                                             where j.is_available and j.job_queue_id > 0
                                              order by j.priority, j.run_at, j.id
                                              limit 16) as f
                                 where (f.task_id = any (task_ids)) is not false) then 'all queues' -- the others do not suffice
-              else 'first queues' end
-    into queue_ids, wanted, look
+              else 'first queues' end,
+         not exists (select from priorities as p where p.run_at <= due)
+    into queue_ids, wanted, look, fills
     from ranked as r
    where r.job_queue_id is not null and r.rank <= batch_size + 64;
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean, text) is
+comment on function {{.schema}}._gw_front_queues(integer[], bigint, text[], integer[], text[], timestamptz, integer, timestamptz, bigint, boolean, boolean, text, integer) is
   'Internal: returns the named queues whose head jobs belong in the next batch, and how many of them to take.';

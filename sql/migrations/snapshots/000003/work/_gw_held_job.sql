@@ -20,7 +20,9 @@ create or replace function {{.schema}}._gw_held_job(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    streak          integer,
+    width           integer
   )
   language sql
   stable
@@ -29,9 +31,10 @@ as $$
   select j.id,
          (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id),
          j.payload,
-         (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id),
+         case when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
+              else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) end,
          j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, by_lease, j.created_at, j.last_error,
-         j.revision
+         j.revision, null::integer, null::integer
     from {{.schema}}._private_jobs as j
    where j.id = job_id
      and j.locked_by = worker_id

@@ -35,7 +35,7 @@ begin
     select j.job_queue_id,
            {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
       from {{.schema}}._private_jobs as j
-     where j.is_available and j.job_queue_id is not null
+     where j.is_available and j.job_queue_id > 0
        and (j.priority, j.run_at, j.id)
            < (coalesce(plain.priority, 32767), coalesce(plain.run_at, 'infinity'), coalesce(plain.id, 9223372036854775807))
      order by j.priority, j.run_at, j.id

@@ -23,7 +23,9 @@ create or replace function {{.schema}}.get_job(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    streak          integer,
+    width           integer
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -34,7 +36,7 @@ begin
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     return query
     select a.id, a.task_identifier, a.payload, a.queue_name, a.priority, a.run_at, a.attempts, a.max_attempts, a.key,
-           a.flags, a.lease, a.created_at, a.last_error, a.revision
+           a.flags, a.lease, a.created_at, a.last_error, a.revision, a.streak, a.width
       from {{.schema}}.get_job_alone(worker_id, task_identifiers, forbidden_flags, get_job.now) as a;
     if found then
       return;
@@ -43,7 +45,7 @@ begin
   for look in 1..2 loop
     return query
     select b.id, b.task_identifier, b.payload, b.queue_name, b.priority, b.run_at, b.attempts, b.max_attempts, b.key,
-           b.flags, b.lease, b.created_at, b.last_error, b.revision
+           b.flags, b.lease, b.created_at, b.last_error, b.revision, b.streak, b.width
       from {{.schema}}.get_job_batch(worker_id, task_identifiers, 1, forbidden_flags, get_job.now) as b;
     exit when found or {{.schema}}.stale_sweep(job_expiry) = 0;
   end loop;

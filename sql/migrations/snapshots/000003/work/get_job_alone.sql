@@ -11,7 +11,8 @@
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits. Locks the queue row before its head job; skips rows that other transactions have locked.
+-- Locks: never waits, but see _gw_move_jobs. Locks the queue row before its head job; skips rows that other transactions have
+-- locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -35,7 +36,9 @@ create or replace function {{.schema}}.get_job_alone(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    streak          integer,
+    width           integer
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -49,6 +52,8 @@ declare
   task_ids      integer[];
   flagged_tasks integer[];
   task_flags    text[];
+  barred        record;
+  lane_ids      integer[];
   suspect       record;
 begin
   if (length(worker_id) between 1 and 128) is not true then
@@ -73,13 +78,32 @@ begin
       from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
   end if;
 
+  barred := {{.schema}}._gw_barred_tasks(task_identifiers);
+  if barred.is_paused then
+    return;
+  end if;
+
   for suspect in
     select w.id, w.revision, w.job_queue_id, w.priority, w.run_at
       from {{.schema}}._gw_waiting_suspects(task_ids, forbidden_flags, get_job_alone.now, flagged_tasks, task_flags) as w
      where beside is not true or not w.strict and w.room_at <= room_over
      order by w.priority, w.run_at, w.id
   loop
-    if suspect.job_queue_id is not null then
+    if suspect.job_queue_id < 0 then
+      lane_ids := array(
+        select l.id
+          from {{.schema}}._gw_lanes as l
+         where l.id = any ((select g.lanes from {{.schema}}._gw_groups as g where g.id = suspect.job_queue_id and not g.is_retired)::integer[])
+           for no key update skip locked);
+      continue when not exists (select from {{.schema}}._gw_groups as g
+                                 where g.id = suspect.job_queue_id and cardinality(g.lanes) = cardinality(lane_ids))
+                    or exists (select from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r where r.room = 0);
+    elsif suspect.job_queue_id is not null and {{.schema}}._gw_queue_moves(suspect.job_queue_id, barred.moving_queues)
+          or exists (select from {{.schema}}._private_jobs as j
+                       join {{.schema}}._private_tasks as t on t.id = j.task_id
+                      where j.id = suspect.id and (t.identifier = any (barred.task_identifiers)) is false) then
+      continue; -- it is to be moved
+    elsif suspect.job_queue_id is not null then
       perform from {{.schema}}._private_job_queues as q
         where q.id = suspect.job_queue_id and q.locked_at is null
           for no key update skip locked;
@@ -108,9 +132,11 @@ begin
     select c.id,
            (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
            c.payload,
-           (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id),
+           case when c.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = c.job_queue_id)
+                else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id) end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision
+           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision,
+           null::integer, null::integer
       from claimed as c;
     continue when not found;
 
@@ -118,6 +144,11 @@ begin
     update {{.schema}}._private_job_queues as q
        set locked_by = worker_id, locked_at = claimed_at
      where q.id = suspect.job_queue_id;
+    if suspect.job_queue_id < 0 then
+      perform {{.schema}}._gw_enter_lanes(
+        worker_id, array(select j.ctid from {{.schema}}._private_jobs as j where j.id = suspect.id), array[suspect.job_queue_id], '{}',
+        claimed_at, get_job_alone.now);
+    end if;
     return;
   end loop;
 end;

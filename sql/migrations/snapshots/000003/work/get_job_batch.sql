@@ -1,16 +1,22 @@
--- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. It takes only the
--- head job of each named queue, and the queue is then locked until that job ends. Returns no row if there is nothing to
--- claim.
+-- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. Of each named queue it takes
+-- the first job, or up to queue_batch jobs if jobs without a queue leave room in the batch. The worker must run these one after
+-- the other in this order. The queue is locked until all of them have ended. A job with a key is only taken as the first of its
+-- queue, so that it can be replaced or removed until it starts, and so is a job that has failed before. Returns no row if there
+-- is nothing to claim.
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
--- Locks: never waits. Locks queue rows before their head jobs; skips rows that other transactions have locked.
--- Raises GWWID (worker id), GWWBS (batch size), GWWFF (forbidden flags of tasks).
+-- A lane of a limit gives queue_batch jobs for each free slot, if the batch has room for them. Of the jobs with the same streak
+-- the worker runs width at once, in the order of the rows; streak is null for jobs that it may run at any time.
+-- Locks: waits for no job or queue, but see _gw_move_jobs. Locks queue rows before their head jobs, and lanes before their
+-- jobs; skips rows that other transactions have locked. A claim of more than 20 jobs that has to skip many index entries
+-- waits half a second at most while two other such claims run, before it locks anything; see _gw_take_turn.
+-- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
 -- burst. This function contains the ordinary case, jobs without a queue at the start of their index. _gw_lock_jobs
--- covers the other cases: named queues, many index entries to skip, forbidden flags of single tasks, and suspects,
+-- covers the other cases: named queues, limits, many index entries to skip, forbidden flags of single tasks, and suspects,
 -- which only get_job_alone returns.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
@@ -19,7 +25,8 @@ create or replace function {{.schema}}.get_job_batch(
   forbidden_flags      text[]      default null,
   now                  timestamptz default now(),
   task_forbidden_flags json        default null,
-  max_bytes            integer     default 8388608
+  max_bytes            integer     default 8388608,
+  queue_batch          integer     default 1
 )
   returns table (
     id              bigint,
@@ -35,7 +42,9 @@ create or replace function {{.schema}}.get_job_batch(
     lease           bigint,
     created_at      timestamptz,
     last_error      text,
-    revision        integer
+    revision        integer,
+    streak          integer,
+    width           integer
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -47,34 +56,50 @@ as $$
 #variable_conflict use_column
 declare
   claimed_at timestamptz := clock_timestamp();
+  its_lease  bigint := {{.schema}}._gw_lease(claimed_at);
   task_ids   integer[];
   task_names text[];
+  snapshot   txid_snapshot;
   reads      bigint;
   places     tid[];
+  has_fronts boolean := pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0; -- otherwise there are no limits
+  limited    record;
+  is_lone    boolean;
+  widths     jsonb; -- of streaks, by the group
 begin
   <<ordinary>>
   begin
     -- One condition instead of three, because each costs a microsecond.
-    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and task_forbidden_flags is null) is not true
-       or (current_setting('gw.claim_cursor', true) = '') is not true then
+    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
+        and current_setting('gw.claim_cursor', true) = ''
+        and not has_fronts) is not true then
       if (length(worker_id) between 1 and 128) is not true then
         raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
       elsif (batch_size >= 1) is not true then
         raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null')
           using errcode = 'GWWBS';
+      elsif (queue_batch >= 1) is not true then
+        raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null')
+          using errcode = 'GWWBS';
       end if;
-      if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
-        perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
-      end if;
-      exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
-      if batch_size > 20 and task_identifiers is not null then -- for many jobs, by binary search below
+      if batch_size > 20 and task_identifiers is not null then
+        -- For many jobs, by binary search below; tasks that are created later are not among them.
         select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
           into task_ids, task_names
           from {{.schema}}._private_tasks as t
          where t.identifier = any (task_identifiers);
       end if;
+      if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
+        perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
+      end if;
+      exit ordinary when task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
+      if has_fronts then
+        exit ordinary when exists (select from {{.schema}}._gw_fronts as f
+                                    where f.barred_by is null and f.run_at <= greatest(get_job_batch.now, claimed_at) and f.run_at < 'infinity');
+      end if;
     end if;
 
+    snapshot := txid_current_snapshot();
     reads := {{.schema}}._gw_index_reads();
     return query
     with claimed as (
@@ -85,15 +110,13 @@ begin
                            else array_agg(l.ctid)
                       end
                  from (select j.ctid,
-                              case when batch_size = 1 then 0
-                                   when pg_column_size(j.payload) between 33 and 2000 then octet_length(j.payload::text)
-                                   else 255 * least(pg_column_size(j.payload), 8388608) -- see _gw_within_bytes
-                              end as bytes
+                              case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                          from {{.schema}}._private_jobs as j
                         where (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) -- any, by the index
                                       and not exists (select from {{.schema}}._private_jobs as q
-                                                       where q.is_available and q.job_queue_id is not null))
+                                                       where q.is_available and q.job_queue_id > 0))
                           and j.is_available and j.job_queue_id is null
+                          and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                           and {{.schema}}._gw_suits(
                                 j.run_at, j.task_id, j.flags, get_job_batch.now,
                                 case when task_identifiers is not null then
@@ -108,12 +131,12 @@ begin
                 j.last_error, j.revision
     )
     select c.id,
-           case when task_ids is not null then task_names[width_bucket(c.task_id, (select task_ids))]
+           case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
            c.payload, null::text,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+           its_lease, c.created_at, c.last_error, c.revision, null::integer, null::integer
       from claimed as c
      order by c.priority, c.run_at, c.id;
     if found then
@@ -121,12 +144,28 @@ begin
         perform {{.schema}}._gw_put_claim_cursor(task_identifiers, forbidden_flags, null, null, null, null, claimed_at, null);
       end if;
       return;
+    elsif {{.schema}}._gw_index_reads() - reads > 1000 then
+      perform {{.schema}}._gw_take_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
     end if;
   end;
 
-  -- A job is in a queue or is a suspect, or this session has a cursor, or the first search found nothing.
-  places := {{.schema}}._gw_lock_jobs(
-    worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes);
+  -- A job is in a queue, has limits or is a suspect, or this session has a cursor, or the first search found nothing.
+  if not has_fronts then
+    places := {{.schema}}._gw_lock_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+      least(queue_batch, 1000));
+  else
+    limited := {{.schema}}._gw_lock_limited_jobs(
+      worker_id, task_identifiers, batch_size, forbidden_flags, task_forbidden_flags, get_job_batch.now, claimed_at, max_bytes,
+      least(queue_batch, 1000));
+    places := limited.places;
+    claimed_at := limited.claimed_at;
+    is_lone := limited.is_lone;
+    its_lease := {{.schema}}._gw_lease(claimed_at);
+    if is_lone is not true then
+      widths := {{.schema}}._gw_widths(places, claimed_at, worker_id);
+    end if;
+  end if;
   if cardinality(places) > 0 then
     return query
     with claimed as (
@@ -137,18 +176,23 @@ begin
                 j.flags, j.created_at, j.last_error, j.revision
     )
     select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
+           case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
+                else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
+           end,
            c.payload,
-           case when c.job_queue_id is not null then
-             (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+           case when c.job_queue_id > 0 then
+                  (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
+                when c.job_queue_id < 0 and is_lone is not true then (select {{.schema}}._gw_queues_of_groups(places)) ->> c.job_queue_id::text
            end,
            c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           (select {{.schema}}._gw_lease(claimed_at)), c.created_at, c.last_error, c.revision
+           its_lease, c.created_at, c.last_error, c.revision,
+           case when c.job_queue_id > 0 or widths is not null and widths ? c.job_queue_id::text then c.job_queue_id end,
+           case when c.job_queue_id > 0 then 1 when widths is not null then (widths -> c.job_queue_id::text)::integer end
       from claimed as c
      order by c.priority, c.run_at, c.id;
   end if;
 end;
 $$;
 
-comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer) is
-  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. lease: identifies the claim; pass it with the outcome. Returns no row if there is nothing to claim.';
+comment on function {{.schema}}.get_job_batch(text, text[], integer, text[], timestamptz, json, integer, integer) is
+  'Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. task_identifiers: the tasks that the worker can run, all if null. forbidden_flags: jobs with one of these flags are not claimed. task_forbidden_flags: the same for single tasks: an object of lists of flags by task identifier. now: jobs with a run_at up to this time are due. max_bytes: the maximum total size of the payloads as text, in bytes, but the first job is always returned; null is no limit. queue_batch: the maximum number of jobs of one named queue, 1000 at most, which the worker must run one after the other; the queue is free when all of them have ended; and of jobs for each free slot of a limit. lease: identifies the claim; pass it with the outcome. streak: null if the job may run at any time; of the jobs of the claim with the same number only width may run at once, in the order of the rows. Returns no row if there is nothing to claim.';

@@ -44,7 +44,7 @@ begin
              join {{.schema}}._gw_waiting_suspects(task_ids, forbidden_flags, make_room.now, flagged_tasks, task_flags) as w
                on w.id = l.job_id
             where (w.room_at is null or w.strict and w.room_at < clock_timestamp() - 12 * beat_every)
-              and (w.job_queue_id is null
+              and ((w.job_queue_id > 0) is not true
                    or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id))
             order by l.job_id
               for update of l skip locked);

@@ -4,6 +4,12 @@
 -- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
 -- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
 -- does not count, so the result is finite.
+-- If a claim in the same statement has searched from the beginning of the index, the search begins where that claim found
+-- the first job; see _gw_claim_cursor. The entries before it are many.
+-- If the last empty claim of this session has not searched in front of its cursor, the result is not later than when a claim
+-- will: a job that has become ready there, such as one that a worker has returned, must not wait for another notification.
+-- Jobs with limits count from when their lanes may start them. If that is now, the result is soon: another claim held
+-- their lanes, or has not come to them.
 create or replace function {{.schema}}.next_run_at(
   task_identifiers text[] default null
 )
@@ -17,9 +23,28 @@ create or replace function {{.schema}}.next_run_at(
   set jit = off
 as $$
 declare
-  task_ids integer[];
-  first    record;
+  task_ids      integer[];
+  first         record;
+  look_at       timestamptz;
+  looked        bigint[];
+  from_priority integer     := -32768;
+  from_run_at   timestamptz := timestamptz '-infinity';
+  from_id       bigint      := 0;
 begin
+  if current_setting('gw.claim_looked', true) ~ '^[{](-?[0-9]+,){4}[0-9]+[}]$'
+     and current_setting('gw.claim_looked', true) !~ '[0-9]{18}' then
+    looked := current_setting('gw.claim_looked', true)::bigint[];
+    if looked[1] = {{.schema}}._gw_cursor_scope(task_identifiers, null, null)
+       and looked[2] = {{.schema}}._gw_lease(statement_timestamp()) then
+      from_priority := looked[3]::integer;
+      from_run_at := {{.schema}}._gw_locked_at(looked[4]);
+      from_id := looked[5];
+    end if;
+  end if;
+  if current_setting('gw.claim_look_at', true) ~ '^[0-9]{1,17}$' then
+    look_at := {{.schema}}._gw_locked_at(current_setting('gw.claim_look_at')::bigint);
+    look_at := case when look_at > now() - interval '1 second' then greatest(look_at, now()) end; -- earlier: of no recent claim
+  end if;
   if task_identifiers is not null then
     task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
@@ -28,11 +53,12 @@ begin
       select least((select j.priority
                      from {{.schema}}._private_jobs as j
                     where j.is_available and j.job_queue_id is null
-                    order by j.priority
+                      and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+                    order by j.priority, j.run_at, j.id
                     limit 1),
                    (select j.priority
                      from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id is not null
+                    where j.is_available and j.job_queue_id > 0
                     order by j.priority
                     limit 1)), 1
       union all
@@ -43,7 +69,7 @@ begin
                     limit 1),
                    (select j.priority
                      from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id is not null and j.priority > p.priority
+                    where j.is_available and j.job_queue_id > 0 and j.priority > p.priority
                     order by j.priority
                     limit 1)), p.number + 1
         from priorities as p
@@ -66,7 +92,7 @@ begin
                             union all
                             (select true as queued, j.run_at, j.task_id
                                from {{.schema}}._private_jobs as j
-                              where j.is_available and j.job_queue_id is not null
+                              where j.is_available and j.job_queue_id > 0
                                 and j.priority = p.priority and j.run_at > now() and j.run_at < 'infinity'
                               order by j.run_at
                               limit entries)) as j
@@ -80,7 +106,10 @@ begin
      limit 1;
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
-  return first.run_at;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then -- without limits it has no pages
+    return least(look_at, first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
+  end if;
+  return least(look_at, first.run_at);
 end;
 $$;
 

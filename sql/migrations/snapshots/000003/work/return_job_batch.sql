@@ -1,6 +1,6 @@
 -- Returns jobs to the queue, each as return_job does. Returns the new state of each job that it changed, as fail_job
 -- does. This worker no longer held the jobs that are missing (by the lease beside them, if leases are given).
--- Locks: job rows by id, then queue rows by id.
+-- Locks: job rows by id, then the lanes of limited jobs by id, then queue rows by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.return_job_batch(
   worker_id text,
@@ -23,6 +23,7 @@ declare
   tried     smallint[];
   maxima    smallint[];
   queue_ids integer[];
+  held_ats  timestamptz[];
   ready     bigint;
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
@@ -30,6 +31,10 @@ begin
   select array_agg(o.id), array_agg(o.lease)
     into job_ids, leases
     from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
+  leases := {{.schema}}._gw_known_leases(worker_id, job_ids, leases);
+  if {{.schema}}._gw_keeps() then
+    perform {{.schema}}._gw_note_attempts(case when run_in is null then 'returned' else 'snoozed' end, array[worker_id], job_ids, leases);
+  end if;
   with back as (
     update {{.schema}}._private_jobs as j
        -- A retired job has attempts = max_attempts + 1. One attempt less leaves it failed.
@@ -39,19 +44,27 @@ begin
            locked_by = null
      where j.id = any (job_ids)
        and j.locked_by = worker_id
-       and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
+       and j.locked_at = {{.schema}}._gw_locked_at(leases[width_bucket(j.id, job_ids)])
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
-              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready
+              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available and j.run_at <= now() as is_ready,
+              {{.schema}}._gw_locked_at(leases[width_bucket(j.id, job_ids)]) as held_at
   )
   select array_agg(b.id), array_agg(b.state), array_agg(b.run_at), array_agg(b.attempts), array_agg(b.max_attempts),
-         array_agg(b.job_queue_id) filter (where b.job_queue_id is not null), count(*) filter (where b.is_ready)
-    into ids, states, run_ats, tried, maxima, queue_ids, ready
+         array_agg(b.job_queue_id) filter (where b.job_queue_id is not null),
+         array_agg(b.held_at) filter (where b.job_queue_id is not null), count(*) filter (where b.is_ready)
+    into ids, states, run_ats, tried, maxima, queue_ids, held_ats, ready
     from back as b;
+  if 0 > any (queue_ids) then
+    perform {{.schema}}._gw_refund_starts(ids);
+  end if;
   if queue_ids is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, queue_ids);
+    perform {{.schema}}._gw_free_queues(worker_id, queue_ids, ids, held_ats);
   end if;
   if ids is not null then
     perform {{.schema}}._gw_wake(ready);
+  end if;
+  if (cardinality(ids) = cardinality(job_ids)) is not true then
+    perform {{.schema}}._gw_wake_for(job_ids);
   end if;
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts

@@ -11,6 +11,8 @@ create or replace function {{.schema}}.stale_sweep(
   set search_path = pg_catalog, pg_temp
   set jit = off
 as $$
+declare
+  freed bigint;
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
   perform from {{.schema}}._gw_turns as t
@@ -31,7 +33,9 @@ begin
      and w.id in (select j.locked_by
                     from {{.schema}}._private_jobs as j
                    where j.locked_at < now() - {{.schema}}.setting('dead_after')::interval);
-  return {{.schema}}.reset_stale_locks(expiry);
+  freed := {{.schema}}.reset_stale_locks(expiry);
+  perform {{.schema}}._gw_pack_history();
+  return freed;
 end;
 $$;
 
