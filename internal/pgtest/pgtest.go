@@ -150,13 +150,24 @@ func EncodedDatabase(t testing.TB, encoding string) string {
 // Pool returns a pool of connections to a database, closed after the test.
 func Pool(t testing.TB, databaseURL string) *pgxpool.Pool {
 	t.Helper()
+	return openPool(t, databaseURL, recording())
+}
+
+// RecordingPool is Pool that appends each statement that pkg/shim sends through it to a file, as make calls does.
+func RecordingPool(t testing.TB, databaseURL, path string) *pgxpool.Pool {
+	t.Helper()
+	return openPool(t, databaseURL, newRecorder(path))
+}
+
+func openPool(t testing.TB, databaseURL string, r *recorder) *pgxpool.Pool {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
 		t.Fatalf("open a pool for the test: %v", err)
 	}
-	if r := recording(); r != nil {
+	if r != nil {
 		config.ConnConfig.Tracer = r
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)

@@ -26,10 +26,12 @@ type recorder struct {
 
 var recording = sync.OnceValue(func() *recorder {
 	if path := os.Getenv(recordVariable); path != "" {
-		return &recorder{path: path, known: make(map[string]bool)}
+		return newRecorder(path)
 	}
 	return nil
 })
+
+func newRecorder(path string) *recorder { return &recorder{path: path, known: make(map[string]bool)} }
 
 func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	r.note(data.SQL)

@@ -14,6 +14,7 @@ import (
 
 // Calls are the functions and statements that programs of a release call.
 type Calls struct {
+	Schema     int32      `json:"schema"`     // the version of the schema that the release comes with
 	Functions  []Function `json:"functions"`  // the public functions
 	Statements []Call     `json:"statements"` // the statements of the worker and the client
 }
@@ -73,6 +74,9 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 	}
 	defer func() { _ = file.Close() }()
 	var calls Calls
+	if err := conn.QueryRow(ctx, "select version from graphile_worker._gw_schema_version").Scan(&calls.Schema); err != nil {
+		return fmt.Errorf("read version of schema: %w", err)
+	}
 	if calls.Functions, err = Functions(ctx, conn); err != nil {
 		return err
 	}

@@ -2,37 +2,35 @@ package migrate_test
 
 import (
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/release"
 	"github.com/gwsql/gw/pkg/migrate"
-	"github.com/gwsql/gw/sql"
 )
 
 // Programs of a release continue to work with a schema that a later release has migrated: every statement of the worker and the
 // client has the same parameters and results, and every call of a public function is valid.
 func TestTheCallsOfEachReleaseStayRight(t *testing.T) {
-	for name, files := range map[string]fs.FS{"this schema": sql.FS, "a later one": laterRelease(t)} {
-		conn := connect(t, migratedBy(t, files))
-		functions, err := release.Functions(t.Context(), conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for version, calls := range releasedCalls(t) {
-			for _, f := range calls.Functions {
+	for version, past := range pastReleases(t) {
+		for n, files := range past.upgrades {
+			conn := connect(t, migratedBy(t, files))
+			functions, err := release.Functions(t.Context(), conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range past.calls.Functions {
 				if !slices.ContainsFunc(functions, func(now release.Function) bool { return now.Takes(f) }) {
-					t.Errorf("%s does not take all calls of version %s of %+v", name, version, f)
+					t.Errorf("upgrade %d from version %s does not take all calls of %+v", n+1, version, f)
 				}
 			}
-			for _, call := range calls.Statements {
+			for _, call := range past.calls.Statements {
 				now, err := release.Describe(t.Context(), conn, call.SQL)
 				if err != nil {
-					t.Errorf("%s refuses a call of version %s: %v\n%s", name, version, err, call.SQL)
+					t.Errorf("upgrade %d from version %s refuses a call: %v\n%s", n+1, version, err, call.SQL)
 				} else if !slices.Equal(now.Parameters, call.Parameters) || !slices.Equal(now.Columns, call.Columns) {
-					t.Errorf("%s takes a call of version %s otherwise:\n%+v\nwas\n%+v", name, version, now, call)
+					t.Errorf("upgrade %d from version %s takes a call otherwise:\n%+v\nwas\n%+v", n+1, version, now, call)
 				}
 			}
 		}
@@ -46,23 +44,4 @@ func migratedBy(t *testing.T, files fs.FS) (database string) {
 		t.Fatal(err)
 	}
 	return database
-}
-
-// releasedCalls returns what the worker and the client of each release send, as make calls has recorded it, by version.
-func releasedCalls(t *testing.T) map[string]release.Calls {
-	t.Helper()
-	paths, err := filepath.Glob("testdata/*/calls.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) == 0 {
-		t.Fatal("no calls of a release are kept; make calls records them")
-	}
-	released := make(map[string]release.Calls)
-	for _, path := range paths {
-		if released[filepath.Base(filepath.Dir(path))], err = release.ReadCalls(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return released
 }

@@ -15,13 +15,20 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-// laterRelease returns the files of a release after this one, with the migration that make snapshot writes for it and that
-// makes a table, too: _gw_mark_escapes(json, text) is gone, _gw_without_marks has one argument more, backoff has another
-// body, and _gw_newest() is new.
+// laterRelease returns the files of a release after this tree; see laterThan.
 func laterRelease(t *testing.T) fs.FS {
 	t.Helper()
-	directory := t.TempDir()
-	if err := os.CopyFS(directory, sql.FS); err != nil {
+	return laterThan(t, sql.FS)
+}
+
+// laterThan returns the files of the release after one, with the migration that make snapshot writes for it and that
+// makes a table, too: _gw_mark_escapes(json, text) is gone, _gw_without_marks has one argument more, backoff has another
+// body, and _gw_newest() is new.
+func laterThan(t *testing.T, files fs.FS) fs.FS {
+	t.Helper()
+	directory := copyToFolder(t, files)
+	migrations, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := release.Freeze(directory); err != nil {
@@ -49,7 +56,7 @@ comment on function {{.schema}}._gw_newest() is
 	if err := release.Snapshot(directory); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, directory, fmt.Sprintf("migrations/%06d_functions.sql", available(t)+1), "{{ install_snapshot",
+	edit(t, directory, fmt.Sprintf("migrations/%06d_functions.sql", len(migrations)+1), "{{ install_snapshot",
 		"create table {{.schema}}._gw_later (id integer generated always as identity primary key);\n{{ install_snapshot")
 	edit(t, directory, "extension/dump.sql", "'_private_tasks',", "'_private_tasks', '_gw_later', '_gw_later_id_seq',")
 	return os.DirFS(directory)

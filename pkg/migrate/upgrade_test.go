@@ -167,9 +167,8 @@ func produce(t *testing.T, pool *pgxpool.Pool, byFunction bool) (stop func() int
 	}
 }
 
-func newWorker(t *testing.T, database, id string) *shim.Worker {
+func newWorker(t *testing.T, pool *pgxpool.Pool, id string) *shim.Worker {
 	t.Helper()
-	pool := pgtest.Pool(t, database)
 	w, err := shim.New(pool, shim.Config{WorkerID: id, Concurrency: 4, PollInterval: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -182,23 +181,28 @@ func newWorker(t *testing.T, database, id string) *shim.Worker {
 	return w
 }
 
-// startWorker runs a worker until the function that it returns is called.
+// startWorker runs a worker, with a pool of its own, until the function that it returns is called.
 func startWorker(t *testing.T, database, id string) (stop func()) {
 	t.Helper()
-	w := newWorker(t, database, id)
+	return start(t, newWorker(t, pgtest.Pool(t, database), id))
+}
+
+// start runs a worker until the function that it returns is called.
+func start(t *testing.T, w *shim.Worker) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
 		err := w.Run(ctx)
 		if ctx.Err() == nil {
-			t.Errorf("%s has ended by itself: %v", id, err)
+			t.Errorf("a worker has ended by itself: %v", err)
 		}
 		left <- err
 	}()
 	return func() {
 		cancel()
 		if err := <-left; err != nil {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("a worker ended with: %v", err)
 		}
 	}
 }
@@ -206,7 +210,7 @@ func startWorker(t *testing.T, database, id string) (stop func()) {
 // expectNoWorker expects that a worker does not start, says what to do, and leaves the jobs as they are.
 func expectNoWorker(t *testing.T, database string) {
 	t.Helper()
-	err := newWorker(t, database, "none").Run(t.Context())
+	err := newWorker(t, pgtest.Pool(t, database), "none").Run(t.Context())
 	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run gw-migrate first") {
 		t.Errorf("a worker ended with: %v", err)
 	}
