@@ -84,8 +84,8 @@ bench-report: deps ## Run all benchmarks of the worker on PostgreSQL 15 and 18, 
 bench-sql: deps ## Compare the SQL functions with hand-written SQL and Node's (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./sql $(FLAGS)
 
-bench-instructions: ## Count the instructions of claims and completions, compared with those of version 0.1.0; needs valgrind
-	bench/instructions.sh
+bench-instructions: ## Count the instructions of claims and completions, compared with those of a git revision; needs valgrind (BASE=HEAD~1)
+	bench/instructions.sh $(BASE)
 
 bench-tasks: deps ## Measure the cost of gw-run itself for each kind of task (FLAGS="-quick -rounds 1"; see bench/README.md)
 	cd bench && go run ./tasks $(FLAGS)

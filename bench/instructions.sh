@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# instructions.sh [NUMBER] compares the instructions that claims and completions of jobs without limits take with those of an
-# older schema, that of migration NUMBER, by default 4, which is version 0.1.0. The counts depend neither on the machine's speed nor
-# on its load. A count is the slope between two numbers of calls of one session under cachegrind, so it contains no start of the
-# server and no first call. Needs valgrind, and PostgreSQL in Debian's folder or in PG_BIN. It takes some minutes.
+# instructions.sh [REVISION] compares the instructions that claims and completions of jobs without limits take in the working tree
+# with those of a git revision, by default HEAD~1. The counts depend neither on the machine's speed nor on its load. A count is the
+# slope between two numbers of calls of one session under cachegrind, so it contains no start of the server and no first call. Needs
+# valgrind, and PostgreSQL in Debian's folder or in PG_BIN. It takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-last=$(printf '%06d' "${1:-4}")
+base=$(git rev-parse --short --verify "${1:-HEAD~1}^{commit}")
 bin=${PG_BIN:-$(dirname "$(ls /usr/lib/postgresql/*/bin/postgres | tail -n 1)")}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -74,14 +74,13 @@ chmod 755 "$dir"
 as_owner true
 if [ "$(id -u)" = 0 ]; then chown postgres "$dir"; fi
 as_owner "$bin/initdb" -D "$dir/data" -A trust -U postgres --no-sync >/dev/null
-go build -o "$dir/gw-migrate" ./cmd/gw-migrate
-"$dir/gw-migrate" print >"$dir/new.sql"
-sed "/^-- $(printf '%06d' $((10#$last + 1)))_/,\$d" "$dir/new.sql" >"$dir/old.sql"
-install older <"$dir/old.sql"
-install newer <"$dir/new.sql"
+mkdir "$dir/base"
+git archive "$base" | tar -x -C "$dir/base"
+(cd "$dir/base" && go run -buildvcs=false ./cmd/gw-migrate print) | install older
+go run ./cmd/gw-migrate print | install newer
 mv "$dir/data" "$dir/filled"
 
-echo "| batch | claim | of $last | ratio | claim and complete | of $last | ratio |"
+echo "| batch | claim | of $base | ratio | claim and complete | of $base | ratio |"
 echo "|---|---|---|---|---|---|---|"
 while read -r batch few many; do
   row="| $batch |"

@@ -24,7 +24,7 @@ var ours = contender{name: "gw", family: &oursFamily, processes: 1, concurrency:
 var oursWithoutNode = contender{name: "gw, tuned for a queue without Node workers", family: &oursFamily, processes: 1, concurrency: concurrency,
 	prepare: []string{"select graphile_worker._gw_tune(false)"}}
 
-// oursOneByOne claims one job of a named queue at a time, as version 0.1.0 did.
+// oursOneByOne claims one job of a named queue at a time.
 var oursOneByOne = contender{name: "gw, one job of a queue at a time", family: &oursFamily, processes: 1, concurrency: concurrency,
 	settings: map[string]any{"queueBatch": 1}}
 

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/seconds"
-	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // pulse is the answer to a heartbeat.
@@ -36,21 +35,14 @@ func (q *queries) heartbeat(
 		var canceled []int64
 		var reasons []string
 		beat := func() error {
-			rated := `S._gw_has_rate($1::text)`
-			if q.isOlder.Load() {
-				rated = `false`
-			}
 			progress, args := q.progressOf(unsent, q.workerID, ids, held, reconnected)
 			return conn.QueryRow(ctx, q.text(`
 				select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
-				       b.died, b.freed, b.canceled_ids, b.reasons, `+rated+`
+				       b.died, b.freed, b.canceled_ids, b.reasons, S._gw_has_rate($1::text)
 				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`+progress), args...).
 				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.rated)
 		}
 		err := beat()
-		if sqlstate.Of(err) == "42883" && !q.isOlder.Swap(true) {
-			err = beat()
-		}
 		if len(unsent) > 0 && (isRefusal(err) || inClass(err, "42")) && !q.hasNoProgress.Swap(true) {
 			q.worker.logger().Warn("progress of jobs cannot be stored, the worker continues without it", "error", err)
 			err = beat()

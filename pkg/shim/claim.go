@@ -30,7 +30,7 @@ type claimed struct {
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
 	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, orNull(lasting.Seconds()), forbidden.flags)
-	more, streak, args := q.inStreaks(ask, more, args)
+	more, args = ask.ofOneQueue(more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
 	return q.readClaim(ctx, ask.tasks, `
@@ -41,30 +41,26 @@ func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, fo
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, `+streak+`
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak, j.width
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
 
-// inStreaks adds the argument that asks for several jobs of a named queue, unless the plan has one, and returns the columns that tell
-// which jobs are in a streak.
-func (q *queries) inStreaks(ask plan, more string, args []any) (sql, streak string, _ []any) {
-	if q.isOlder.Load() {
-		return more, noStreak, args
-	}
+// ofOneQueue adds the argument that asks for several jobs of a named queue, unless its maximum is one.
+func (ask plan) ofOneQueue(more string, args []any) (string, []any) {
 	if ask.ofQueue > 1 {
 		args = append(args, ask.ofQueue)
 		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
 	}
-	return more, "j.streak, j.width", args
+	return more, args
 }
 
 // claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
 // does not fall asleep.
 func (q *queries) claimBeside(ctx context.Context, ask plan, forbidden forbidden) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, forbidden.flags)
-	more, streak, args := q.inStreaks(ask, more, args)
-	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+streak+` from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+	more, args = ask.ofOneQueue(more, args)
+	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+`j.streak, j.width from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 

@@ -45,7 +45,7 @@ func TestProgressIsSentWithHeartbeats(t *testing.T) {
 	w.stop()
 }
 
-// A schema of an earlier release, or a role without the right, costs the progress but not the heartbeat.
+// A role without the right, for example, costs the progress but not the heartbeat.
 func TestHeartbeatsContinueIfProgressCannotBeStored(t *testing.T) {
 	q := newQueue(t)
 	pgtest.Hurry(t, q.pool)

@@ -30,8 +30,7 @@ type queries struct {
 	readOnly *readOnly
 	outage   *outage
 
-	isOlder       atomic.Bool // the schema is of a release without limits and without claims of several jobs of a queue
-	hasNoProgress atomic.Bool // the schema is of a release without progress, or the role has no rights to set it
+	hasNoProgress atomic.Bool // progress cannot be stored, because the role has no right to set it, for example
 }
 
 // maxOvertaken is how often fn of a call is repeated because a migration has overtaken it; several may follow each other.

@@ -23,7 +23,7 @@ create or replace function {{.schema}}._gw_front_queues(
   queues_only     boolean,
   suspects        boolean,
   hint            text,
-  queue_batch     integer default 1, -- the claims of 0.1.0 that an upgrade interrupts do not pass it
+  queue_batch     integer,
   out queue_ids   integer[],
   out wanted      integer,
   out look        text,

@@ -15,9 +15,9 @@ create or replace function {{.schema}}._gw_lock_jobs(
   due                  timestamptz,
   claimed_at           timestamptz,
   max_bytes            integer,
-  queue_batch          integer default 1, -- the claims of 0.1.0 that an upgrade interrupts do not pass it
-  moving_queues        text[]  default null,
-  limited              tid[]   default null
+  queue_batch          integer,
+  moving_queues        text[] default null,
+  limited              tid[]  default null
 )
   returns tid[]
   language plpgsql

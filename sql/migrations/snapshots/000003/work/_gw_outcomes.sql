@@ -127,8 +127,8 @@ comment on function {{.schema}}._gw_unstarted_jobs(bigint[]) is
 create or replace function {{.schema}}._gw_free_queues(
   worker_id  text,
   queue_ids  integer[],
-  job_ids    bigint[]      default null, -- the outcomes of 0.1.0 that an upgrade interrupts do not pass these
-  locked_ats timestamptz[] default null
+  job_ids    bigint[],
+  locked_ats timestamptz[]
 )
   returns void
   language plpgsql
