@@ -50,15 +50,25 @@ func TestAChangedReleasedFileIsNamedWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestUntilTheReleaseTheFirstSnapshotIsTheFunctionsAsTheyAre(t *testing.T) {
+func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 	directory := copySQL(t)
 	if err := os.Remove(directory + "/migrations/CHECKSUMS"); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
+	before := nextNumber(t, directory)
 	edit(t, directory, "functions/work/backoff.sql", "comment on function", "-- changed\ncomment on function")
+	edit(t, directory, "functions/install.sql", `{{ template "work/next_run_at.sql" . }}`, "")
+	if err := os.Remove(directory + "/functions/work/next_run_at.sql"); err != nil {
+		t.Fatal(err)
+	}
 	snapshot(t, directory)
-	if got, want := read(t, directory, "migrations/snapshots/000003/work/backoff.sql"), read(t, directory, "functions/work/backoff.sql"); got != want {
-		t.Errorf("the snapshot has %s", got)
+	for _, name := range []string{"install.sql", "work/backoff.sql"} {
+		if read(t, directory, "migrations/snapshots/000003/"+name) != read(t, directory, "functions/"+name) {
+			t.Errorf("%s of the snapshot is another one", name)
+		}
+	}
+	if exists(directory+"/migrations/snapshots/000003/work/next_run_at.sql") || nextNumber(t, directory) != before {
+		t.Error("a removed function is left, or dropped by a migration")
 	}
 }
 

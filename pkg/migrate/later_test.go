@@ -86,7 +86,7 @@ func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 		"by plain tern": func(t *testing.T, database string) {
 			execute(t, connect(t, database), "create schema graphile_worker")
 			for _, files := range []fs.FS{sql.FS, later} {
-				if err := ternMigrate(t, database, files); err != nil {
+				if err := ternMigrate(t, database, "graphile_worker", files); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/gwsql/gw/internal/pgtest"
@@ -15,7 +16,7 @@ import (
 func TestPlainTernInstallsIntoAnEmptySchema(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	execute(t, connect(t, database), "create schema graphile_worker")
-	if err := ternMigrate(t, database, sql.FS); err != nil {
+	if err := ternMigrate(t, database, "graphile_worker", sql.FS); err != nil {
 		t.Fatal(err)
 	}
 	status, err := newMigrator(t, database, migrate.Config{}).Status(t.Context())
@@ -24,12 +25,26 @@ func TestPlainTernInstallsIntoAnEmptySchema(t *testing.T) {
 	}
 }
 
+func TestPlainTernInstallsTheSameUnderAnOddNameAsGwMigrate(t *testing.T) {
+	const odd = `Odd "name" it's 100%`
+	quoted := pgx.Identifier{odd}.Sanitize()
+	byTern, byUs := pgtest.EmptyDatabase(t), pgtest.EmptyDatabase(t)
+	execute(t, connect(t, byTern), "create schema "+quoted)
+	if err := ternMigrate(t, byTern, quoted, sql.FS); err != nil {
+		t.Fatal(err)
+	}
+	up(t, byUs, migrate.Config{Schema: odd})
+	if found := differences(shape(t, connect(t, byUs)), shape(t, connect(t, byTern))); found != nil {
+		t.Errorf("plain tern installs something else:\n%s", strings.Join(found, "\n"))
+	}
+}
+
 func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	database := graphile(t, 20)
 	conn := connect(t, database)
 	before := contents(t, conn)
-	err := ternMigrate(t, database, sql.FS)
+	err := ternMigrate(t, database, "graphile_worker", sql.FS)
 	if err == nil || !strings.Contains(err.Error(), "Schema graphile_worker has a queue already; if Graphile Worker has made it, "+
 		"gw-migrate takes it over") {
 		t.Errorf("got %v", err)
@@ -42,10 +57,9 @@ func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
 	}
 }
 
-// ternMigrate does what tern's own command does with tern.conf.
-func ternMigrate(t *testing.T, database string, files fs.FS) error {
+// ternMigrate does what tern's own command does with tern.conf; schema is written as SQL wants it.
+func ternMigrate(t *testing.T, database, schema string, files fs.FS) error {
 	t.Helper()
-	const schema = "graphile_worker"
 	runner, err := tern.NewMigrator(t.Context(), connect(t, database), schema+"._gw_schema_version")
 	if err != nil {
 		t.Fatal(err)
