@@ -26,7 +26,6 @@ run: ## Run a command with a test server (CMD="go test ./pkg/shim -run Retry"); 
 
 test-ha: ## Run failovers of a Patroni cluster, with downloaded Debian packages (RUN=/node for some events)
 	go test -tags ha -count=1 -timeout 0 -v ./tests/ha $(if $(RUN),-run '$(RUN)')
-	$(if $(RUN),,go test -tags ha -count=1 -timeout 0 -v ./tests/go/shards -run Router)
 
 test-languages: ## Run the examples in other languages; installs PHP, Ruby, a JDK and their drivers
 	@scripts/deps.sh languages

@@ -22,7 +22,6 @@ func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
 		"common":    config.Common(),
 		"of limit":  config.OfLimit(),
 		"of folder": config.OfKind(config.Folder),
-		"of shard":  config.OfShard(),
 	}
 	for _, kind := range config.Kinds() {
 		tables["of "+kind.Name] = config.OfKind(config.Kind(kind.Name))

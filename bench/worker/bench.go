@@ -30,7 +30,6 @@ var scenarios = []harness.Scenario[*bench]{
 	{Name: "failures", Title: "Failures with retries", Run: failuresScenario},
 	{Name: "limits", Title: "Jobs of limits", Run: limitsScenario},
 	{Name: "openings", Title: "Jobs that limits hold back", Run: openingsScenario},
-	{Name: "shards", Title: "Several databases in one process", Run: shardsScenario},
 	{Name: "kept", Title: "Burn-down of jobs of a kept task", Run: keptScenario},
 	{Name: "tx", Title: "Handlers that are given the transaction", Run: txScenario},
 	{Name: "steps", Title: "Jobs of steps", Run: stepsScenario},

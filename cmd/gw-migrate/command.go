@@ -35,7 +35,6 @@ const examples = `  gw-migrate -c postgres://me@localhost/app
   gw-migrate --dry-run -c app
   gw-migrate status --check
   gw-migrate grants --producer app --worker jobs
-  gw-migrate up --shards map.yaml
   gw-migrate print | psql --single-transaction -v ON_ERROR_STOP=1 app`
 
 // command is a run of gw-migrate: its environment, its outputs and its flags.
@@ -44,9 +43,6 @@ type command struct {
 	stdout, stderr io.Writer
 
 	connection  string
-	shardsPath  string
-	router      bool
-	shard       string // of the present run, with --shards
 	schema      string
 	lockTimeout time.Duration
 	dryRun      bool
@@ -65,7 +61,7 @@ func (c *command) root() *cobra.Command {
 		Long:          help,
 		Example:       examples,
 		Args:          noCommand,
-		RunE:          c.upAll,
+		RunE:          c.up,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -76,32 +72,29 @@ func (c *command) root() *cobra.Command {
 	flags.StringVarP(&c.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
 	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "`schema` of the queue")
 
-	flags.StringVar(&c.shardsPath, "shards", "", "`file` of shards, in place of --connection: up, status, grants and repair run for each shard in turn")
-
 	up := &cobra.Command{
 		Use: "up", Short: "Install or upgrade the schema, as gw-migrate does without a command",
-		Long: upHelp, Example: upExamples, Args: cobra.NoArgs, RunE: c.upAll,
+		Long: upHelp, Example: upExamples, Args: cobra.NoArgs, RunE: c.up,
 	}
 	c.addUpFlags(up)
 	status := &cobra.Command{
 		Use: "status", Short: "Show the installed and the available version",
-		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.eachShard(c.status),
+		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
 	}
 	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or older, with 4 if it is newer and "+
 		"incompatible, with 5 if functions or triggers were changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	repair := &cobra.Command{
 		Use: "repair", Short: "Restore functions and triggers that were changed, replaced or dropped",
-		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.eachShard(c.repair),
+		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
 	root.AddCommand(c.grantsCommand(), c.tuneCommand())
-	printSQL := &cobra.Command{
-		Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",
-		Long: printHelp, Example: printExamples, Args: cobra.NoArgs, RunE: c.print,
-	}
-	printSQL.Flags().BoolVar(&c.router, "router", false, "with --shards, print functions that route calls of add_job to shards, by PL/Proxy")
-	root.AddCommand(up, status, repair, c.extensionCommand(), printSQL,
+	root.AddCommand(up, status, repair, c.extensionCommand(),
+		&cobra.Command{
+			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",
+			Long: printHelp, Example: printExamples, Args: cobra.NoArgs, RunE: c.print,
+		},
 		&cobra.Command{
 			Use: "version", Short: "Print the version of this program and of its schema",
 			Long: versionHelp, Example: versionExamples, Args: cobra.NoArgs, RunE: c.version,

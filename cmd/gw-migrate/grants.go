@@ -42,7 +42,7 @@ func (c *command) grantsCommand() *cobra.Command {
 		Short:   "Grant roles the rights to add, run, schedule, monitor or administer jobs",
 		Long:    grantsHelp,
 		Example: grantsExamples,
-		RunE:    c.eachShard(g.run),
+		RunE:    g.run,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&g.wanted.Producers, "producer", nil, "`roles` that enqueue jobs")

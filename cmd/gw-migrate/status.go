@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,6 @@ const statusExamples = `  gw-migrate status --connection postgres:///app
 
 // statusJSON is what status --json prints.
 type statusJSON struct {
-	Shard     string          `json:"shard,omitempty"`
 	Schema    string          `json:"schema"`
 	State     migrate.State   `json:"state"`
 	Extension string          `json:"extension,omitempty"`
@@ -87,9 +85,6 @@ func judge(status migrate.Status) error {
 
 func (c *command) printStatus(status migrate.Status) error {
 	lines := [][2]string{{"schema", status.Schema}, {"state", string(status.State)}}
-	if c.shard != "" {
-		lines = slices.Insert(lines, 0, [2]string{"shard", c.shard})
-	}
 	add := func(label, text string) { lines = append(lines, [2]string{label, text}) }
 	if status.Extension != "" {
 		add("extension", status.Extension)
@@ -135,7 +130,6 @@ func (c *command) printStatus(status migrate.Status) error {
 
 func (c *command) printStatusJSON(status migrate.Status) error {
 	out := statusJSON{
-		Shard:     c.shard,
 		Schema:    status.Schema,
 		State:     status.State,
 		Extension: status.Extension,

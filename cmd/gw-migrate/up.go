@@ -13,29 +13,16 @@ for a lock longer than --lock-timeout is rolled back and tried again. Several pr
 time: they wait for each other for up to ten minutes, and print the session for which they wait.
 
 If there is nothing to do, nothing is written, and only the right to read is needed. A schema that a later release has
-migrated is not changed, and the exit code is 0 unless one of the newer versions is marked as breaking.
-
-With --shards the command does this in the database of each shard of the file, in turn. Then databases that are new in the
-file become shards: they get the slots that the file gives them and that no shard has. It moves no slot: it prints the
-commands for slots that are in another shard than in the file.`
+migrated is not changed, and the exit code is 0 unless one of the newer versions is marked as breaking.`
 
 const upExamples = `  gw-migrate up --connection postgres:///app
   gw-migrate up --dry-run
-  gw-migrate up --schema jobs --lock-timeout 1s
-  gw-migrate up --shards map.yaml`
+  gw-migrate up --schema jobs --lock-timeout 1s`
 
-// upAll runs up for the database, or for each shard; new shards then get their slots.
-func (c *command) upAll(cmd *cobra.Command, args []string) error {
+func (c *command) up(cmd *cobra.Command, _ []string) error {
 	if c.tellVersion {
 		return c.version(cmd, nil)
 	}
-	if err := c.eachShard(c.up)(cmd, args); err != nil {
-		return err
-	}
-	return c.joinShards(cmd)
-}
-
-func (c *command) up(cmd *cobra.Command, _ []string) error {
 	migrator, err := c.migrator()
 	if err != nil {
 		return err

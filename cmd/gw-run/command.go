@@ -64,21 +64,11 @@ const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --j
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	stops := stop.New()
 	stdout, stderr = stops.Watch(stdout), stops.Watch(stderr)
-	runOne := func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		cmd := newCommand(getenv, stops)
-		cmd.SetArgs(args)
-		cmd.SetOut(stdout)
-		cmd.SetErr(stderr)
-		return cmd.ExecuteContext(ctx)
-	}
-	f, err := newFan(newCommand(getenv, stops), args, getenv)
-	switch {
-	case err != nil:
-	case f != nil:
-		err = f.run(ctx, stdout, stderr, runOne)
-	default:
-		err = runOne(ctx, args, stdout, stderr)
-	}
+	cmd := newCommand(getenv, stops)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
 	if err != nil {
 		fmt.Fprintln(stderr, "gw-run:", hint.For(err))
 	}
@@ -115,7 +105,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{usage.Flag(cmd, err)} })
-	o.database.addConnection(cmd.Flags(), getenv)
+	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
 	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
 	addGroup(cmd, "Show and change jobs:",
@@ -127,7 +117,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	addGroup(cmd, "Show and maintain the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
-		newShardsCommand(getenv, stops), newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
+		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
 	addCompletions(cmd)
 	return cmd
 }

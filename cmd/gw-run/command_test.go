@@ -118,7 +118,7 @@ func TestTheEnvironmentSetsWhatNoFlagSets(t *testing.T) {
 			o := newOptions()
 			getenv := func(name string) string { return c.env[name] }
 			flags := pflag.NewFlagSet("gw-run", pflag.ContinueOnError)
-			o.database.addConnection(flags, getenv)
+			o.database.addFlags(flags, getenv)
 			o.addFlags(flags)
 			if err := flags.Parse(append(c.args, "-c", "postgres:///unused")); err != nil {
 				t.Fatal(err)

@@ -114,9 +114,9 @@ func TestAConfigFileIsMissedOnlyIfItWasAskedFor(t *testing.T) {
 	}
 }
 
-// Every flag of the worker, except those about the invocation itself and about shards, which have keys of their own, has a key in the config file.
+// Every flag of the worker, except those about the invocation itself, has a key in the config file.
 func TestEveryFlagHasItsSetting(t *testing.T) {
-	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true, "shards": true, "home": true}
+	settings := map[string]bool{"config": true, "watch": true, "once": true, "schema-only": true, "cleanup": true}
 	for _, key := range config.Settings() {
 		if settings[key.Flag] {
 			t.Errorf("--%s occurs twice", key.Flag)

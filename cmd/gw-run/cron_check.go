@@ -56,7 +56,7 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
 			return c.run(cmd.Context(), to, getenv)
 		},
 	}
-	to.addConnection(cmd.Flags(), getenv)
+	to.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().BoolVar(&forNode, "node", false, "warn about items that Graphile Worker for Node.js cannot read")
 	return cmd
 }

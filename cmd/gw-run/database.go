@@ -16,16 +16,7 @@ type database struct {
 	schema     string
 }
 
-// addFlags adds the flags of a command that shows or changes a queue. The values of --shards and --shard are taken from the
-// arguments before the flags are read, see newFan.
 func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
-	d.addConnection(flags, getenv)
-	flags.String("shards", "", "`file` of shards, in place of --connection: the command runs in each shard, or in the one of --shard")
-	flags.String("shard", "", "with --shards, the `name` of the shard to show or change")
-}
-
-// addConnection adds the flags of a single database.
-func (d *database) addConnection(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
 	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
 }

@@ -65,7 +65,7 @@ func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 			return stop.Explain(ctx, d.run(ctx, hard, getenv))
 		},
 	}
-	d.database.addConnection(cmd.Flags(), getenv)
+	d.database.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().BoolVar(&d.once, "once", false, "exit when the demo's own jobs have run")
 	cmd.Flags().BoolVar(&d.existing, "existing", false, "use a queue that exists already")
 	cmd.Flags().StringVar(&d.mirror, "mirror", "", "`URL` of the Maven repository to download PostgreSQL from (default "+mirrorVariable+", or Maven Central)")

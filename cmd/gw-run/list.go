@@ -75,33 +75,11 @@ func printList[T any](out io.Writer, found inspect.Answer, asJSON bool, columns 
 	for i, c := range columns {
 		table[i] = terminal.Column[T]{Title: c.title, Numbers: c.numbers, Cell: func(row T) string { return c.cell(row, found.Now) }}
 	}
-	if g, ok := out.(*gatherer); ok {
-		gatherRows(g, table, rows)
-		return nil
-	}
 	return terminal.Table(out, table, rows)
-}
-
-// gatherRows adds rows to a list of several shards.
-func gatherRows[T any](g *gatherer, table []terminal.Column[T], rows []T) {
-	titles := make([]terminal.Column[[]string], len(table))
-	for i, c := range table {
-		titles[i] = terminal.Column[[]string]{Title: c.Title, Numbers: c.Numbers}
-	}
-	cells := make([][]string, len(rows))
-	for i, row := range rows {
-		for _, c := range table {
-			cells[i] = append(cells[i], c.Cell(row))
-		}
-	}
-	g.add(titles, cells)
 }
 
 // printJSON prints one object per line.
 func printJSON(out io.Writer, found inspect.Answer) error {
-	if g, ok := out.(*gatherer); ok {
-		return g.addJSON(found.Rows)
-	}
 	for _, row := range found.Rows {
 		if _, err := fmt.Fprintf(out, "%s\n", row); err != nil {
 			return err

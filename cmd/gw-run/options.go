@@ -30,8 +30,6 @@ type options struct {
 	logFormat  string
 	logLevel   string
 	configPath string
-	shardsPath string
-	home       string
 	ui         string
 	offline    bool // the command needs no database
 
@@ -45,15 +43,13 @@ func newOptions() *options { return &options{worker: serve.Options{PollInterval:
 // newCommandFlags returns the flags of a worker.
 func newCommandFlags(o *options, getenv func(string) string) *pflag.FlagSet {
 	flags := pflag.NewFlagSet("gw-run", pflag.ContinueOnError)
-	o.database.addConnection(flags, getenv)
+	o.database.addFlags(flags, getenv)
 	o.addFlags(flags)
 	return flags
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.configPath, "config", "", "`file` of settings and tasks (default: gw.yaml beside the folder of tasks, if it is there)")
-	flags.StringVar(&o.shardsPath, "shards", "", "`file` of shards to work, in place of --connection (default: shards of the config file)")
-	flags.StringVar(&o.home, "home", "", "with shards, the `name` of the shard whose jobs run first, or auto (default auto)")
 	flags.BoolVarP(&o.worker.Watch, "watch", "w", false, "reload changed tasks, config and crontab without a restart")
 	flags.BoolVar(&o.schemaOnly, "schema-only", false, "install or upgrade the schema, then exit")
 	flags.BoolVar(&o.worker.Once, "once", false, "run jobs until none is runnable, then exit")
@@ -82,9 +78,6 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 func (o *options) complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
 	o.worker.Config = o.findConfig(getenv)
 	if o.worker.File, err = o.worker.Config.Read(); err != nil {
-		return err
-	}
-	if err := o.takeShards(flags, getenv); err != nil {
 		return err
 	}
 	given := o.takeEnvironment(flags, getenv)
@@ -160,7 +153,7 @@ func (o *options) check(getenv func(string) string) error {
 	}
 	var err error
 	o.database.connection, err = o.connectionFrom("connection", o.database.connection, getenv)
-	if !o.offline && o.worker.Shards == nil || !errors.Is(err, connection.ErrNone) {
+	if !o.offline || !errors.Is(err, connection.ErrNone) {
 		problems = append(problems, err)
 	}
 	if o.listen != "" {
@@ -188,10 +181,6 @@ func (o *options) checkExclusions(refuse func(flag, format string, args ...any))
 
 // connections sets the connection configs of the worker.
 func (o *options) connections() (err error) {
-	if o.worker.Shards != nil {
-		o.worker.Connect = o.connectShard
-		return nil
-	}
 	if o.worker.Pool, err = o.database.pool(); err != nil {
 		return err
 	}

@@ -29,6 +29,6 @@ func newVersionCommand(getenv func(string) string) *cobra.Command {
 			return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
 		},
 	}
-	to.addConnection(cmd.Flags(), getenv)
+	to.addFlags(cmd.Flags(), getenv)
 	return cmd
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,12 +22,7 @@ func work(cmd *cobra.Command, o *options, stops *stop.Reasons) error {
 	stop.NotifyHangup(hangups)
 	defer signal.Stop(hangups)
 	o.worker.Reload = hangups
-	switch {
-	case o.worker.Shards != nil && o.schemaOnly:
-		return usageError{errors.New("--schema-only and shards exclude each other: gw-migrate up --shards migrates shards")}
-	case o.worker.Shards != nil:
-		return serve.RunShards(ctx, hard, o.worker)
-	case !o.schemaOnly:
+	if !o.schemaOnly {
 		return serve.Run(ctx, hard, o.worker)
 	}
 	if err := serve.PrepareSchema(ctx, o.worker); err != nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/hint"
-	"github.com/gwsql/gw/pkg/shard"
 )
 
 // File is the content of a config file.
@@ -26,11 +25,6 @@ type File struct {
 
 	// Tasks are how tasks are served, by their names.
 	Tasks map[string]Task
-
-	// Shards is the map of shards, nil without one.
-	Shards           *shard.Map
-	home             Expanded
-	shardsAt, homeAt Position
 }
 
 // Setting is a setting that mirrors a flag.
@@ -78,12 +72,10 @@ func Parse(path, text string, getenv func(string) string) (*File, error) {
 			r.limits(file, e)
 		case e.name == "tasks":
 			r.tasks(file, e, dir)
-		case r.shardKey(file, e):
 		default:
 			r.unknown(e, "", names(settings, Top()))
 		}
 	}
-	r.checkShards(file)
 	if err := r.problems.OrNil(); err != nil {
 		return nil, err
 	}

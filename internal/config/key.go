@@ -66,8 +66,6 @@ func Top() []Key {
 			"`{query: select ...}` gets them from the database every second: the texts in the first column.", ""},
 		{"limits", Tasks, "none", "Limits that are set in the database when the worker starts, by their names.", ""},
 		{"tasks", Tasks, "none", "How tasks are served, by their names.", ""},
-		{"shards", Tasks, "none", "The [shards](scale.md), by their names, in place of `connection`. `--shards` names a file of its own for them.", ""},
-		{"home", Text, "auto", "The shard whose jobs this worker runs first; `auto`: the one with the fewest workers for its backlog.", ""},
 	}
 }
 

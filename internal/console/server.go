@@ -21,23 +21,15 @@ const (
 	maxHeader     = 64 << 10        // bytes
 )
 
-// A Server serves the console. Make it with [Serve] or [ServeShards].
+// A Server serves the console. Make it with [Serve].
 type Server struct {
-	consoles []*gwui.Console
-	server   *http.Server
-	address  net.Addr
+	console *gwui.Console
+	server  *http.Server
+	address net.Addr
 }
 
 // Serve serves the console of a queue in the background until Close. The options have been checked.
 func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
-	return serve(o, func(cfg gwui.Config) (http.Handler, []*gwui.Console, error) {
-		console, err := gwui.New(pool, cfg)
-		return console, []*gwui.Console{console}, err
-	})
-}
-
-// serve serves what make makes. Its configuration has the users and hosts of the options.
-func serve(o Options, make func(gwui.Config) (http.Handler, []*gwui.Console, error)) (*Server, error) {
 	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Logger: o.Logger}
 	ask := func(next http.Handler) http.Handler { return next }
 	switch {
@@ -50,7 +42,7 @@ func serve(o Options, make func(gwui.Config) (http.Handler, []*gwui.Console, err
 	case o.UserHeader != "":
 		cfg.Authorize = byHeader(o.UserHeader)
 	}
-	handler, consoles, err := make(cfg)
+	console, err := gwui.New(pool, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +50,8 @@ func serve(o Options, make func(gwui.Config) (http.Handler, []*gwui.Console, err
 	if err != nil {
 		return nil, fmt.Errorf("serve the console: %w", err)
 	}
-	s := &Server{consoles: consoles, address: listener.Addr(), server: &http.Server{
-		Handler:           ask(handler),
+	s := &Server{console: console, address: listener.Addr(), server: &http.Server{
+		Handler:           ask(console),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       headerTimeout,
 		IdleTimeout:       idleTimeout,
@@ -79,9 +71,7 @@ func (s *Server) URL() string { return "http://" + s.address.String() + "/" }
 
 // Close ends the console: streams at once, operations after the step under way.
 func (s *Server) Close() {
-	for _, c := range s.consoles {
-		c.Close()
-	}
+	s.console.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if s.server.Shutdown(ctx) != nil {

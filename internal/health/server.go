@@ -21,16 +21,10 @@ const (
 	pingMaxAge = time.Second
 )
 
-// Judge says what is wrong with a worker.
-type Judge interface {
-	Stuck() []string   // why it is not alive
-	Unready() []string // why it cannot work now
-}
-
 // A Config configures a [Server].
 type Config struct {
-	// Monitor judges the worker: a [Monitor], or one of several workers.
-	Monitor Judge
+	// Monitor is the monitor of the worker.
+	Monitor *Monitor
 
 	// Ping checks that the database answers.
 	Ping func(context.Context) error

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -27,22 +26,17 @@ type web struct {
 
 // startHTTP starts the server, which first reports that the worker is starting. Without --http it returns nil.
 func startHTTP(o *Options, pool *pgxpool.Pool) (*web, error) {
-	w := &web{monitor: health.NewMonitor(!o.NoListen && !o.Once)}
-	return w.start(o, w.monitor, pool.Ping)
-}
-
-// start starts the server with what judges the worker or the workers. Without --http it returns nil.
-func (w *web) start(o *Options, judge health.Judge, ping func(context.Context) error) (*web, error) {
 	if o.HTTP == "" {
 		return nil, nil
 	}
+	w := &web{monitor: health.NewMonitor(!o.NoListen && !o.Once)}
 	var err error
 	if w.registry, err = newRegistry(); err != nil {
 		return nil, err
 	}
 	w.server, err = health.Serve(o.HTTP, health.Config{
-		Monitor: judge,
-		Ping:    ping,
+		Monitor: w.monitor,
+		Ping:    pool.Ping,
 		Metrics: promhttp.HandlerFor(w.registry, promhttp.HandlerOpts{Registry: w.registry}),
 		Logger:  o.Logger,
 	})
@@ -58,18 +52,13 @@ func (w *web) watch(worker *shim.Worker, log *slog.Logger) error {
 	if w == nil {
 		return nil
 	}
-	w.monitor.Watch(worker)
-	return measure(w.registry, worker, log)
-}
-
-// measure adds the metrics of a worker and its queue to a registry.
-func measure(registry prometheus.Registerer, worker *shim.Worker, log *slog.Logger) error {
-	metrics, err := gwprom.New(registry)
+	metrics, err := gwprom.New(w.registry)
 	if err != nil {
 		return err
 	}
 	metrics.Watch(worker)
-	return registry.Register(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{Logger: log}))
+	w.monitor.Watch(worker)
+	return w.registry.Register(gwprom.NewQueueCollector(worker.Client(), gwprom.QueueConfig{Logger: log}))
 }
 
 func (w *web) close() {

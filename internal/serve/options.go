@@ -10,8 +10,6 @@ import (
 
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/console"
-	"github.com/gwsql/gw/pkg/shard"
-	"github.com/gwsql/gw/pkg/shim"
 )
 
 // Options are the settings of a worker. gw-run fills them from flags, the environment and the config file; the caller
@@ -45,21 +43,5 @@ type Options struct {
 	Reload <-chan os.Signal
 	Watch  bool
 
-	// Shards are the databases to work, in place of Pool, with Connect for their pools. See [RunShards].
-	Shards  *shard.Map
-	Connect func(connection string) (*pgxpool.Config, error)
-
 	Logger *slog.Logger
-
-	slots    *shim.Slots // that the workers of all shards share; nil without shards
-	visitor  bool
-	workerID string
-}
-
-// concurrency returns that of the worker, 0 if it shares slots.
-func (o *Options) concurrency() int {
-	if o.slots != nil {
-		return 0
-	}
-	return o.Jobs
 }

@@ -108,10 +108,7 @@ func start(ctx context.Context, o *Options, services *services, found loaded, fl
 	}
 	worker, err := shim.New(services.db, shim.Config{
 		Schema:             o.Schema,
-		Concurrency:        o.concurrency(),
-		Slots:              o.slots,
-		Visitor:            o.visitor,
-		WorkerID:           o.workerID,
+		Concurrency:        o.Jobs,
 		PollInterval:       o.PollInterval,
 		PollOnly:           o.NoListen,
 		ListenConfig:       o.Listen,

@@ -37,8 +37,6 @@ var classes = map[string]Class{
 	// Settings and administration.
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
 	"GWCFW": Conflict, "GWNWS": Conflict,
-	// Shards.
-	"GWSNS": Usage, "GWSLT": Conflict, "GWSMV": Retry, "GWSJN": Conflict,
 	// Limits.
 	"GWLVA": Usage, "GWLNM": Usage,
 	// Recurring jobs.

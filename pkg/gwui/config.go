@@ -38,7 +38,7 @@ type Config struct {
 	// Name is the name of the queue in the titles of the pages. Default: the schema.
 	Name string
 
-	// Consoles are links to the consoles of several queues, such as shards, in the header of every page. Default: none.
+	// Consoles are links to the consoles of several queues, in the header of every page. Default: none.
 	Consoles []Link
 
 	// Logger receives errors. Default: slog.Default().

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/gwsql/gw/internal/guard"
 )
 
 // A Console serves the pages of a queue. Create it with [New].
@@ -50,7 +48,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	c.ctx, c.close = context.WithCancel(context.Background())
 	c.operations = newOperations()
 	c.live = newLive(c)
-	c.handler = guard.Pages(cfg.Hosts, c.routes())
+	c.handler = c.guard(c.routes())
 	return c, nil
 }
 

@@ -190,13 +190,6 @@ func (b *backlog) leave(job *Job) {
 	}
 }
 
-// unstarted returns how many jobs are waiting.
-func (b *backlog) unstarted() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.waiting)
-}
-
 // starves reports whether an executor has nothing to run although jobs may be waiting in streaks.
 func (b *backlog) starves() bool { return b.idle > 0 && len(b.waiting) == 0 }
 

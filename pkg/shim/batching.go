@@ -251,13 +251,6 @@ func (b *backlog) runsBatches() bool {
 	return b.running > 0
 }
 
-// hasBatches reports whether a batch is running, or a task runs in batches or has ended to, so that there may be jobs to claim.
-func (b *backlog) hasBatches() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.batched+b.running > 0 || b.hasRoom
-}
-
 // withoutBatched returns those of these tasks that do not run in batches at present. A claim waits for the last batch of a task,
 // because until then it would have to read the index entries of all jobs that the task has run in batches.
 func (b *backlog) withoutBatched(names []string) []string {

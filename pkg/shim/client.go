@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,7 +24,6 @@ type Client struct {
 
 	kind  *schemaKind
 	waits *waits
-	slot  *int // the slot of the jobs that are added, of a client of a shard; otherwise nil
 }
 
 // ClientConfig configures a [Client]. Its zero value is valid.
@@ -94,15 +92,6 @@ func (w *Worker) Client() *Client {
 }
 
 var errNoDatabase = errors.New("the client has no database")
-
-// call returns the SQL of the beginning of a call: of S.name, or with a slot of S.name_at and the slot, which is appended to args.
-func (c *Client) call(name string, args *[]any) string {
-	if c.slot == nil {
-		return "S." + name + "("
-	}
-	*args = append(*args, *c.slot)
-	return fmt.Sprintf("S.%s_at($%d::integer, ", name, len(*args))
-}
 
 // each runs a statement and calls fn for every row; fn's argument scans the row. S in sql stands for the schema.
 func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {

@@ -38,9 +38,6 @@ type AddOptions struct {
 	Flags []string
 
 	expectResult bool // asks for the result, in the same statement; not of AddMany
-	// ShardKey decides in which shard the job is, if there are several: jobs with the same one are in the same. Only
-	// [Shards] uses it. Default: QueueName, otherwise JobKey, otherwise any shard.
-	ShardKey string
 }
 
 // JobKeyMode decides what happens to a job that is waiting under the key of a new job. In the first two modes, a job
@@ -97,7 +94,7 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	if c.slot == nil && c.mayBeForRoles() {
+	if c.mayBeForRoles() {
 		job, err := c.enqueueOne(ctx, task, payload, *opts)
 		if err != nil {
 			return nil, fmt.Errorf("add job %q: %w", task, err)
@@ -123,10 +120,9 @@ func (c *Client) add(ctx context.Context, task string, payload *string, opts *Ad
 	if carried != nil {
 		args = append(args, carried)
 	}
-	call := c.call("add_job", &args)
 	job, err := c.one(ctx, `
 		select `+names+`, `+jobColumns+`
-		  from `+addedBy(call+`
+		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text,
 		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$5")+`),
 		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(*opts), args...)

@@ -53,7 +53,7 @@ func (c *Client) addMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 	if err != nil {
 		return nil, err
 	}
-	if c.slot == nil && c.mayBeForRoles() {
+	if c.mayBeForRoles() {
 		var sent []sentSpec
 		for _, call := range calls {
 			sent = append(sent, call.Specs...)
@@ -87,14 +87,13 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 	if carried != nil {
 		args = append(args, carried)
 	}
-	call := c.call("add_jobs", &args)
 	jobs, err := c.all(ctx, `
 		select null, null, `+jobColumns+`
 		  from `+addedBy(`
 		       (select c.number, j.*
 		          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
 		                 with ordinality as c (specs, preserve_run_at, number)
-		         cross join lateral `+call+statement.Specs(`c.specs`)+`,
+		         cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
 		                 c.preserve_run_at) with ordinality as j)`, "true", carried, "$2")+`
 		 order by r.number, r.ordinality`,
 		args...)

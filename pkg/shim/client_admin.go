@@ -33,9 +33,7 @@ func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo,
 // is not tried again, and is returned without the key. If there is no job under the key, the error matches
 // [ErrJobNotFound].
 func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
-	args := []any{key}
-	call := c.call("remove_job", &args)
-	job, err := c.one(ctx, named(call+`$1::text)`), args...)
+	job, err := c.one(ctx, named(`S.remove_job($1::text)`), key)
 	if err != nil {
 		return nil, fmt.Errorf("remove job with key %q: %w", key, err)
 	}

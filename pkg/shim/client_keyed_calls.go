@@ -109,8 +109,6 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	if carried != nil {
 		args = append(args, carried)
 	}
-	carriedAt := fmt.Sprintf("$%d", len(args))
-	sql = c.call(call.name, &args) + sql
 	var job *KeyedJob
 	err = c.each(ctx, func(scan func(...any) error) error {
 		var dueAt *time.Time
@@ -121,6 +119,6 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 		job.DueAt = orZero(dueAt)
 		return nil
 	}, `select r.id, r.state, case when pg_catalog.isfinite(r.due_at) then r.due_at end, r.is_new
-		  from `+addedBy(sql, call.adds, carried, carriedAt), args...)
+		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
 	return job, err
 }

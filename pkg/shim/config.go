@@ -29,14 +29,6 @@ type Config struct {
 	// before it has ended.
 	QueueBatch int
 
-	// Slots are job slots that this worker shares with others of the process, in place of Concurrency. Default: none. Set them
-	// in a program that works several databases.
-	Slots *Slots
-
-	// Visitor makes the worker claim only while none of the other workers that share its Slots has jobs to claim. Default:
-	// false. [Worker.SetVisitor] changes it.
-	Visitor bool
-
 	// PollInterval is the longest time that an idle worker waits before it searches for jobs without a notification, a
 	// day at most. Default: 2 s. Notifications announce new jobs, and the worker reads due times in advance, so a
 	// longer interval adds no latency while the listening connection is up. With PollOnly, or the setting notify =
@@ -113,12 +105,6 @@ func (c Config) completed() (Config, error) {
 	} else if c.Concurrency > maxConcurrency {
 		problems = append(problems, fmt.Errorf("concurrency is %d, must be at most %d", c.Concurrency, maxConcurrency))
 	}
-	if c.Slots != nil && c.Concurrency != 0 {
-		problems = append(problems, errors.New("slots and a concurrency exclude each other"))
-	}
-	if c.Visitor && c.Slots == nil {
-		problems = append(problems, errors.New("a visitor needs slots"))
-	}
 	if c.QueueBatch < 0 {
 		problems = append(problems, fmt.Errorf("queue batch is %d, must be at least 1", c.QueueBatch))
 	}
@@ -139,9 +125,6 @@ func (c Config) completed() (Config, error) {
 	}
 	if c.Schema == "" {
 		c.Schema = defaultSchema
-	}
-	if c.Slots != nil {
-		c.Concurrency = cap(c.Slots.free)
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = 1

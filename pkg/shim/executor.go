@@ -13,7 +13,6 @@ import (
 type executor struct {
 	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
-	share    *sharer
 	outcomes chan<- outcome
 	canceled *cancellations
 	events   *eventBus
@@ -44,7 +43,7 @@ func (e *executor) run() {
 	}()
 	for job, batch := e.backlog.next(); job != nil || batch != nil; job, batch = e.backlog.next() {
 		if batch != nil {
-			if e.runBatch(batch); e.isLeft {
+			if e.batches.run(e.handling, batch, e); e.isLeft {
 				return
 			}
 			continue
@@ -56,7 +55,7 @@ func (e *executor) run() {
 			jobs = e.backlog.more(job, task.most)
 		}
 		switch {
-		case !served || !e.canceled.allows(e.handling, job) || !e.start(jobs):
+		case !served || !e.canceled.allows(e.handling, job) || !e.begin(jobs):
 			for _, job := range jobs {
 				e.report(outcome{job: job, verdict: returned})
 			}
@@ -72,29 +71,6 @@ func (e *executor) run() {
 	}
 	exited = false
 	e.stopped()
-}
-
-// runBatch runs a batch in a slot, if slots are shared. Without one, or if another worker has jobs that come first, its jobs are
-// left to claims.
-func (e *executor) runBatch(b *batch) {
-	if !e.share.acquireForBatch(e.handling.Done()) {
-		e.backlog.endBatch(b, batchEnd{recorded: b.slot.size})
-		return
-	}
-	defer e.share.releaseBatch()
-	e.batches.run(e.handling, b, e)
-}
-
-// start waits for a slot, if slots are shared, and begins.
-func (e *executor) start(jobs []*Job) bool {
-	if !e.share.acquire(e.handling.Done()) {
-		return false
-	}
-	if !e.begin(jobs) {
-		e.share.release()
-		return false
-	}
-	return true
 }
 
 // begin returns false if a handler would be interrupted at once, or if the process was paused since the claim, possibly
@@ -155,9 +131,6 @@ func (e *executor) cancel(job *Job, cause error) bool {
 // end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
 // returned.
 func (e *executor) end() (isOurs bool) {
-	if e.batch == nil { // otherwise the slot is that of the batch
-		defer e.share.release()
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.isLeft = e.jobs == nil

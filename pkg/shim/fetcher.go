@@ -56,7 +56,6 @@ type fetcher struct {
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
-	share    *sharer
 	batches  *batches
 	outcomes chan<- outcome
 
@@ -106,7 +105,6 @@ func (f *fetcher) run(stop context.Context) {
 		}
 		f.mindBatches(stop)
 		limit := f.room(0)
-		f.share.note(f.look && f.paused == nil, limit > 0, f.backlog.hasBatches())
 		var err error
 		switch {
 		case f.paused != nil:
@@ -233,10 +231,7 @@ func (f *fetcher) unlessVain(due time.Duration) time.Duration {
 
 // room returns how many jobs can be claimed if asked jobs are already requested.
 func (f *fetcher) room(asked int) int {
-	n := min(f.backlog.want(asked+f.share.usedByOthers()), cap(f.outcomes)-f.held.n-asked)
-	if f.share != nil {
-		n = f.share.fit(n, f.backlog.unstarted())
-	}
+	n := min(f.backlog.want(asked), cap(f.outcomes)-f.held.n-asked)
 	held := f.held.bytes + int64(asked)*f.load.mean
 	return f.load.fit(n, f.backlog.pace.concurrency-f.held.n-asked, maxHeldBytes-held)
 }

@@ -42,7 +42,6 @@ type session struct {
 	heard    signal
 	migrated signal
 	backlog  *backlog
-	share    *sharer // nil unless the worker shares its slots
 	canceled *cancellations
 	batches  *batches
 	outcomes chan outcome
@@ -83,7 +82,6 @@ func newSession(w *Worker, once bool) *session {
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}
-	s.share = w.cfg.Slots.join(s.backlog.slack, &w.visits)
 	s.backlog.pace.queueBatch = w.cfg.QueueBatch
 	s.canceled = &cancellations{queries: s.queries}
 	s.batches = s.newBatches()
@@ -92,7 +90,6 @@ func newSession(w *Worker, once bool) *session {
 
 func (s *session) run(ctx context.Context) error {
 	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
-	defer s.share.leave()
 	base := context.WithoutCancel(ctx)
 	own, err := ownPool(base, s.worker.pool)
 	if err != nil {

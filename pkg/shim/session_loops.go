@@ -78,7 +78,6 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		settled:      s.settled,
 		notices:      s.alone,
 		backlog:      s.backlog,
-		share:        s.share,
 		batches:      s.batches,
 		outcomes:     s.outcomes,
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
@@ -112,7 +111,6 @@ func (s *session) newExecutor(handling context.Context, stopped func()) *executo
 	return &executor{
 		tasks:    &s.worker.tasks,
 		backlog:  s.backlog,
-		share:    s.share,
 		outcomes: s.outcomes,
 		canceled: s.canceled,
 		events:   s.events,

@@ -53,7 +53,6 @@ type Worker struct {
 	kill     func()
 
 	events eventBus
-	visits atomic.Bool // see Config.Visitor
 
 	cronItems   atomic.Pointer[cronItems]
 	cronChanged signal
@@ -91,7 +90,6 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		cronChanged:  newSignal(),
 	}
 	w.tasks.Store(&taskSet{})
-	w.visits.Store(cfg.Visitor)
 	w.cronItems.Store(items)
 	w.stop = sync.OnceFunc(func() { close(w.stopping) })
 	w.kill = sync.OnceFunc(func() { close(w.killing) })

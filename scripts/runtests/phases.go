@@ -20,7 +20,7 @@ var races = regexp.MustCompile(`/(cmd/gw-run|internal/(health|serve|stop|task)|p
 
 // stress matches the packages that let workers and callers run against each other, or take their server, their network or their
 // processes away, for as long as it takes to find something. make test-stress runs them, and those of the benchmarks.
-var stress = regexp.MustCompile(`/tests/go(/(adversary|baddays|beside|fuzz|history|interleave|limits|recovery|shards))?$`)
+var stress = regexp.MustCompile(`/tests/go(/(adversary|baddays|beside|fuzz|history|interleave|limits|recovery))?$`)
 
 // Packages whose tests depend on the server's version: its plans, its locks, its roles, its catalogs, and what each SQL function
 // returns. Workers see a server through these functions alone. With -short each runs where its tests are most likely to fail: on
@@ -35,7 +35,7 @@ var (
 const firstNew = 15
 
 // longest matches the packages that take longest. They start first, so that none of them runs alone at the end.
-var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adopt|adversary|baddays|grants|gwrun|interleave|limits|operate|shards))?)$`)
+var longest = regexp.MustCompile(`/(docs|pkg/(migrate|shim)|tests/go(/(adopt|adversary|baddays|grants|gwrun|interleave|limits|operate))?)$`)
 
 const (
 	timeout    = "20m"            // of the tests of a package

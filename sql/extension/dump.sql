@@ -37,7 +37,6 @@ begin
              '_gw_fronts',
              '_gw_moves', '_gw_moves_id_seq',
              '_gw_pauses', '_gw_pauses_id_seq',
-             '_gw_shard', '_gw_shard_slots', '_gw_shard_names', '_gw_shard_transit', '_gw_shard_arrivals',
              '_gw_grants',
              '_gw_shared_rights')
   loop

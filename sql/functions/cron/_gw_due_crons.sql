@@ -1,6 +1,5 @@
 -- Returns the due runs of recurring jobs by the number of the entry. If since is null (the worker has just started), a
--- known entry is backfilled as far as its fill allows; otherwise all runs after since are due. If the slot of an entry has just
--- come from another shard, the runs since it left that one are due, too.
+-- known entry is backfilled as far as its fill allows; otherwise all runs after since are due.
 create or replace function {{.schema}}._gw_due_crons(
   entries {{.schema}}._gw_schedules[],
   since   timestamptz,
@@ -24,12 +23,7 @@ begin
     left join {{.schema}}._private_known_crontabs as k on k.identifier = e.identifier
    cross join lateral (
            select greatest(
-                    case when _gw_due_crons.since is not null then
-                           least(_gw_due_crons.since,
-                                 (select date_trunc('minute', s.left_at) - interval '1 minute'
-                                    from {{.schema}}._gw_shard_slots as s
-                                   where s.slot = {{.schema}}.shard_slot(e.identifier) and s.left_at is not null
-                                     and s.changed_at > _gw_due_crons.now - interval '2 minutes'))
+                    case when _gw_due_crons.since is not null then _gw_due_crons.since
                          when k.identifier is null then handled
                          else greatest(_gw_due_crons.now - extract(epoch from e.fill) * interval '1 second',
                                        k.known_since) - interval '1 microsecond' end,

@@ -79,11 +79,7 @@ $$;
 drop view graphile_worker.cron_schedules, graphile_worker.recurring_jobs;
 drop procedure graphile_worker.wait_for_job;
 drop function
-  graphile_worker.add_job_at,
   graphile_worker.add_job_once,
-  graphile_worker.add_job_once_at,
-  graphile_worker.add_jobs_at,
-  graphile_worker.arrived_job,
   graphile_worker.await_jobs,
   graphile_worker.backoff,
   graphile_worker.browse_jobs,
@@ -101,7 +97,6 @@ drop function
   graphile_worker.cron_schedule,
   graphile_worker.cron_unschedule,
   graphile_worker.debounce_job,
-  graphile_worker.debounce_job_at,
   graphile_worker.deregister_worker,
   graphile_worker.doctor,
   graphile_worker.drop_limit,
@@ -115,7 +110,6 @@ drop function
   graphile_worker.get_job_batch,
   graphile_worker.heartbeat,
   graphile_worker.held_by_workers,
-  graphile_worker.is_in_transit,
   graphile_worker.job_ends,
   graphile_worker.job_history,
   graphile_worker.job_results,
@@ -134,7 +128,6 @@ drop function
   graphile_worker.list_queues,
   graphile_worker.list_samples,
   graphile_worker.list_settings,
-  graphile_worker.list_shard_slots,
   graphile_worker.list_tasks,
   graphile_worker.list_workers,
   graphile_worker.make_room,
@@ -149,7 +142,6 @@ drop function
   graphile_worker.rate_limited_batch,
   graphile_worker.redrive_jobs,
   graphile_worker.register_worker,
-  graphile_worker.remove_job_at,
   graphile_worker.renew_leases,
   graphile_worker.reset_stale_locks,
   graphile_worker.resume,
@@ -164,8 +156,6 @@ drop function
   graphile_worker.set_progress,
   graphile_worker.set_setting,
   graphile_worker.setting,
-  graphile_worker.shard_name,
-  graphile_worker.shard_slot,
   graphile_worker.show_jobs,
   graphile_worker.skip_reasons,
   graphile_worker.stale_sweep,
@@ -173,7 +163,6 @@ drop function
   graphile_worker.stop_keeping_task,
   graphile_worker.task_stats,
   graphile_worker.throttle_job,
-  graphile_worker.throttle_job_at,
   graphile_worker.wake_up,
   graphile_worker.why;
 

@@ -22,7 +22,7 @@ select results_eq(
             ('_gw_name_lock', 'sql'), ('_gw_packed_lines', 'sql'), ('_gw_queue_locked_at', 'sql'),
             ('_gw_recent_lines', 'sql'), ('_gw_retry_at', 'sql'), ('_gw_running_of', 'sql'), ('_gw_seconds', 'sql'),
             ('_gw_served_of_late', 'sql'), ('_gw_suits', 'sql'), ('_gw_turn', 'sql'), ('_gw_wants_result', 'plpgsql'), ('_gw_work_batch', 'plpgsql'),
-            ('backoff', 'sql'), ('job_state', 'sql'), ('shard_slot', 'sql'), ('wait_for_job', 'plpgsql') $$,
+            ('backoff', 'sql'), ('job_state', 'sql'), ('wait_for_job', 'plpgsql') $$,
   'all but the inlined expressions pin it');
 
 -- A caller with a hostile path: its now() and its <= come first, were they looked at.

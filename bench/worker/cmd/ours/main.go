@@ -1,5 +1,5 @@
 // Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the concurrency, a
-// logger that discards its output, and in some contenders QueueBatch or several databases.
+// logger that discards its output, and in some contenders QueueBatch.
 package main
 
 import (
@@ -31,9 +31,6 @@ func work(ctx context.Context, s *subject.Subject) error {
 	config := shim.Config{Concurrency: s.Concurrency, Logger: slog.New(slog.DiscardHandler)}
 	if n, ok := s.Settings["queueBatch"].(float64); ok {
 		config.QueueBatch = int(n)
-	}
-	if others, ok := s.Settings["shards"].([]any); ok {
-		return workShards(ctx, s, others, config)
 	}
 	worker, err := shim.New(pool, config)
 	if err != nil {

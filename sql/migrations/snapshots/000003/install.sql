@@ -82,19 +82,6 @@
 {{ template "produce/throttle_job.sql" . }}
 {{ template "produce/_gw_put_job_contexts.sql" . }}
 
--- For shards.
-{{ template "shards/shard_slot.sql" . }}
-{{ template "shards/_gw_hold_shard_slot.sql" . }}
-{{ template "shards/add_job_at.sql" . }}
-{{ template "shards/add_jobs_at.sql" . }}
-{{ template "shards/remove_job_at.sql" . }}
-{{ template "shards/keyed_calls_at.sql" . }}
-{{ template "shards/_gw_join_shards.sql" . }}
-{{ template "shards/_gw_leave_shard_slots.sql" . }}
-{{ template "shards/_gw_put_in_transit.sql" . }}
-{{ template "shards/_gw_import_shard_slots.sql" . }}
-{{ template "shards/_gw_crons_of_shard.sql" . }}
-
 -- For workers.
 {{ template "work/backoff.sql" . }}
 {{ template "work/next_run_at.sql" . }}
@@ -206,7 +193,6 @@
 {{ template "admin/cleanup.sql" . }}
 {{ template "admin/queue_depth.sql" . }}
 {{ template "admin/jobs_for_scaling.sql" . }}
-{{ template "shards/_gw_shard_load.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
 {{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}

@@ -34,9 +34,6 @@ declare
   after      text;
 begin
   perform {{.schema}}._gw_check_crons(array[entry], 'cron_schedule call');
-  if exists (select from {{.schema}}._gw_shard) then
-    perform {{.schema}}._gw_hold_shard_slot({{.schema}}.shard_slot(identifier));
-  end if;
   select w.id into owner from {{.schema}}._gw_workers as w where identifier = any (w.crontab) limit 1;
   if found then
     raise exception 'Identifier ''%'' is in the crontab of worker ''%''.', identifier, owner

@@ -4,10 +4,9 @@
 -- If since is null, the worker has just started: known entries are backfilled as far as their fill allows, oldest
 -- first, and unknown entries are inserted.
 -- worker_id: a registered worker; the items become its crontab.
--- In a shard, items whose slot is in another shard are left out.
 -- A schedule does not replace a job of another task by its key, because a role that may create schedules may not change
 -- jobs. No job is added for that minute then, and problems contains an entry.
--- Locks: in a shard, rows of slots; new patterns, sorted; new identifiers, in the order of the items; the due entries; then what add_job locks.
+-- Locks: new patterns, sorted; new identifiers, in the order of the items; the due entries; then what add_job locks.
 -- Raises GWRIT, GWRPT, GWRTZ, GWRBT, class 22 and what add_job raises; no job is added then.
 create or replace function {{.schema}}.run_cron(
   items     json,
@@ -22,7 +21,6 @@ as $$
 #variable_conflict use_variable
 declare
   minute  constant timestamptz := date_trunc('minute', now at time zone 'UTC') at time zone 'UTC';
-  is_shard constant boolean := exists (select from {{.schema}}._gw_shard);
   own     {{.schema}}._gw_schedules[];
   entries {{.schema}}._gw_schedules[];
   numbers bigint[];      -- the due entries,
@@ -51,9 +49,6 @@ begin
      set crontab = array(select o.identifier from unnest(own) as o)
    where w.id = worker_id
      and w.crontab <> array(select o.identifier from unnest(own) as o);
-  if is_shard then
-    own := {{.schema}}._gw_crons_of_shard(own);
-  end if;
   select json_agg(p) into problems
     from (select o.identifier, 'A schedule in the database has this identifier; it runs instead.' as problem
             from unnest(own) as o
@@ -91,15 +86,12 @@ begin
   end loop;
 
   for entry in
-    select e.*, r.run, r.position
+    select e.*, r.run
       from unnest(numbers, runs) with ordinality as r (number, run, position)
       join unnest(entries) with ordinality as e on e.ordinality = r.number
      order by r.position
   loop
     job_id := null;
-    if is_shard then
-      perform {{.schema}}._gw_place_cron(entries[numbers[entry.position::integer]::integer]);
-    end if;
     if entry.job_key is null or entry.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s) then
       job_id := ({{.schema}}.add_job(
         entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,

@@ -9,8 +9,7 @@ as $$
   select k.kind, c.call
     from (values
       ('producer', array[
-        'add_job_once', 'debounce_job', 'throttle_job', 'job_ends', 'expect_result', 'await_jobs', 'job_results', 'wait_for_job',
-        'add_job_once_at', 'debounce_job_at', 'throttle_job_at', 'shard_slot', 'shard_name', 'list_shard_slots', 'arrived_job', 'is_in_transit']),
+        'add_job_once', 'debounce_job', 'throttle_job', 'job_ends', 'expect_result', 'await_jobs', 'job_results', 'wait_for_job']),
       ('worker', array[
         'register_worker', 'heartbeat', 'deregister_worker', 'stale_sweep', 'force_unlock_workers',
         'renew_leases', 'get_job', 'get_job_batch', 'get_job_alone', 'make_room', 'next_run_at', 'fall_asleep', 'wake_up',
@@ -18,15 +17,14 @@ as $$
         'return_job_batch', 'return_unknown_jobs', 'save_step', 'job_steps', 'set_progress', '_gw_set_progress', 'rate_limited',
         'rate_limited_batch', 'backoff', 'run_cron', '_gw_canceled_jobs', '_gw_complete_all', '_gw_complete_claim',
         '_gw_complete_queued', '_gw_has_rate', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
-        '_gw_wants_result', '_gw_keep_result', 'shard_name', 'list_shard_slots', '_gw_loose_targets', '_gw_shard_load',
-        'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
+        '_gw_wants_result', '_gw_keep_result', 'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
       ('scheduler', array[
         'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_add_job', 'cron_next', 'cron_between',
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
       ('monitor', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'list_samples', 'browse_jobs', 'jobs_without_data',
-        'list_kept_tasks', 'task_stats', 'doctor', 'shard_slot', 'shard_name', 'list_shard_slots']),
+        'list_kept_tasks', 'task_stats', 'doctor']),
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'job_ends', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
         'list_queues', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor', 'cron_schedules',
@@ -36,7 +34,7 @@ as $$
         'reschedule_jobs', 'retry_jobs', 'redrive_jobs', 'copy_job', 'force_unlock_workers', 'reset_stale_locks', 'cleanup', 'setting', 'set_setting',
         'keep_task', 'stop_keeping_task', 'list_kept_tasks', 'job_history', 'list_history', 'task_stats', 'await_jobs', 'job_results',
         'wait_for_job', 'set_limit', 'drop_limit', 'override_lane', 'open_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses',
-        'why', 'shard_slot', 'shard_name', 'list_shard_slots', 'arrived_job', 'is_in_transit', 'remove_job_at'])
+        'why'])
     ) as k (kind, calls)
    cross join unnest(k.calls) as c (call)
 $$;

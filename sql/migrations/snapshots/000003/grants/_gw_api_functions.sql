@@ -63,13 +63,6 @@ as $$
       from own as o
      where o.proname = 'add_job' and o.pronargs = 9
     union all
-    select 'enqueue_at', o.arguments, o.signature, 'bigint', 'volatile', 'definer',
-           format('return (%s.add_job_at(%s)).id', {{.schema}}._gw_namespace(), o.given),
-           'Adds a job in a shard and returns its id; in all other respects it works as add_job_at.',
-           (select array_agg(distinct m.role) from member as m where m.kind = 'producer' and m.tasks = '{}')
-      from own as o
-     where o.proname = 'add_job_at'
-    union all
     select 'enqueue_' || t.task, regexp_replace(o.arguments, '^identifier text, ', ''),
            regexp_replace(o.signature, '^identifier text, ', ''), 'bigint', 'volatile', 'definer',
            format('return %s._gw_enqueue_task(%L, %s)', {{.schema}}._gw_namespace(), t.task, replace(o.given, ', $9', '')),

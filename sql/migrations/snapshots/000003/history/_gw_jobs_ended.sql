@@ -1,7 +1,6 @@
 -- Trigger: a statement has deleted jobs. It records the ends of those of kept tasks, and of those for which somebody waits or
 -- whose result was asked for. All deletions are recorded, whoever makes them: a locked job was completed by its worker; the
--- setting gw.outcome has the outcome if that is not so; other jobs were removed. Jobs that are moved to another shard have not
--- ended: then only those who wait are notified, because they have to look for them there. The setting gw.results has results
+-- setting gw.outcome has the outcome if that is not so; other jobs were removed. The setting gw.results has results
 -- of completed jobs, by their ids. The setting gw.batch_worker has the worker of a batch that this transaction runs; its
 -- attempts begin with the transaction. One row of _gw_ended has the jobs of one task, worker and range of ids that end
 -- together. A job with a key or whose payload or result is kept has a row of its own.
@@ -25,12 +24,6 @@ declare
   alone     integer[];
   waited    bigint[];
 begin
-  if given = 'moved' then
-    perform pg_notify('jobs:end', e.job_id::text)
-      from {{.schema}}._gw_expected as e
-     where e.job_id in (select g.id from ended as g);
-    return null;
-  end if;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_expected'::regclass) > 0 then
     with told as (
       update {{.schema}}._gw_expected as e
