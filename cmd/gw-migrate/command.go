@@ -95,7 +95,7 @@ func (c *command) root() *cobra.Command {
 		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.eachShard(c.repair),
 	}
 	c.addLockTimeout(repair)
-	root.AddCommand(c.grantsCommand(), c.tuneCommand())
+	root.AddCommand(c.grantsCommand())
 	printSQL := &cobra.Command{
 		Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",
 		Long: printHelp, Example: printExamples, Args: cobra.NoArgs, RunE: c.print,

@@ -2,6 +2,7 @@
 
 -- Dropped, or created again with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
+select {{.schema}}._gw_drop('function _gw_find_spare_indexes(bigint)');
 select {{.schema}}._gw_drop('function _gw_findings()');
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
 select {{.schema}}._gw_drop('function _gw_front_queues(integer[],bigint,text[],integer[],text[],timestamp with time zone,integer,timestamp with time zone,bigint,boolean,boolean,text)');
@@ -157,11 +158,9 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
-{{ template "doctor/_gw_find_spare_indexes.sql" . }}
 {{ template "doctor/_gw_find_node_indexes.sql" . }}
 {{ template "admin/doctor.sql" . }}
 {{ template "admin/list_audit.sql" . }}
 {{ template "grants/_gw_api_calls.sql" . }}
 {{ template "grants/_gw_api_functions.sql" . }}
 {{ template "grants/_gw_grant_statements.sql" . }}
-{{ template "migrate/_gw_tune.sql" . }}
