@@ -38,7 +38,7 @@ func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
 
 // serve serves what make makes. Its configuration has the users and hosts of the options.
 func serve(o Options, make func(gwui.Config) (http.Handler, []*gwui.Console, error)) (*Server, error) {
-	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Logger: o.Logger}
+	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Name: o.Name, Links: o.Links, Logger: o.Logger}
 	ask := func(next http.Handler) http.Handler { return next }
 	switch {
 	case o.AuthFile != "":

@@ -36,9 +36,9 @@ func ServeShards(shards []Shard, o Options) (*Server, error) {
 		mux := http.NewServeMux()
 		index := &index{cfg: cfg}
 		var consoles []*gwui.Console
-		for i, of := range shards {
+		for _, of := range shards {
 			own := cfg
-			own.Name, own.Consoles = of.Name, links(shards, i)
+			own.Name, own.Links = of.Name, links(shards)
 			console, err := gwui.New(of.Pool, own)
 			if err != nil {
 				return nil, nil, fmt.Errorf("shard %s: %w", of.Name, err)
@@ -53,10 +53,10 @@ func ServeShards(shards []Shard, o Options) (*Server, error) {
 }
 
 // links returns the links from the console of a shard to the index and to the consoles of all shards.
-func links(shards []Shard, current int) []gwui.Link {
+func links(shards []Shard) []gwui.Link {
 	all := []gwui.Link{{Name: "all", URL: "../../"}}
-	for i, of := range shards {
-		all = append(all, gwui.Link{Name: of.Name, URL: "../" + of.Name + "/", IsCurrent: i == current})
+	for _, of := range shards {
+		all = append(all, gwui.Link{Name: of.Name, URL: "../" + of.Name + "/"})
 	}
 	return all
 }
