@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gwsql/gw/bench/internal/harness"
 	"github.com/gwsql/gw/bench/internal/queue"
@@ -74,9 +73,9 @@ func (b *bench) burn(ctx context.Context, c contender, l load) (r burned, err er
 			}
 		}
 		if l.late {
-			return db.Settle(ctx, c.prepare...)
+			return db.Settle(ctx)
 		}
-		return db.Settle(ctx, slices.Concat(c.prepare, l.statements(c, n))...)
+		return db.Settle(ctx, l.statements(c, n)...)
 	}, func(k *crew) error {
 		if l.late {
 			if err := k.addLate(ctx, l, n); err != nil {

@@ -8,9 +8,6 @@ type contender struct {
 	concurrency int
 	settings    map[string]any
 
-	// prepare is the statements that change the contender's database before the jobs are added.
-	prepare []string
-
 	// share is the fraction of the jobs that a slow contender gets, so that its turn ends. 0 is all jobs.
 	share float64
 }
@@ -19,10 +16,6 @@ type contender struct {
 const concurrency = 24
 
 var ours = contender{name: "gw", family: &oursFamily, processes: 1, concurrency: concurrency}
-
-// oursWithoutNode has the indexes of a queue without Node workers.
-var oursWithoutNode = contender{name: "gw, tuned for a queue without Node workers", family: &oursFamily, processes: 1, concurrency: concurrency,
-	prepare: []string{"select graphile_worker._gw_tune(false)"}}
 
 // oursOneByOne claims one job of a named queue at a time.
 var oursOneByOne = contender{name: "gw, one job of a queue at a time", family: &oursFamily, processes: 1, concurrency: concurrency,

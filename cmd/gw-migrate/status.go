@@ -17,19 +17,18 @@ const statusExamples = `  gw-migrate status --connection postgres:///app
 
 // statusJSON is what status --json prints.
 type statusJSON struct {
-	Schema    string          `json:"schema"`
-	State     migrate.State   `json:"state"`
-	Extension string          `json:"extension,omitempty"`
-	Revision  int32           `json:"revision"`
-	Installed int32           `json:"installed"`
-	Available int32           `json:"available"`
-	Pending   []string        `json:"pending"`
-	Objects   []objectJSON    `json:"objects"`
-	Roles     []roleJSON      `json:"roles"`
-	Indexes   migrate.Indexes `json:"indexes,omitempty"`
-	Warnings  []string        `json:"warnings"`
-	Problem   string          `json:"problem,omitempty"`
-	WayOut    string          `json:"way_out,omitempty"`
+	Schema    string        `json:"schema"`
+	State     migrate.State `json:"state"`
+	Extension string        `json:"extension,omitempty"`
+	Revision  int32         `json:"revision"`
+	Installed int32         `json:"installed"`
+	Available int32         `json:"available"`
+	Pending   []string      `json:"pending"`
+	Objects   []objectJSON  `json:"objects"`
+	Roles     []roleJSON    `json:"roles"`
+	Warnings  []string      `json:"warnings"`
+	Problem   string        `json:"problem,omitempty"`
+	WayOut    string        `json:"way_out,omitempty"`
 }
 
 type objectJSON struct {
@@ -104,9 +103,6 @@ func (c *command) printStatus(status migrate.Status) error {
 	if len(status.Objects) > 0 {
 		add("ours", fmt.Sprintf("%d of %d functions and triggers", len(status.Objects)-len(status.Changed()), len(status.Objects)))
 	}
-	if status.Indexes == migrate.WithoutNode {
-		add("indexes", "for a queue without Node workers (gw-migrate tune --with-node restores those for Node)")
-	}
 	for _, role := range status.Roles {
 		add("role", role.String())
 	}
@@ -139,7 +135,6 @@ func (c *command) printStatusJSON(status migrate.Status) error {
 		Pending:   []string{},
 		Objects:   []objectJSON{},
 		Roles:     []roleJSON{},
-		Indexes:   status.Indexes,
 		Warnings:  append([]string{}, status.Warnings...),
 	}
 	for _, migration := range status.Pending {

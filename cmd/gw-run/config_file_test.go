@@ -73,6 +73,22 @@ func TestPathsOfTheConfigFileBeginBesideIt(t *testing.T) {
 	}
 }
 
+func TestTheConsoleBesideAWorkerHasANameAndLinks(t *testing.T) {
+	const text = "ui: 127.0.0.1:9465\nui_name: eu\nui_links:\n  us: https://us.example.com\n  asia: https://asia.example.com\n"
+	for want, args := range map[string][]string{
+		"eu: us=https://us.example.com asia=https://asia.example.com": nil,
+		"europe: us=http://us": {"--ui-name", "europe", "--ui-link", "us=http://us"},
+	} {
+		o, err := configured(t, text, map[string]string{"DATABASE_URL": "app"}, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.worker.UI.Name + ": " + o.worker.UI.Links.String(); got != want {
+			t.Errorf("the console has %s, want %s", got, want)
+		}
+	}
+}
+
 func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -85,6 +101,8 @@ func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 		"connection":      {"connection: http://x\n", nil, exitFailure, "FILE/gw.yaml:1:13: read connection from connection: cannot parse `http://x`"},
 		"between the two": {"no_listen: true\n", []string{"--listen-url", "app"}, exitFailure, "gw.yaml:1:12: no_listen and --listen-url exclude each other"},
 		"watch once":      {"", []string{"-w", "--once"}, exitUsage, "--watch and --once exclude each other"},
+		"link":            {"ui_links:\n  us: https://us\n  eu: queue\n", nil, exitFailure, "gw.yaml:3:7: ui_links must have a URL that begins with http:// or https:// for eu"},
+		"no links":        {"ui_links: https://us\n", nil, exitFailure, "gw.yaml:1:11: ui_links takes keys with values"},
 		"mistake":         {"jbos: 1\n", nil, exitFailure, "gw.yaml:1:1: there is no key jbos; is jobs meant?"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 const exportHelp = `Prints jobs with their payloads for gw-run import, to keep them or to add them to another queue: one JSON object per
 line, with the column names of show_jobs(). Jobs are selected by their ids, or by conditions, all of which must match;
-without ids and conditions, all jobs are printed. The jobs are not changed.`
+without ids and conditions, all jobs are printed, also those that run or have failed. The jobs are not changed.`
 
 const exportExamples = `  gw-run export --state failed --task send_email > failed.ndjson
   gw-run export 17 18 | jq -c '.payload.to = "me@example.com"' | gw-run import -c postgres:///test`

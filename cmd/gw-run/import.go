@@ -24,8 +24,8 @@ import (
 const importHelp = `Adds the jobs of a file, or of stdin: one JSON object per line, as gw-run export prints them. All are added, or none.
 
 The command reads task_identifier, payload, queue_name, key, priority, run_at, max_attempts and flags; all but
-task_identifier are optional. It ignores the other columns of show_jobs(): the jobs get new ids and all their attempts. As
-with gw-run add, a job that waits under the key of an imported one is replaced.`
+task_identifier are optional. It ignores the other columns of show_jobs(): the jobs get new ids and all their attempts, and
+lose errors, progress, steps and context. As with gw-run add, a job that waits under the key of an imported one is replaced.`
 
 const importExamples = `  gw-run import failed.ndjson
   echo '{"task_identifier": "send_email", "payload": {"to": "me@example.com"}}' | gw-run import`

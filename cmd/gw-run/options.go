@@ -31,7 +31,8 @@ type options struct {
 	logLevel   string
 	configPath string
 	ui         string
-	offline    bool // the command needs no database
+	console    console.Options // its name and links
+	offline    bool            // the command needs no database
 
 	// After complete:
 	level    slog.Level                // logLevel
@@ -67,6 +68,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.worker.HTTP, "http", "", "serve /livez, /readyz and /metrics at this `address`, such as :9464 or 127.0.0.1:9464")
 	flags.StringVar(&o.ui, "ui", "", "serve the console, see gw-run ui, at this loopback `address` (--ui alone: "+console.DefaultAddress+")")
 	flags.Lookup("ui").NoOptDefVal = console.DefaultAddress
+	o.console.AddNames(flags, "ui-")
 	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.BoolVar(&o.worker.Quiet, "quiet", false, "do not log completed jobs")
@@ -131,8 +133,9 @@ func (o *options) check(getenv func(string) string) error {
 		refuse("http", "is %q, which has no port; write :9464 or 127.0.0.1:9464", o.shown("http", o.worker.HTTP))
 	}
 	if o.ui != "" {
-		o.worker.UI = &console.Options{Address: o.ui, Schema: o.database.schema}
-		if err := o.worker.UI.CheckLoopback(); err != nil {
+		o.console.Address, o.console.Schema = o.ui, o.database.schema
+		o.worker.UI = &o.console
+		if err := o.console.CheckLoopback(); err != nil {
 			refuse("ui", "is %q: %v", o.ui, err)
 		}
 	}

@@ -30,7 +30,7 @@ type File struct {
 // Setting is a setting that mirrors a flag.
 type Setting struct {
 	Key      Key
-	Value    string // as given to the flag; paths are absolute
+	Value    string // as given to the flag, which takes each of several texts as name=text; paths are absolute
 	Text     Expanded
 	Position Position
 }
@@ -92,6 +92,13 @@ func (r *reader) unknown(e entry, where string, known []string) {
 }
 
 func (r *reader) setting(file *File, e entry, key Key, dir string) {
+	if key.Takes == Texts {
+		for _, pair := range r.entries(e.value, r.valueAt(e), e.name) {
+			text := r.text(pair)
+			file.Settings = append(file.Settings, Setting{key, pair.name + "=" + text.Value, text, r.valueAt(pair)})
+		}
+		return
+	}
 	before := len(r.problems)
 	var value string
 	switch key.Takes {

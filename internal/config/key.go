@@ -55,6 +55,8 @@ func Settings() []Key {
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
 		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, such as `:9464`.", "http"},
 		{"ui", Text, "none", "The loopback address at which to serve the [console](console.md), such as `127.0.0.1:9465`.", "ui"},
+		{"ui_name", Text, "database@host", "The name of the queue in the header of the console.", "ui-name"},
+		{"ui_links", Texts, "none", "The consoles of other queues, to which the header of the console links: their names with their URLs.", "ui-link"},
 		{"quiet", YesNo, "false", "Whether to omit the log lines of completed jobs.", "quiet"},
 	}
 }

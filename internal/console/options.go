@@ -26,6 +26,8 @@ type Options struct {
 	AuthFile   string   // names and bcrypt hashes, as htpasswd -B writes them
 	UserHeader string   // in which a proxy that authenticates users passes their names
 	Hosts      []string // further values of the header Host
+	Name       string   // of the queue, in the header and the titles; empty for database@host
+	Links      Links    // to the consoles of other queues
 
 	Logger *slog.Logger
 }
@@ -35,7 +37,14 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.ReadOnly, "read-only", false, "show the queue, but offer no actions")
 	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of the users, as htpasswd -B writes it")
 	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates passes the user's name")
+	o.AddNames(flags, "")
 	flags.StringSliceVar(&o.Hosts, "host", nil, "`name` under which browsers reach the console, beside localhost; may be repeated")
+}
+
+// AddNames adds the flags for the name and the links, which begin with prefix.
+func (o *Options) AddNames(flags *pflag.FlagSet, prefix string) {
+	flags.StringVar(&o.Name, prefix+"name", "", "`name` of the queue in the header of the console (default: database@host)")
+	flags.Var(&o.Links, prefix+"link", "a link in the header to the console of another queue, as `name=url`; may be repeated")
 }
 
 // Check returns an error if the options are invalid.

@@ -36,7 +36,7 @@ var classes = map[string]Class{
 	"GWWLL": Conflict, "GWWBC": Conflict, "GWWBH": Usage, "GWWBI": Usage,
 	// Settings and administration.
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
-	"GWCFW": Conflict, "GWNWS": Conflict,
+	"GWCFW": Conflict,
 	// Limits.
 	"GWLVA": Usage, "GWLNM": Usage,
 	// Recurring jobs.

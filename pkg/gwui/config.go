@@ -1,11 +1,14 @@
 package gwui
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // A Config sets what a [Console] shows, and to whom.
@@ -35,37 +38,38 @@ type Config struct {
 	// nothing of it if Redact is set.
 	RedactResult func(task string, result json.RawMessage) json.RawMessage
 
-	// Name is the name of the queue in the titles of the pages. Default: the schema.
+	// Name is the name of the queue in the header and the titles of the pages. Default: the database and the host that the
+	// pool connects to, such as app@db.example.com. Set it to the name that operators use.
 	Name string
 
-	// Consoles are links to the consoles of several queues, in the header of every page. Default: none.
-	Consoles []Link
+	// Links are links to the consoles of other queues, in the header of every page. A link that has the Name of this console
+	// is left out, so that all consoles can have the same links. Default: none.
+	Links []Link
 
 	// Logger receives errors. Default: slog.Default().
 	Logger *slog.Logger
 }
 
-// A Link is a link from a console to another one, or to a page about several.
+// A Link is a link to another console.
 type Link struct {
 	Name string
-
-	// URL may be relative to the root of the console, such as ../b/.
-	URL string
-
-	// IsCurrent marks the link to the console itself.
-	IsCurrent bool
+	URL  string // absolute, or a path that begins with a slash
 }
 
-// consoles returns the links as they are on a page from which the root of the console is at a relative URL.
-func (c *Config) consoles(root string) []Link {
-	links := make([]Link, len(c.Consoles))
-	for i, link := range c.Consoles {
-		links[i] = link
-		if u, err := url.Parse(link.URL); err == nil && !u.IsAbs() && !strings.HasPrefix(link.URL, "/") {
-			links[i].URL = root + link.URL
+// withDefaults returns the configuration of a console that connects by the pool.
+func (c Config) withDefaults(pool *pgxpool.Pool) Config {
+	c.Schema = cmp.Or(c.Schema, "graphile_worker")
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Name == "" {
+		to := pool.Config().ConnConfig
+		host := to.Host
+		if network, _ := pgconn.NetworkAddress(host, to.Port); network == "unix" {
+			host = "localhost"
 		}
+		c.Name = to.Database + "@" + host
 	}
-	return links
+	c.Links = slices.DeleteFunc(slices.Clone(c.Links), func(l Link) bool { return l.Name == c.Name })
+	return c
 }
 
 // A Viewer is a user of the console.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -37,9 +36,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	if pool == nil {
 		return nil, errors.New("make console: nil pool")
 	}
-	cfg.Schema = cmp.Or(cfg.Schema, "graphile_worker")
-	cfg.Name = cmp.Or(cfg.Name, cfg.Schema)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg = cfg.withDefaults(pool)
 	templates, err := parseTemplates()
 	if err != nil {
 		return nil, fmt.Errorf("make console: %w", err)

@@ -202,7 +202,7 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 type layoutData struct {
 	Title, Nav, Root, Live string
 	Name, Schema, Viewer   string
-	Consoles               []Link
+	Links                  []Link
 	Entries                []navEntry
 	Fragments              []fragment
 	Reload                 bool
@@ -211,7 +211,7 @@ type layoutData struct {
 
 func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	d := layoutData{
-		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Consoles: c.cfg.consoles(root(q.path)), Schema: c.cfg.Schema,
+		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Links: c.cfg.Links, Schema: c.cfg.Schema,
 		Viewer: q.viewer.Name, Fragments: fragments, Reload: v.Reload, ReadOnly: !q.acts,
 	}
 	for _, f := range fragments {

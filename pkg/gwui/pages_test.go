@@ -121,6 +121,28 @@ func TestHostileTextsAreShownAsTexts(t *testing.T) {
 	}
 }
 
+func TestTheHeaderHasTheNameOfTheQueueAndLinksToOthers(t *testing.T) {
+	t.Parallel()
+	links := []gwui.Link{{Name: "eu", URL: "https://eu.example.com/?a=1&b=2"}, {Name: "us", URL: "/us/"}, {Name: "x", URL: "javascript:alert(1)"}, {Name: "<b>\u202e", URL: `https://x/"><b>`}}
+	s := newSite(t, gwui.Config{Name: "us", Links: links})
+	p := s.get("jobs")
+	p.want(t, http.StatusOK, "<title>Jobs · us</title>", `">gw <b>us</b></a>`, `<li><a href="https://eu.example.com/?a=1&amp;b=2">eu</a></li>`,
+		`<a href="#ZgotmplZ">x</a>`, `<a href="https://x/%22%3e%3cb%3e">&lt;b&gt;`)
+	for _, bad := range []string{`"/us/"`, "\u202e"} {
+		if strings.Contains(p.body, bad) {
+			t.Errorf("the page has %s: %s", bad, p.body)
+		}
+	}
+	if links[1].Name != "us" {
+		t.Error("the links of the caller have been changed")
+	}
+
+	config := s.pool.Config()
+	name := fmt.Sprintf("%s@localhost", config.ConnConfig.Database)
+	serve(t, s.pool, s.pool, gwui.Config{}).get("").want(t, http.StatusOK, " · "+name+"</title>", "<b>"+name+"</b>")
+	serve(t, s.pool, s.pool, gwui.Config{Name: `<i>"`}).get("").want(t, http.StatusOK, "<b>&lt;i&gt;&#34;</b>")
+}
+
 func TestAPayloadIsShownAndDownloadedExactly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})

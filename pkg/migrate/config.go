@@ -46,7 +46,7 @@ type Config struct {
 	// the like) without a search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
 	FunctionPaths PathPolicy
 
-	// OnStep is called with each step before Up, Repair or Tune makes it, in the goroutine of the caller. Default: none. Set
+	// OnStep is called with each step before Up or Repair makes it, in the goroutine of the caller. Default: none. Set
 	// it to show progress.
 	OnStep func(Step)
 }

@@ -24,7 +24,6 @@ const (
 	ReasonPaths     Reason = "paths"     // functions of the user would run with the search_path of gw's functions, and may fail
 	ReasonReadOnly  Reason = "read-only" // the server or the session is read-only
 	ReasonPooler    Reason = "pooler"    // a connection pooler does not separate sessions
-	ReasonNode      Reason = "node"      // Node workers use the queue
 )
 
 // A Refusal is the error of a migration that did not begin: the database is unchanged.

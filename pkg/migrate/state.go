@@ -40,7 +40,6 @@ type Status struct {
 	Objects   []Object    // the objects of the migrations; in Graphile Worker's schema, the functions that both have
 	Roles     []Role      // other than the owner, with privileges on the tables that gw has not granted
 	Unpinned  []Unpinned  // functions of the user without a search_path, which run with that of the queue's functions
-	Indexes   Indexes     // which indexes the jobs have; empty unless gw is installed
 	Refusal   *Refusal    // why Up would refuse; nil if it would not
 
 	recorded map[Object]string // the digests of Objects by _gw_installed
@@ -293,9 +292,6 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence,
 	}
 
 	if err := m.readUsers(ctx, tx, status); err != nil {
-		return err
-	}
-	if err := m.readIndexes(ctx, tx, status); err != nil {
 		return err
 	}
 	if status.Installed >= functionsVersion {

@@ -15,21 +15,19 @@ const (
 	Warn         Action = "warn"    // about the following steps
 	Share        Action = "share"   // privileges with a role that calls Graphile Worker's functions
 	Replace      Action = "replace" // a function or trigger that differs from ours
-	Tune         Action = "tune"    // the indexes of the jobs; with Err, it waits for a lock of another session
 )
 
-// A Step is a step that Up, Repair or Tune is about to make.
+// A Step is a step that Up or Repair is about to make.
 type Step struct {
 	Action    Action
 	Schema    string
 	Migration Migration     // the migration to apply or to retry; zero when waiting for another migrating program
-	Pause     time.Duration // the duration of Wait, or of Tune's wait
+	Pause     time.Duration // the duration of Wait
 	Err       error         // the reason for waiting
 	Holder    *Holder       // the session that holds the lock of migrations; nil if unknown
 	Warning   string        // the text of Warn
 	Role      Role          // the role of Share
 	Object    Object        // the object of Replace
-	Indexes   Indexes       // the indexes of Tune
 }
 
 // String returns the step as a line of progress.
@@ -43,12 +41,6 @@ func (s Step) String() string {
 		return fmt.Sprintf("grant role %s the rights that the replaced functions of Graphile Worker need", s.Role.Name)
 	case s.Action == Replace:
 		return fmt.Sprintf("restore %s (%s)", s.Object, s.Object.Origin)
-	case s.Action == Tune && s.Err != nil:
-		return fmt.Sprintf("tune waits for a lock of another session, trying again in %s (%v)", s.Pause, s.Err)
-	case s.Action == Tune && s.Indexes == ForNode:
-		return "build the indexes for a queue with Node workers"
-	case s.Action == Tune:
-		return "build the indexes for a queue without Node workers"
 	case s.Action == Apply && s.Migration.Adopted:
 		return "adopt Graphile Worker's tables instead of " + s.Migration.Name
 	case s.Action == Apply:

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"os/exec"
@@ -78,12 +79,20 @@ type tab struct {
 	mistakes []string // what a page must not do
 }
 
+// links returns links to the consoles of so many other queues.
+func links(count int) (all []gwui.Link) {
+	for n := range count {
+		all = append(all, gwui.Link{Name: fmt.Sprint("app@db-", n, ".example.com"), URL: fmt.Sprintf("https://queue-%d.example.com", n)})
+	}
+	return all
+}
+
 // open opens a tab for a console. What its pages must not do fails the test: errors in the console of the browser, breaches of
 // the Content-Security-Policy, and requests to anybody else.
 func open(t *testing.T) *tab {
 	t.Helper()
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	console, err := gwui.New(pool, gwui.Config{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	console, err := gwui.New(pool, gwui.Config{Name: strings.Repeat("name", 20), Links: links(12), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ begin
   if exists (select from graphile_worker._private_jobs as j where j.job_queue_id < 0) then
     raise exception 'Limits or pauses apply to jobs. End them while a gw worker runs, and wait until it has moved the jobs.';
   end if;
-  if exists (select from graphile_worker._gw_tune_steps(true)) then
-    raise exception 'Indexes that Graphile Worker needs are missing. Create them first: gw-migrate tune --with-node';
+  if to_regclass('graphile_worker.jobs_key_key1') is null or to_regclass('graphile_worker.jobs_main_index') is null then
+    raise exception 'Indexes that Graphile Worker needs are missing. Create them first, as performance.md shows.';
   end if;
 
   open_before := array(

@@ -51,9 +51,11 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	pgtest.Exec(t, pool, `select graphile_worker.add_job('letter')`)
-	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "ui", "--http", "127.0.0.1:0")
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "ui", "--http", "127.0.0.1:0", "--name", "letters", "--link", "eu=https://eu.example.com")
 	console := consoleURL(t, &p.stdout, "Console: ")
 	awaitPage(t, console+"jobs", "letter")
+	awaitPage(t, console+"help", "<b>letters</b>")
+	awaitPage(t, console+"help", `<a href="https://eu.example.com">eu</a>`)
 
 	// The default client goes on to the page that the console sends it to: the job's, or that of an operation that takes long.
 	answer, err := http.PostForm(console+"jobs/1/act", url.Values{"act": {"cancel"}, "reason": {"wrong address"}, "back": {"jobs/1"}})

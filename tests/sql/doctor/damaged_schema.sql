@@ -14,7 +14,6 @@ select set_eq(
             ('not examined', 'function _gw_find_held_queues'),
             ('not examined', 'function _gw_find_no_worker'),
             ('not examined', 'function _gw_find_unknown_tasks'),
-            ('not examined', 'function _gw_find_spare_indexes'),
             ('orphaned queue', 'queue queue') $$,
   'the other findings are reported');
 select is(

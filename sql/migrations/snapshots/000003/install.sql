@@ -215,7 +215,6 @@
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "doctor/_gw_find_failed_jobs.sql" . }}
-{{ template "doctor/_gw_find_spare_indexes.sql" . }}
 {{ template "doctor/_gw_find_node_indexes.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}
 {{ template "admin/doctor.sql" . }}
@@ -236,6 +235,5 @@
 {{ template "migrate/_gw_record_installed.sql" . }}
 {{ template "migrate/_gw_finish_migration.sql" . }}
 {{ template "migrate/_gw_drop.sql" . }}
-{{ template "migrate/_gw_tune.sql" . }}
 
 select {{.schema}}._gw_finish_migration();

@@ -59,7 +59,6 @@ begin
     '_gw_find_unknown_tasks($1)',
     '_gw_find_unreadable_jobs($1)',
     '_gw_find_failed_jobs($1)',
-    '_gw_find_spare_indexes()',
     '_gw_find_unseen_rows($1)'
   ] loop
     begin
