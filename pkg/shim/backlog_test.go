@@ -12,7 +12,7 @@ func newClaimed(id int64, priority int, at time.Time) *Job {
 
 // first takes the next job.
 func first(b *backlog) *Job {
-	job, _ := b.next()
+	job := b.next()
 	return job
 }
 

@@ -17,18 +17,17 @@ type executor struct {
 	outcomes chan<- outcome
 	canceled *cancellations
 	events   *eventBus
-	batches  *batches
 	stopped  func() // called when the executor has ended
 
 	// handling is the parent context of the handlers; it ends with the grace time.
 	handling context.Context
 
 	mu      sync.Mutex
-	batch   *txBatch // the batch that is running whose jobs are given to their handlers, nil without
-	jobs    []*Job   // the jobs whose handler is running, nil without
+	jobs    []*Job // the jobs whose handler is running, nil without
 	started time.Time
-	isOver  bool // running handlers are no longer waited for
-	isLeft  bool // a handler was left behind, and with it the goroutine it runs in
+	cut     context.CancelCauseFunc // ends the call that runs for several jobs in one transaction, nil without
+	isOver  bool                    // running handlers are no longer waited for
+	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
 
 	single [1]*Job // the memory of jobs if there is one job
 }
@@ -42,13 +41,7 @@ func (e *executor) run() {
 			go e.run()
 		}
 	}()
-	for job, batch := e.backlog.next(); job != nil || batch != nil; job, batch = e.backlog.next() {
-		if batch != nil {
-			if e.runBatch(batch); e.isLeft {
-				return
-			}
-			continue
-		}
+	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
 		task, served := e.tasks.Load().byName[job.TaskIdentifier]
 		e.single[0] = job
 		jobs := e.single[:]
@@ -61,6 +54,8 @@ func (e *executor) run() {
 				e.report(outcome{job: job, verdict: returned})
 			}
 			continue
+		case task.many != nil && task.inTx:
+			e.executeManyTx(jobs, task)
 		case task.many != nil:
 			e.executeMany(jobs, task)
 		default:
@@ -72,17 +67,6 @@ func (e *executor) run() {
 	}
 	exited = false
 	e.stopped()
-}
-
-// runBatch runs a batch in a slot, if slots are shared. Without one, or if another worker has jobs that come first, its jobs are
-// left to claims.
-func (e *executor) runBatch(b *batch) {
-	if !e.share.acquireForBatch(e.handling.Done()) {
-		e.backlog.endBatch(b, batchEnd{recorded: b.slot.size})
-		return
-	}
-	defer e.share.releaseBatch()
-	e.batches.run(e.handling, b, e)
 }
 
 // start waits for a slot, if slots are shared, and begins.
@@ -116,7 +100,7 @@ func (e *executor) begin(jobs []*Job) bool {
 func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.jobs == nil || e.batch != nil || time.Since(e.started) < d { // jobs of a batch have no lease to renew
+	if e.jobs == nil || time.Since(e.started) < d {
 		return jobs
 	}
 	for _, job := range e.jobs {
@@ -135,7 +119,7 @@ func (e *executor) lose(job *Job) bool {
 		return false
 	}
 	job.hold.lost = true
-	job.hold.context.end(ErrLeaseLost)
+	e.endContext(job, ErrLeaseLost)
 	return true
 }
 
@@ -148,16 +132,22 @@ func (e *executor) cancel(job *Job, cause error) bool {
 		return false
 	}
 	job.hold.canceled = true
-	job.hold.context.end(cause)
+	e.endContext(job, cause)
 	return true
+}
+
+// endContext ends the context of a job, and the call for several jobs that it is part of, which cannot be committed any more.
+func (e *executor) endContext(job *Job, cause error) {
+	job.hold.context.end(cause)
+	if e.cut != nil {
+		e.cut(cause)
+	}
 }
 
 // end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
 // returned.
 func (e *executor) end() (isOurs bool) {
-	if e.batch == nil { // otherwise the slot is that of the batch
-		defer e.share.release()
-	}
+	defer e.share.release()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.isLeft = e.jobs == nil
@@ -199,10 +189,6 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
-	if e.batch != nil {
-		e.batch.ended(o)
-		return
-	}
 	e.tell(o)
 	e.report(o)
 }
@@ -225,15 +211,10 @@ var errDidNotReturn = errors.New("handler did not return after its context ended
 // abandon leaves a running handler behind and returns its jobs. The executor starts no other handler.
 func (e *executor) abandon() {
 	e.mu.Lock()
-	jobs, started, batch := e.jobs, e.started, e.batch
+	jobs, started := e.jobs, e.started
 	e.jobs, e.isOver = nil, true
 	e.mu.Unlock()
-	switch {
-	case jobs == nil:
-		return
-	case batch != nil:
-		batch.abandon(jobs[0], time.Since(started))
-		e.stopped()
+	if jobs == nil {
 		return
 	}
 	for _, job := range jobs {

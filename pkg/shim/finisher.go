@@ -28,7 +28,6 @@ const (
 	rateLimited
 	lost      // the worker lost the job: there is nothing to report
 	committed // the handler has completed the job, and this is known: nothing to report
-	released  // the job was part of a batch that has not claimed it, and is in the queue as before: nothing to report
 )
 
 // outcome is the result of a claim. It belongs to the claim's lease: if the job has another lease by now, the outcome
@@ -67,7 +66,7 @@ type finisher struct {
 
 	// Memory reused by the next flush.
 	batch     []outcome
-	byVerdict [released + 1][]outcome
+	byVerdict [committed + 1][]outcome
 	parts     parts
 }
 
@@ -108,9 +107,6 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	}
 	for _, o := range byVerdict[committed] {
 		f.reportCommitted(o)
-	}
-	for _, o := range byVerdict[released] {
-		f.reportReleased(o)
 	}
 	f.parts.letGo()
 	for i := range byVerdict { // releases the jobs

@@ -47,15 +47,6 @@ func (f *finisher) reportLost(o outcome) {
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
 }
 
-// reportReleased handles a job of a batch that was rolled back, or left the job out. That costs the job nothing but time,
-// so it is no warning unless the handler was interrupted.
-func (f *finisher) reportReleased(o outcome) {
-	f.tell(o, OutcomeReturned, fate{})
-	if o.interrupted {
-		f.logWritten(o, OutcomeReturned, fate{})
-	}
-}
-
 // reportCommitted handles a job that was deleted when its handler returned.
 func (f *finisher) reportCommitted(o outcome) {
 	f.tell(o, OutcomeCompleted, fate{})
@@ -98,7 +89,7 @@ func (o *outcome) kind() Outcome {
 		return OutcomeSnoozed
 	case o.verdict == rateLimited:
 		return OutcomeRateLimited
-	case o.verdict == returned, o.verdict == released:
+	case o.verdict == returned:
 		return OutcomeReturned
 	}
 	return OutcomeFailed

@@ -44,7 +44,6 @@ type session struct {
 	backlog  *backlog
 	share    *sharer // nil unless the worker shares its slots
 	canceled *cancellations
-	batches  *batches
 	outcomes chan outcome
 	settled  chan settlement
 
@@ -86,7 +85,6 @@ func newSession(w *Worker, once bool) *session {
 	s.share = w.cfg.Slots.join(s.backlog.slack, &w.visits)
 	s.backlog.pace.queueBatch = w.cfg.QueueBatch
 	s.canceled = &cancellations{queries: s.queries}
-	s.batches = s.newBatches()
 	return s
 }
 
@@ -125,13 +123,11 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
 	fetcher, finisher := s.newFetcher(stop), s.newFinisher(stop)
-	s.batches.reports = s.newFinisher(stop)
 	finish := s.startFinisher(base, finisher)
 
 	s.work(ctx, claiming, stop, fetcher)
 
 	finish()
-	s.batches.countOn(finisher)
 	stopKeeping()
 	background.Wait()
 	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)

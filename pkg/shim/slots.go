@@ -12,8 +12,7 @@ import (
 // A worker is a visitor if its Config.Visitor is set: it claims only while no other worker that shares the slots has jobs to
 // claim, and never more jobs than there are free slots.
 type Slots struct {
-	free    chan struct{} // a value for each free slot
-	batches atomic.Int64  // slots in use by batches
+	free chan struct{} // a value for each free slot
 
 	mu      sync.Mutex
 	sharers map[*sharer]bool
@@ -34,8 +33,7 @@ type sharer struct {
 	visits  *atomic.Bool // of the worker
 	slack   signal
 	running atomic.Int64 // slots in use
-	batches atomic.Int64 // by batches
-	idle    atomic.Bool  // there are no jobs to claim or to run in batches
+	idle    atomic.Bool  // there are no jobs to claim
 	wants   atomic.Bool  // there may be, but no free slot, or another worker has jobs
 }
 
@@ -83,32 +81,6 @@ func (h *sharer) acquire(done <-chan struct{}) bool {
 	return true
 }
 
-// acquireForBatch does the same for a batch. A visitor must not run one while another worker has jobs to claim, not even if these
-// came while it was waiting.
-func (h *sharer) acquireForBatch(done <-chan struct{}) bool {
-	if !h.mayVisit() || !h.acquire(done) {
-		return false
-	}
-	if !h.mayVisit() {
-		h.release()
-		return false
-	}
-	h.countBatch(1)
-	return true
-}
-
-func (h *sharer) releaseBatch() {
-	h.countBatch(-1)
-	h.release()
-}
-
-func (h *sharer) countBatch(n int64) {
-	if h != nil {
-		h.batches.Add(n)
-		h.slots.batches.Add(n)
-	}
-}
-
 func (h *sharer) mayVisit() bool { return h == nil || !h.visits.Load() || h.slots.areHomesIdle() }
 
 func (h *sharer) release() {
@@ -131,14 +103,12 @@ func (s *Slots) tell() {
 	}
 }
 
-// usedByOthers returns how many slots other workers use, without batches: they are short, but one follows the other, so jobs are
-// claimed for their slots and wait for one in turn.
+// usedByOthers returns how many slots other workers use.
 func (h *sharer) usedByOthers() int {
 	if h == nil {
 		return 0
 	}
-	except := h.running.Load() + h.slots.batches.Load() - h.batches.Load()
-	return max(cap(h.slots.free)-len(h.slots.free)-int(except), 0)
+	return max(cap(h.slots.free)-len(h.slots.free)-int(h.running.Load()), 0)
 }
 
 // fit returns how many of n jobs to claim while waiting jobs wait for a slot.
@@ -163,15 +133,13 @@ func (s *Slots) areHomesIdle() bool {
 	return true
 }
 
-// note records before each turn of the fetcher whether there may be jobs to claim, whether it has room for them, and whether jobs
-// run in batches, in place of claims.
-func (h *sharer) note(look, hasRoom, batched bool) {
+// note records before each turn of the fetcher whether there may be jobs to claim, and whether it has room for them.
+func (h *sharer) note(look, hasRoom bool) {
 	if h == nil {
 		return
 	}
 	h.wants.Store(look && !hasRoom)
-	idle := !look && !batched
-	if h.idle.Swap(idle) != idle && idle {
+	if idle := !look; h.idle.Swap(idle) != idle && idle {
 		h.slots.tell()
 	}
 }

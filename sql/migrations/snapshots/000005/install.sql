@@ -2,6 +2,7 @@
 
 -- Dropped, or created again with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_add_keyed_jobs(job_spec[],text[],text)');
+select {{.schema}}._gw_drop('function _gw_complete_all(text,bigint[],bigint[])');
 select {{.schema}}._gw_drop('function _gw_findings()');
 select {{.schema}}._gw_drop('function _gw_free_queues(text,integer[])');
 select {{.schema}}._gw_drop('function _gw_front_queues(integer[],bigint,text[],integer[],text[],timestamp with time zone,integer,timestamp with time zone,bigint,boolean,boolean,text)');
@@ -104,6 +105,7 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "work/complete_job.sql" . }}
 {{ template "work/_gw_complete_queued.sql" . }}
 {{ template "work/complete_job_batch.sql" . }}
+{{ template "work/_gw_complete_all.sql" . }}
 {{ template "work/_gw_complete_claim.sql" . }}
 {{ template "work/_gw_held_job.sql" . }}
 {{ template "work/_gw_fail_jobs.sql" . }}
