@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -34,9 +33,7 @@ type SQL struct {
 	Schema string
 	// Timeout is the statement_timeout. Default: 1 minute. Maximum: 3 hours.
 	Timeout time.Duration
-	// Batch is the maximum number of jobs in one transaction, up to 64. Default: as many as run in 50 ms inside the server
-	// while there are many; see [shim.InServer]. Set it to 1 for a function whose jobs must not share a transaction. With a larger
-	// number each job has its own savepoint, and the locks of each job are held until the last job has run.
+	// Batch is the maximum number of jobs in one transaction, up to 64. Default: 1. With a larger number each job has its own savepoint, and the locks of each job are held until the last job has run.
 	Batch int
 }
 
@@ -49,10 +46,7 @@ type SQL struct {
 // the job, its changes are rolled back.
 func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ...shim.TaskOption) (shim.Task, error) {
 	s.Timeout = orDefault(s.Timeout, defaultSQLTimeout)
-	inServer := s.Batch == 0
-	if inServer {
-		s.Batch = 1
-	}
+	s.Batch = cmp.Or(s.Batch, 1)
 	var problems []error
 	if s.Timeout < time.Millisecond || s.Timeout > maxSQLTime {
 		problems = append(problems, fmt.Errorf("timeout is %s, must be from 1ms to %s", s.Timeout, maxSQLTime))
@@ -72,11 +66,6 @@ func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ..
 	t := shim.Task{Name: name, Many: c.alone, Most: maxAlone, Options: options}
 	if s.Batch > 1 {
 		t.Many, t.Most = c.together, s.Batch
-	}
-	if inServer && !f.many {
-		t.Options = append(slices.Clone(options), shim.InServer(shim.ServerCall{
-			Function: f.name, PayloadType: f.payload, IsProcedure: f.kind == "p", Timeout: s.Timeout,
-		}))
 	}
 	t.Most = max(1, min(t.Most, int(maxSQLTime/s.Timeout)))
 	return t, nil

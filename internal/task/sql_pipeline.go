@@ -30,7 +30,13 @@ func (p *pipeline) add(sql string, args ...[]byte) {
 
 // complete adds the completion of jobs.
 func (p *pipeline) complete(c *shim.Completion) {
-	p.add(c.SQL, []byte(c.Args[0]), []byte(c.Args[1]), []byte(c.Args[2]))
+	args := make([][]byte, len(c.Args))
+	for i, arg := range c.Args {
+		if text, isText := arg.(string); isText {
+			args[i] = []byte(text)
+		}
+	}
+	p.add(c.SQL, args...)
 }
 
 // send runs the statements in order, up to the first that fails, and returns the number of those that succeeded. They take one
@@ -94,7 +100,9 @@ func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err e
 	for _, s := range p {
 		args := make([]any, len(s.args))
 		for i, arg := range s.args {
-			args[i] = string(arg)
+			if arg != nil {
+				args[i] = string(arg)
+			}
 		}
 		if _, err := conn.Exec(ctx, s.sql, args...); err != nil {
 			return done, err

@@ -33,9 +33,9 @@ func (s *shop) result(id int64) string {
 }
 
 // Each way to call a function, as the name of the test and its configuration.
-var waysToCall = map[string]task.SQL{"in the server": {}, "alone": {Batch: 1}, "together": {Batch: 64}}
+var waysToCall = map[string]task.SQL{"alone": {Batch: 1}, "together": {Batch: 64}}
 
-// runAll runs all jobs with a function: as one group if they are to share a transaction. Hundreds run in the server.
+// runAll runs all jobs with a function: as one group if they are to share a transaction.
 func (s *shop) runAll(pool *pgxpool.Pool, function string, call task.SQL) {
 	s.t.Helper()
 	call.Function = function

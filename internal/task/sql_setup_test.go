@@ -186,3 +186,50 @@ func (s *shop) empty(t *testing.T) {
 	// A claim cursor that an earlier test has left would hide jobs that come before it, for half a second.
 	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
 }
+
+// addMany adds n jobs that are due, numbered from 1; what some of them do, by number.
+func (s *shop) addMany(n int, does map[int]string) {
+	s.t.Helper()
+	pgtest.Exec(s.t, s.pool, `
+		select count(*) from (
+		  select graphile_worker.add_job('a', json_build_object('n', n), run_at := now() - interval '1 minute', max_attempts := 3)
+		    from generate_series(1, $1::integer) as n) as added`, n)
+	for number, do := range does {
+		pgtest.Exec(s.t, s.pool, `
+			update graphile_worker._private_jobs set payload = json_build_object('n', $1::integer, 'do', $2::text)
+			 where payload ->> 'n' = $1::integer::text`, number, do)
+	}
+}
+
+// retryLater makes each retry due an hour later, so that a loaded machine does not run it within the test.
+func (s *shop) retryLater() {
+	s.t.Helper()
+	pgtest.Exec(s.t, s.pool, `
+		create function app.retry_later() returns trigger language plpgsql as
+		  'begin new.run_at := new.run_at + interval ''1 hour''; return new; end';
+		create trigger retry_later before update on graphile_worker._private_jobs
+		  for each row when (new.last_error is distinct from old.last_error) execute procedure app.retry_later()`)
+}
+
+// wantOnce checks that the numbers up to n have their effects once, except some.
+func (s *shop) wantOnce(n int, except ...int) {
+	s.t.Helper()
+	wrong := pgtest.Value[string](s.t, s.pool, `
+		select coalesce(string_agg(format('%s: %s times', w.n, w.times), ', '), '')
+		  from (select n, count(e.n) as times
+		          from generate_series(1, $1::integer) as n
+		          left join app.effects as e using (n)
+		         group by n) as w
+		 where w.times <> case when w.n = any ($2::integer[]) then 0 else 1 end`, n, except)
+	if wrong != "" {
+		s.t.Errorf("effects are wrong: %.500s", wrong)
+	}
+}
+
+// wantLeft checks which jobs are left, by number, with their attempts.
+func (s *shop) wantLeft(jobs ...string) {
+	s.t.Helper()
+	if left := s.left(); left != strings.Join(jobs, " ") {
+		s.t.Errorf("jobs left are %.300q, want %q", left, jobs)
+	}
+}

@@ -22,11 +22,6 @@ type backlog struct {
 	hasRoom bool                  // a full task has room again
 	idle    int                   // executors that wait for a job
 	closed  bool
-
-	batching  []*batching // the tasks that may run in batches
-	batched   int         // how many of them do
-	running   int         // batches
-	usedSlots []bool
 }
 
 func newBacklog(concurrency int) *backlog {
@@ -81,19 +76,13 @@ func runsBefore(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }
 
-// next waits for a job or a batch to run; it returns neither after the backlog was closed.
-func (b *backlog) next() (*Job, *batch) {
+// next waits for a job to run; it returns nil after the backlog was closed.
+func (b *backlog) next() *Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for {
-		if next := b.nextBatch(); next != nil {
-			return nil, next
-		}
-		if len(b.waiting) > 0 {
-			break
-		}
+	for len(b.waiting) == 0 {
 		if b.closed {
-			return nil, nil
+			return nil
 		}
 		b.idle++
 		if len(b.streaks) > 0 { // jobs that this executor could run are wanted
@@ -105,7 +94,7 @@ func (b *backlog) next() (*Job, *batch) {
 	job := b.waiting[0]
 	b.waiting[0] = nil
 	b.waiting = b.waiting[1:]
-	return job, nil
+	return job
 }
 
 // more returns a job that next has returned, together with waiting jobs of the same task: at most most jobs, and at
@@ -237,13 +226,6 @@ func (b *backlog) close() (unstarted []*Job) {
 	b.closed = true
 	b.come.Broadcast()
 	return b.takeAll()
-}
-
-// isClosed reports whether the executors are to end.
-func (b *backlog) isClosed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
 }
 
 func (b *backlog) takeAll() []*Job {

@@ -12,16 +12,17 @@ import (
 
 // Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
 // save round trips: the statement, and with it the transaction, fails unless the worker still holds every one of the
-// jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler.
+// jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler. Results that [Job.SetResult] has set
+// before CompletionOf are kept by the statement.
 //
 // Once a Completion exists, the worker no longer renews its locks on the jobs, which other workers free after four
 // hours. Report the result of the transaction by Committed or RolledBack. If neither is called, because the connection
 // broke, the worker queries the database.
 type Completion struct {
-	// SQL is the statement, with three parameters.
+	// SQL is the statement.
 	SQL string
-	// Args are its parameters as text.
-	Args [3]string
+	// Args are its four parameters, each as a string, or nil for null.
+	Args []any
 
 	jobs []*Job
 }
@@ -31,7 +32,6 @@ func CompletionOf(jobs []*Job) (*Completion, error) {
 	if len(jobs) == 0 {
 		return nil, errors.New("complete jobs: no jobs given")
 	}
-	var ids, leases []byte
 	for _, job := range jobs {
 		if job.worker == nil || job.worker != jobs[0].worker {
 			return nil, fmt.Errorf("complete job %d: %w", job.ID, errNoWorker)
@@ -39,15 +39,37 @@ func CompletionOf(jobs []*Job) (*Completion, error) {
 		if job.hold.isWorkersTx() {
 			return nil, fmt.Errorf("complete job %d: %w", job.ID, errCompletes)
 		}
+	}
+	return newCompletion(jobs), nil
+}
+
+func newCompletion(jobs []*Job) *Completion {
+	var ids, leases []byte
+	for _, job := range jobs {
 		ids = strconv.AppendInt(append(ids, ','), job.ID, 10)
 		leases = strconv.AppendInt(append(leases, ','), job.hold.complete(), 10)
 	}
 	worker := jobs[0].worker
 	return &Completion{
 		SQL:  worker.completeAll,
-		Args: [3]string{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}"},
+		Args: []any{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(jobs)},
 		jobs: jobs,
-	}, nil
+	}
+}
+
+// arrayOfResults returns the results of jobs as an array of text, nil if none has one.
+func arrayOfResults(jobs []*Job) any {
+	if !slices.ContainsFunc(jobs, func(job *Job) bool { return job.result != "" }) {
+		return nil
+	}
+	elements := make([]string, len(jobs))
+	for i, job := range jobs {
+		elements[i] = "null"
+		if job.result != "" {
+			elements[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(job.result) + `"`
+		}
+	}
+	return "{" + strings.Join(elements, ",") + "}"
 }
 
 // Committed reports that the transaction was committed: the jobs are completed, whatever their handler returns.

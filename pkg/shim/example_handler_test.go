@@ -187,7 +187,7 @@ func ExampleWorker_HandleMany() {
 		for _, job := range jobs {
 			batch.Queue(`insert into visits (page) values ($1::json ->> 'page')`, string(job.Payload))
 		}
-		batch.Queue(completion.SQL, completion.Args[0], completion.Args[1], completion.Args[2])
+		batch.Queue(completion.SQL, completion.Args...)
 		if err := pool.SendBatch(ctx, &batch).Close(); err != nil {
 			return slices.Repeat([]error{err}, len(jobs)) // all are tried again
 		}

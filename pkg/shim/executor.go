@@ -16,20 +16,25 @@ type executor struct {
 	outcomes chan<- outcome
 	canceled *cancellations
 	events   *eventBus
-	batches  *batches
 	stopped  func() // called when the executor has ended
 
 	// handling is the parent context of the handlers; it ends with the grace time.
 	handling context.Context
 
 	mu      sync.Mutex
-	batch   *txBatch // the batch that is running whose jobs are given to their handlers, nil without
-	jobs    []*Job   // the jobs whose handler is running, nil without
+	jobs    []*Job // the jobs whose handler is running, nil without
 	started time.Time
-	isOver  bool // running handlers are no longer waited for
-	isLeft  bool // a handler was left behind, and with it the goroutine it runs in
+	cut     context.CancelCauseFunc // ends the call that runs for several jobs in one transaction, nil without
+	isOver  bool                    // running handlers are no longer waited for
+	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
 
 	single [1]*Job // the memory of jobs if there is one job
+
+	losses              *losses
+	broken              int64 // connections that the pool had lost at a time shortly before the call
+	brokenAt            time.Time
+	hasLost, lostBefore bool // this call and the one before it have lost their connections
+	retry               backoff
 }
 
 // run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
@@ -41,13 +46,7 @@ func (e *executor) run() {
 			go e.run()
 		}
 	}()
-	for job, batch := e.backlog.next(); job != nil || batch != nil; job, batch = e.backlog.next() {
-		if batch != nil {
-			if e.batches.run(e.handling, batch, e); e.isLeft {
-				return
-			}
-			continue
-		}
+	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
 		task, served := e.tasks.Load().byName[job.TaskIdentifier]
 		e.single[0] = job
 		jobs := e.single[:]
@@ -60,6 +59,8 @@ func (e *executor) run() {
 				e.report(outcome{job: job, verdict: returned})
 			}
 			continue
+		case task.many != nil && task.inTx:
+			e.executeManyTx(jobs, task)
 		case task.many != nil:
 			e.executeMany(jobs, task)
 		default:
@@ -68,6 +69,7 @@ func (e *executor) run() {
 		if e.isLeft {
 			return
 		}
+		e.pauseIfLost()
 	}
 	exited = false
 	e.stopped()
@@ -92,7 +94,7 @@ func (e *executor) begin(jobs []*Job) bool {
 func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.jobs == nil || e.batch != nil || time.Since(e.started) < d { // jobs of a batch have no lease to renew
+	if e.jobs == nil || time.Since(e.started) < d {
 		return jobs
 	}
 	for _, job := range e.jobs {
@@ -111,7 +113,7 @@ func (e *executor) lose(job *Job) bool {
 		return false
 	}
 	job.hold.lost = true
-	job.hold.context.end(ErrLeaseLost)
+	e.endContext(job, ErrLeaseLost)
 	return true
 }
 
@@ -124,8 +126,16 @@ func (e *executor) cancel(job *Job, cause error) bool {
 		return false
 	}
 	job.hold.canceled = true
-	job.hold.context.end(cause)
+	e.endContext(job, cause)
 	return true
+}
+
+// endContext ends the context of a job, and the call for several jobs that it is part of, which cannot be committed any more.
+func (e *executor) endContext(job *Job, cause error) {
+	job.hold.context.end(cause)
+	if e.cut != nil {
+		e.cut(cause)
+	}
 }
 
 // end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
@@ -147,6 +157,9 @@ func (e *executor) execute(job *Job, task task) {
 		ctx = timed
 	}
 	emit(e.events, JobStarted{Job: job})
+	if !task.inTx {
+		e.watchPool(job.worker)
+	}
 
 	err := errExited
 	defer func() {
@@ -172,9 +185,8 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
-	if e.batch != nil {
-		e.batch.ended(o)
-		return
+	if o.verdict != cut {
+		e.losses.forget(job.ID)
 	}
 	e.tell(o)
 	e.report(o)
@@ -198,15 +210,10 @@ var errDidNotReturn = errors.New("handler did not return after its context ended
 // abandon leaves a running handler behind and returns its jobs. The executor starts no other handler.
 func (e *executor) abandon() {
 	e.mu.Lock()
-	jobs, started, batch := e.jobs, e.started, e.batch
+	jobs, started := e.jobs, e.started
 	e.jobs, e.isOver = nil, true
 	e.mu.Unlock()
-	switch {
-	case jobs == nil:
-		return
-	case batch != nil:
-		batch.abandon(jobs[0], time.Since(started))
-		e.stopped()
+	if jobs == nil {
 		return
 	}
 	for _, job := range jobs {
@@ -231,6 +238,10 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		return o
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
+		return o
+	case e.isLost(o.job, task, cause, err):
+		o.verdict, o.message = cut, cleanMessage(err.Error())
+		e.hasLost = true
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
@@ -301,7 +312,7 @@ func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
 
 func (e *executor) tell(o outcome) {
 	switch {
-	case o.interrupted || o.verdict == lost && o.err != nil:
+	case o.interrupted || o.verdict == cut || o.verdict == lost && o.err != nil:
 		emit(e.events, JobInterrupted{Job: o.job, Duration: o.duration, Err: o.err})
 	case o.err == nil:
 		emit(e.events, JobSucceeded{Job: o.job, Duration: o.duration})

@@ -56,7 +56,6 @@ type fetcher struct {
 	settled  <-chan settlement
 	notices  aloneNotice
 	backlog  *backlog
-	batches  *batches
 	outcomes chan<- outcome
 
 	sleep       *sleep
@@ -103,7 +102,6 @@ func (f *fetcher) run(stop context.Context) {
 		if f.backlog.reopened() {
 			f.look, f.askedBeside = true, false
 		}
-		f.mindBatches(stop)
 		limit := f.room(0)
 		var err error
 		switch {
@@ -114,7 +112,7 @@ func (f *fetcher) run(stop context.Context) {
 			err = f.returnUnknown(stop)
 		case f.aside.now:
 			err = f.readAside(stop)
-		case f.held.n == 0 && !f.backlog.runsBatches() && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut && !f.lingers)):
+		case f.held.n == 0 && (f.alone == makeRoom || !f.look && (f.alone == oneWaits || f.once && !f.leftOut && !f.lingers)):
 			last := f.once && !f.look
 			err = f.claimAlone(stop)
 			if last && err == nil && !f.runsAlone {
@@ -208,13 +206,12 @@ func (f *fetcher) claim(stop context.Context, limit int) (floods bool, err error
 	// ends the search.
 	f.accept(stop, answer.jobs, ask, time.Since(started))
 	full := len(answer.jobs) == ask.limit
-	f.startBatching(set, answer.jobs, full)
 	err = f.sleep.rise(context.WithoutCancel(stop), full)
 	if !full {
 		f.rest.after(answer.jobs, time.Since(sent))
 		return false, err
 	}
-	return err == nil && ask.limit == maxClaim && !set.isLimited() && !set.batchable, err
+	return err == nil && ask.limit == maxClaim && !set.isLimited(), err
 }
 
 // unlessVain returns how long to wait after an empty claim that reports when jobs are due.

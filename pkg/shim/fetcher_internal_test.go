@@ -41,7 +41,6 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 		outcomes:     outcomes,
 		sleep:        newSleep(queries, time.Hour, false),
 		held:         held{n: 2},
-		batches:      &batches{},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

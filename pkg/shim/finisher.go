@@ -27,8 +27,8 @@ const (
 	returned
 	rateLimited
 	lost      // the worker lost the job: there is nothing to report
+	cut       // returned, because the attempt has lost its connection; a transaction of it may have completed the job
 	committed // the handler has completed the job, and this is known: nothing to report
-	released  // the job was part of a batch that has not claimed it, and is in the queue as before: nothing to report
 )
 
 // outcome is the result of a claim. It belongs to the claim's lease: if the job has another lease by now, the outcome
@@ -67,7 +67,7 @@ type finisher struct {
 
 	// Memory reused by the next flush.
 	batch     []outcome
-	byVerdict [released + 1][]outcome
+	byVerdict [committed + 1][]outcome
 	parts     parts
 }
 
@@ -103,14 +103,13 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	for _, part := range byDelay(byVerdict[rateLimited]) {
 		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
 	}
+	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call waits for its end.
+	f.write(ctx, "return", byVerdict[cut], f.queries.giveBack)
 	for _, o := range byVerdict[lost] {
 		f.reportLost(o)
 	}
 	for _, o := range byVerdict[committed] {
 		f.reportCommitted(o)
-	}
-	for _, o := range byVerdict[released] {
-		f.reportReleased(o)
 	}
 	f.parts.letGo()
 	for i := range byVerdict { // releases the jobs

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 var (
@@ -18,33 +19,33 @@ var (
 	errTxLost    = errors.New("the connection of the transaction is closed")
 )
 
-// handlerTx is the transaction of a job's handler. It begins when it is first used, and again after it was undone.
+// handlerTx is the transaction of a call of a handler. It begins when it is first used, and again after it was undone.
 type handlerTx struct {
-	begin    func(context.Context) (pgx.Tx, error)
-	rollBack func(context.Context, pgx.Tx) error
-	batch    *txBatch // nil without
+	worker *Worker
+	ctx    context.Context // of the handler
+	jobs   []*Job          // those that the handler was called for
 
-	ctx  context.Context // of the handler
-	tx   pgx.Tx          // nil until it begins
-	err  error           // why it could not begin
-	over bool            // the handler has returned
+	conn *pgxpool.Conn // nil until the transaction begins
+	tx   pgx.Tx        // the same
+	err  error         // why it could not begin
+	lost bool          // its connection has broken
+	over bool          // the handler has returned
 }
 
-// call calls the handler of a job, which may use the transaction until it returns, and then end with its error, or with the
-// reason why the transaction cannot be committed. Unless end returns nil, what the handler has written is undone.
-func (t *handlerTx) call(ctx context.Context, job *Job, task task, end func(error) error) (err error) {
-	t.ctx, job.hold.tx = ctx, t
-	err = errExited
-	defer func() {
-		if t.over = true; err != nil {
-			t.undo()
-		}
-	}()
-	if err = task.handler(job.within(ctx), job); err == nil {
-		err = t.check()
+// newHandlerTx returns the transaction of a call for these jobs, of which the handler may be given some.
+func newHandlerTx(ctx context.Context, jobs []*Job) *handlerTx {
+	t := &handlerTx{worker: jobs[0].worker, ctx: ctx}
+	for _, job := range jobs {
+		job.hold.tx = t
 	}
-	err = end(err)
-	return err
+	return t
+}
+
+// close ends what the handler may do. Unless err is nil, what it has written is undone.
+func (t *handlerTx) close(err error) {
+	if t.over = true; err != nil {
+		t.undo()
+	}
 }
 
 // used returns the transaction for a statement of the handler.
@@ -52,27 +53,21 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	if t.over {
 		return nil, pgx.ErrTxClosed
 	}
-	if t.tx == nil {
-		tx, err := t.begin(ctx)
-		if err != nil {
-			t.err = fmt.Errorf("begin the transaction of the handler: %w", err)
-			return nil, t.err
+	if t.tx != nil {
+		return t.tx, nil
+	}
+	conn, err := t.worker.pool.Acquire(ctx)
+	if err == nil {
+		if t.tx, err = conn.Begin(ctx); err != nil {
+			conn.Release()
 		}
-		t.tx, t.err = tx, nil
 	}
+	if err != nil {
+		t.err = asLost(ctx, fmt.Errorf("begin the transaction of the handler: %w", err), atBegin)
+		return nil, t.err
+	}
+	t.conn, t.err, t.lost = conn, nil, false
 	return t.tx, nil
-}
-
-// first sends the first statement of a job in a batch. It returns nil for others.
-func (t *handlerTx) first(ctx context.Context, sql string, args []any) pgx.BatchResults {
-	if t.batch == nil || t.tx != nil || t.over {
-		return nil
-	}
-	results := t.batch.sendFirst(ctx, sql, args)
-	if results != nil {
-		t.tx = t.batch.tx
-	}
-	return results
 }
 
 // check returns why the transaction of a handler that has returned nil cannot be committed.
@@ -80,7 +75,7 @@ func (t *handlerTx) check() error {
 	if t.tx == nil {
 		return t.err
 	}
-	conn := t.tx.Conn().PgConn()
+	conn := t.conn.Conn().PgConn()
 	switch {
 	case conn.IsClosed():
 		return errTxLost
@@ -94,6 +89,33 @@ func (t *handlerTx) check() error {
 	return nil
 }
 
+// complete completes the jobs of the call and commits, in one round trip. It returns the jobs that the worker no longer holds,
+// because of which the transaction cannot be committed.
+func (t *handlerTx) complete() (lost []*Job, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), callTimeout)
+	defer cancel()
+	c := newCompletion(t.jobs)
+	all := &pgx.Batch{}
+	all.Queue(c.SQL, c.Args...)
+	all.Queue("commit").Exec(func(tag pgconn.CommandTag) error {
+		if tag.String() == "ROLLBACK" {
+			return pgx.ErrTxCommitRollback
+		}
+		return nil
+	})
+	if err := t.conn.Conn().SendBatch(ctx, all).Close(); err != nil {
+		err = fmt.Errorf("complete the jobs of the transaction: %w", err)
+		if t.conn.Conn().IsClosed() { // only the database knows whether it was committed
+			return nil, &lostError{err, atCompletion}
+		}
+		return c.RolledBack(err), err
+	}
+	c.Committed()
+	t.conn.Release()
+	t.conn, t.tx = nil, nil
+	return nil, nil
+}
+
 // undo rolls back what the handler has written. If that is impossible, the connection is closed, which has the same effect.
 func (t *handlerTx) undo() {
 	if t.tx == nil {
@@ -101,11 +123,30 @@ func (t *handlerTx) undo() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), callTimeout)
 	defer cancel()
-	tx := t.tx
-	t.tx = nil
-	if err := t.rollBack(ctx, tx); err != nil {
+	conn := t.conn
+	defer conn.Release()
+	t.conn, t.tx = nil, nil
+	if t.lost = conn.Conn().IsClosed(); t.lost || conn.Conn().PgConn().TxStatus() == 'I' { // or its end has failed
+		return
+	}
+	if _, err := conn.Exec(ctx, "rollback"); err != nil {
+		_ = conn.Conn().Close(ctx)
 		t.err = fmt.Errorf("roll back the transaction of the handler: %w", err)
 	}
+}
+
+// fault returns the error of a call that has failed with err: the one that says so if the connection of the transaction was lost.
+func (t *handlerTx) fault(err error) error {
+	if _, isLost := lostWhen(err); isLost {
+		return err
+	}
+	if _, isLost := lostWhen(t.err); isLost && t.tx == nil {
+		return &lostError{err, atBegin}
+	}
+	if t.lost || t.tx != nil && t.conn.Conn().IsClosed() {
+		return asLost(t.ctx, err, inStatement)
+	}
+	return err
 }
 
 // Begin begins a pseudo nested transaction: a savepoint.
@@ -121,9 +162,6 @@ func (t *handlerTx) Commit(context.Context) error   { return errWorkersTx }
 func (t *handlerTx) Rollback(context.Context) error { return errWorkersTx }
 
 func (t *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if results := t.first(ctx, sql, args); results != nil {
-		return execFirst(results)
-	}
 	tx, err := t.used(ctx)
 	if err != nil {
 		return pgconn.CommandTag{}, err
@@ -132,9 +170,6 @@ func (t *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 }
 
 func (t *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if results := t.first(ctx, sql, args); results != nil {
-		return queryFirst(results)
-	}
 	tx, err := t.used(ctx)
 	if err != nil {
 		return pgx.FailedBatchResults(&pgx.Batch{}, err).Query()
@@ -143,9 +178,6 @@ func (t *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 }
 
 func (t *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if results := t.first(ctx, sql, args); results != nil {
-		return firstRow{results}
-	}
 	tx, err := t.used(ctx)
 	if err != nil {
 		return pgx.FailedBatchResults(&pgx.Batch{}, err).QueryRow()

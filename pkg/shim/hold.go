@@ -36,10 +36,8 @@ type hold struct {
 	completing atomic.Bool
 	// committed is set when that transaction is known to be committed.
 	committed atomic.Bool
-	// tx is the transaction of a TxHandler, which completes the job; nil for others. batch is set if the job is part of a
-	// batch, which has not claimed it.
-	tx    *handlerTx
-	batch *txBatch
+	// tx is the transaction that the worker has given to the handler, in which it completes the job; nil without.
+	tx *handlerTx
 	// saving counts the calls in flight that act by the lease. Meanwhile the job is not renewed.
 	saving atomic.Int32
 	// more is nil for most jobs.

@@ -85,7 +85,7 @@ func TestJobsAreCompletedByAStatementOfTheirHandler(t *testing.T) {
 		for _, job := range jobs {
 			batch.Queue(`insert into effects values ($1)`, job.ID)
 		}
-		batch.Queue(completion.SQL, completion.Args[0], completion.Args[1], completion.Args[2])
+		batch.Queue(completion.SQL, completion.Args...)
 		if err := q.pool.SendBatch(ctx, &batch).Close(); err != nil {
 			t.Error(err)
 		}

@@ -17,15 +17,13 @@ type plan struct {
 // ahead. A more urgent job then waits at most for the jobs ahead of it.
 func (f *fetcher) plan(set *taskSet, limit int) plan {
 	if !set.isLimited() {
-		tasks := f.backlog.withoutBatched(set.names)
-		f.leftOut = len(tasks) < len(set.names)
-		return plan{tasks, limit, true, f.backlog.ofQueue()}
+		f.leftOut = false
+		return plan{set.names, limit, true, f.backlog.ofQueue()}
 	}
 	room := f.backlog.room(set)
-	room.tasks = f.backlog.withoutBatched(room.tasks)
 	f.leftOut = len(room.tasks) < len(set.names)
-	if unlimited := f.backlog.withoutBatched(set.unlimited); limit > room.least && f.skips && room.ahead && len(unlimited) > 0 {
-		return plan{unlimited, limit, false, 1}
+	if limit > room.least && f.skips && room.ahead && len(set.unlimited) > 0 {
+		return plan{set.unlimited, limit, false, 1}
 	}
 	return plan{room.tasks, min(limit, room.least), true, 1}
 }

@@ -12,7 +12,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 	for _, o := range batch {
 		became, written := done.to(o.job.ID)
 		switch {
-		case !written && o.inTx:
+		case !written && (o.inTx || o.verdict == cut && tries == 1):
 			f.reportCommitted(o)
 			continue
 		case !written && tries > 1: // most likely it was
@@ -45,15 +45,6 @@ func (f *finisher) reportLost(o outcome) {
 	}
 	f.tell(o, OutcomeLeaseLost, fate{})
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
-}
-
-// reportReleased handles a job of a batch that was rolled back, or left the job out. That costs the job nothing but time,
-// so it is no warning unless the handler was interrupted.
-func (f *finisher) reportReleased(o outcome) {
-	f.tell(o, OutcomeReturned, fate{})
-	if o.interrupted {
-		f.logWritten(o, OutcomeReturned, fate{})
-	}
 }
 
 // reportCommitted handles a job that was deleted when its handler returned.
@@ -98,7 +89,7 @@ func (o *outcome) kind() Outcome {
 		return OutcomeSnoozed
 	case o.verdict == rateLimited:
 		return OutcomeRateLimited
-	case o.verdict == returned, o.verdict == released:
+	case o.verdict == returned, o.verdict == cut:
 		return OutcomeReturned
 	}
 	return OutcomeFailed
@@ -134,6 +125,10 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	case OutcomeRateLimited:
 		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
 	case OutcomeReturned:
+		if o.verdict == cut {
+			logger.Warn("connection lost, job returned", "error", o.message)
+			return
+		}
 		logger.Warn("job interrupted and returned", "error", o.message)
 	case OutcomePermanentlyFailed:
 		logger.With(attempt...).Warn("job permanently failed", "attempts", became.attempts, "error", o.message)

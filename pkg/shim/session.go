@@ -43,7 +43,7 @@ type session struct {
 	migrated signal
 	backlog  *backlog
 	canceled *cancellations
-	batches  *batches
+	losses   losses
 	outcomes chan outcome
 	settled  chan settlement
 
@@ -84,7 +84,6 @@ func newSession(w *Worker, once bool) *session {
 	}
 	s.backlog.pace.queueBatch = w.cfg.QueueBatch
 	s.canceled = &cancellations{queries: s.queries}
-	s.batches = s.newBatches()
 	return s
 }
 
@@ -122,13 +121,11 @@ func (s *session) run(ctx context.Context) error {
 		background.Go(func() { s.newCron(stop).run(claiming) })
 	}
 	fetcher, finisher := s.newFetcher(stop), s.newFinisher(stop)
-	s.batches.reports = s.newFinisher(stop)
 	finish := s.startFinisher(base, finisher)
 
 	s.work(ctx, claiming, stop, fetcher)
 
 	finish()
-	s.batches.countOn(finisher)
 	stopKeeping()
 	background.Wait()
 	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)

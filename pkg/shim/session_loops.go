@@ -78,7 +78,6 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		settled:      s.settled,
 		notices:      s.alone,
 		backlog:      s.backlog,
-		batches:      s.batches,
 		outcomes:     s.outcomes,
 		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
 	}
@@ -96,17 +95,6 @@ func (s *session) newFinisher(fail func(error)) *finisher {
 	}
 }
 
-func (s *session) newBatches() *batches {
-	return &batches{
-		queries: s.queries,
-		tasks:   &s.worker.tasks,
-		backlog: s.backlog,
-		events:  s.events,
-		logger:  s.logger,
-		claimed: make(map[int64]struct{}),
-	}
-}
-
 func (s *session) newExecutor(handling context.Context, stopped func()) *executor {
 	return &executor{
 		tasks:    &s.worker.tasks,
@@ -114,7 +102,7 @@ func (s *session) newExecutor(handling context.Context, stopped func()) *executo
 		outcomes: s.outcomes,
 		canceled: s.canceled,
 		events:   s.events,
-		batches:  s.batches,
+		losses:   &s.losses,
 		handling: handling,
 		stopped:  stopped,
 	}

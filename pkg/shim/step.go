@@ -64,9 +64,6 @@ func step[T any](
 	if job.worker == nil {
 		return fn(ctx)
 	}
-	if err := job.hold.mustBeClaimed(); err != nil {
-		return result, fmt.Errorf("step %q of job %d: %w", name, job.ID, err)
-	}
 	saved, found, err := store.find(ctx, name)
 	if err != nil {
 		return result, fmt.Errorf("read the steps of job %d: %w", job.ID, err)

@@ -18,15 +18,10 @@ type task struct {
 	limit   int                             // how many run at once, 0 for the worker's concurrency
 	backoff func(attempt int) time.Duration // nil for the database's
 
-	inServer *ServerCall // in place of the handler while there are many jobs, nil for never
-	inTx     bool        // the handler is a TxHandler
-	txPerJob bool        // and is given one job at a time
+	inTx bool // the handler is given a transaction
 
 	forbidden forbiddenFlags
 }
-
-// isBatchable reports whether jobs of the task may run in batches.
-func (t *task) isBatchable() bool { return t.inServer != nil || t.inTx && !t.txPerJob }
 
 // Timeout ends the context of a handler that has run for d. The [context.Cause] is then a [TimeoutError], and an error
 // that the handler returns after that is stored with a note about it. A handler that ignores its context continues.

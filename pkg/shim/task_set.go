@@ -11,9 +11,10 @@ import (
 type Task struct {
 	Name    string
 	Handler Handler
-	Many    ManyHandler // in place of Handler, see [Worker.HandleMany]
-	Most    int         // jobs for one call of Many
-	Tx      TxHandler   // in place of Handler, see [Worker.HandleTx]
+	Many    ManyHandler   // in place of Handler, see [Worker.HandleMany]
+	Most    int           // jobs for one call of Many or ManyTx
+	Tx      TxHandler     // in place of Handler, see [Worker.HandleTx]
+	ManyTx  ManyTxHandler // in place of Handler, see [Worker.HandleManyTx]
 	Options []TaskOption
 }
 
@@ -56,14 +57,13 @@ type taskSet struct {
 	names     []string // sorted
 	unlimited []string // those without a limit of their own, sorted
 	flagged   []string // those with forbidden flags of their own, sorted
-	batchable bool     // one of them may run in batches
 }
 
 // with returns the set with one more task.
 func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	_, registered := s.byName[t.Name]
 	handlers := 0
-	for _, has := range []bool{t.Handler != nil, t.Many != nil, t.Tx != nil} {
+	for _, has := range []bool{t.Handler != nil, t.Many != nil, t.Tx != nil, t.ManyTx != nil} {
 		if has {
 			handlers++
 		}
@@ -73,16 +73,18 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 		return nil, errors.New("a handler has an empty task name")
 	case handlers == 0:
 		return nil, fmt.Errorf("the handler of task %q is nil", t.Name)
-	case t.Many != nil && t.Most < 1:
+	case (t.Many != nil || t.ManyTx != nil) && t.Most < 1:
 		return nil, fmt.Errorf("task %q takes %d jobs at once, must take at least 1", t.Name, t.Most)
 	case registered || handlers > 1:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	added := task{most: t.Most, inTx: t.Tx != nil}
+	added := task{most: t.Most, inTx: t.Tx != nil || t.ManyTx != nil}
 	var err error
 	switch {
 	case t.Many != nil:
 		added.many, err = t.Many.wrapped(cfg.Middleware)
+	case t.ManyTx != nil:
+		added.many, err = t.ManyTx.handler().wrapped(cfg.Middleware)
 	case t.Tx != nil:
 		added.handler, err = t.Tx.handler().wrapped(cfg.Middleware)
 	default:
@@ -95,9 +97,6 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 		if err := option(&added); err != nil {
 			return nil, fmt.Errorf("task %q: %w", t.Name, err)
 		}
-	}
-	if len(cfg.Middleware) > 0 || cfg.Propagator != nil || added.backoff != nil {
-		added.inServer = nil
 	}
 	if added.limit >= cfg.Concurrency {
 		added.limit = 0
@@ -120,8 +119,6 @@ func newTaskSet(byName map[string]task) *taskSet {
 		if !byName[name].forbidden.isNone() {
 			s.flagged = append(s.flagged, name)
 		}
-		t := byName[name]
-		s.batchable = s.batchable || t.isBatchable()
 	}
 	return s
 }

@@ -25,11 +25,7 @@ func (u *unsure) pending() bool { return u.now || u.again != nil }
 // returnUnknown returns to the queue the jobs locked in the worker's name that it does not know of. No claim is in
 // flight.
 func (f *fetcher) returnUnknown(stop context.Context) error {
-	var returned int64
-	err := f.batches.whileClaimed(func(ids []int64) (err error) {
-		returned, err = f.queries.returnUnknown(context.WithoutCancel(stop), append(ids, f.held.ids()...))
-		return err
-	})
+	returned, err := f.queries.returnUnknown(context.WithoutCancel(stop), f.held.ids())
 	if err != nil {
 		return fmt.Errorf("return jobs of a lost claim: %w", err)
 	}

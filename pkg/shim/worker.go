@@ -82,7 +82,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		pool: pool,
 		cfg:  cfg,
 		completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
-			`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[])`),
+			`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[])`),
 		stopping:     make(chan struct{}),
 		killing:      make(chan struct{}),
 		tasksChanged: newSignal(),

@@ -911,21 +911,3 @@ comment on column {{.schema}}._gw_grants.tasks is 'For a producer, the tasks tha
 comment on table {{.schema}}._gw_shared_rights is 'Privileges that migrations granted to roles with privileges of their own on _private_jobs; see _gw_share_rights().';
 comment on column {{.schema}}._gw_shared_rights.role is 'The role, quoted.';
 comment on column {{.schema}}._gw_shared_rights.right_to is 'The privilege and its object, as in GRANT.';
-
--- The batches that workers run at the moment.
-create table {{.schema}}._gw_batches (
-  worker_id text    not null,
-  slot      integer not null,
-  task_id   integer not null,
-  jobs      integer not null,
-  constraint _gw_batches_pkey primary key (worker_id, slot)
-);
-
-alter table {{.schema}}._gw_batches enable row level security;
-
-comment on table {{.schema}}._gw_batches is 'The batches that workers run at the moment, one after the other; see _gw_work_batch().';
-comment on column {{.schema}}._gw_batches.worker_id is 'The worker.';
-comment on column {{.schema}}._gw_batches.slot is 'Distinguishes the batches that the worker runs at the same time.';
-comment on column {{.schema}}._gw_batches.task_id is 'The task of the jobs.';
-comment on column {{.schema}}._gw_batches.jobs is 'The maximum number of jobs of a batch.';
-

@@ -2,11 +2,12 @@
 -- with its commit, so that the client cannot check the completed ids before the commit.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWLL if the worker no longer holds one of the jobs by the lease beside it; the detail lists these jobs.
--- Raises GWWOB if the arrays do not match.
+-- Raises GWWOB if the arrays do not match, GWWRS if a result is too large.
 create or replace function {{.schema}}._gw_complete_all(
   worker_id text,
   job_ids   bigint[],
-  leases    bigint[]
+  leases    bigint[],
+  results   json[] default null
 )
   returns void
   language plpgsql
@@ -15,7 +16,7 @@ as $$
 declare
   completed bigint[];
 begin
-  completed := array(select c.id from {{.schema}}.complete_job_batch(worker_id, job_ids, leases) as c (id));
+  completed := array(select c.id from {{.schema}}.complete_job_batch(worker_id, job_ids, leases, results) as c (id));
   if cardinality(completed) < cardinality(job_ids) then
     raise exception 'The worker no longer holds % of the % jobs.',
         cardinality(job_ids) - cardinality(completed), cardinality(job_ids)
@@ -25,5 +26,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_complete_all(text, bigint[], bigint[]) is
+comment on function {{.schema}}._gw_complete_all(text, bigint[], bigint[], json[]) is
   'Internal: completes jobs; raises GWWLL if the worker no longer holds all of them.';

@@ -59,7 +59,7 @@ func handleCalls(w *shim.Worker, pool *pgxpool.Pool, words chan<- any) {
 		if err != nil {
 			return []error{err}
 		}
-		if _, err := pool.Exec(ctx, c.SQL, c.Args[0], c.Args[1], c.Args[2]); err != nil {
+		if _, err := pool.Exec(ctx, c.SQL, c.Args...); err != nil {
 			c.RolledBack(err)
 			return []error{err}
 		}
