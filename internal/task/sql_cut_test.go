@@ -22,7 +22,7 @@ type cutConn struct {
 }
 
 func (c *cutConn) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(`"do"`)) {
+	if bytes.Contains(p, []byte(`"n"`)) {
 		select {
 		case <-c.armed:
 			c.cut.Store(true)
@@ -36,9 +36,9 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	if !c.cut.Load() {
 		return c.Conn.Read(p)
 	}
-	const readyForQuery = "Z\x00\x00\x00\x05I"
+	const readyForQuery = "Z\x00\x00\x00\x05"
 	var answer []byte
-	for !bytes.HasSuffix(answer, []byte(readyForQuery)) {
+	for len(answer) < len(readyForQuery)+1 || !bytes.HasSuffix(answer[:len(answer)-1], []byte(readyForQuery)) { // and a status
 		n, err := c.Conn.Read(p)
 		if err != nil {
 			return 0, err
