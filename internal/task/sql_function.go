@@ -114,7 +114,7 @@ func choose(name string, found []function, forMany bool) (function, error) {
 	case 1:
 		return fitting[0], nil
 	}
-	return function{}, fmt.Errorf("function %s cannot serve a task: it must be one of %s; give the others another name",
+	return function{}, fmt.Errorf("function %s is ambiguous: each of %s can serve the task; drop or rename all but one",
 		name, strings.Join(signatures, ", "))
 }
 
