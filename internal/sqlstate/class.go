@@ -33,7 +33,7 @@ var classes = map[string]Class{
 	// Workers.
 	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,
 	"GWWSN": Usage, "GWWSR": Usage, "GWWPR": Usage,
-	"GWWLL": Conflict, "GWWBC": Conflict, "GWWBH": Usage, "GWWBI": Usage,
+	"GWWLL": Conflict,
 	// Settings and administration.
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
 	"GWCFW": Conflict, "GWNWS": Conflict,

@@ -30,6 +30,12 @@ type executor struct {
 	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
 
 	single [1]*Job // the memory of jobs if there is one job
+
+	losses              *losses
+	broken              int64 // connections that the pool had lost at a time shortly before the call
+	brokenAt            time.Time
+	hasLost, lostBefore bool // this call and the one before it have lost their connections
+	retry               backoff
 }
 
 // run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
@@ -64,6 +70,7 @@ func (e *executor) run() {
 		if e.isLeft {
 			return
 		}
+		e.pauseIfLost()
 	}
 	exited = false
 	e.stopped()
@@ -164,6 +171,9 @@ func (e *executor) execute(job *Job, task task) {
 		ctx = timed
 	}
 	emit(e.events, JobStarted{Job: job})
+	if !task.inTx {
+		e.watchPool(job.worker)
+	}
 
 	err := errExited
 	defer func() {
@@ -188,6 +198,9 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 		o.verdict = committed
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
+	}
+	if o.verdict != cut {
+		e.losses.forget(job.ID)
 	}
 	e.tell(o)
 	e.report(o)
@@ -239,6 +252,10 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		return o
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
+		return o
+	case e.isLost(o.job, task, cause, err):
+		o.verdict, o.message = cut, cleanMessage(err.Error())
+		e.hasLost = true
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
@@ -309,7 +326,7 @@ func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
 
 func (e *executor) tell(o outcome) {
 	switch {
-	case o.interrupted || o.verdict == lost && o.err != nil:
+	case o.interrupted || o.verdict == cut || o.verdict == lost && o.err != nil:
 		emit(e.events, JobInterrupted{Job: o.job, Duration: o.duration, Err: o.err})
 	case o.err == nil:
 		emit(e.events, JobSucceeded{Job: o.job, Duration: o.duration})

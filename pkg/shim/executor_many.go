@@ -10,6 +10,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job})
 	}
+	e.watchPool(jobs[0].worker)
 	ctx := e.handling
 	if len(jobs) == 1 {
 		ctx = &jobs[0].hold.context // this job may end the context, because there are no others

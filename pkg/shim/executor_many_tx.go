@@ -8,14 +8,14 @@ import (
 )
 
 // executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
-// runs alone, in the same claim.
+// runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
 func (e *executor) executeManyTx(jobs []*Job, task task) {
 	defer e.end()
 	e.ownJobs()
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job})
 	}
-	for together := true; together && len(jobs) > 1; {
+	for together := !e.losses.haveAny(jobs); together && len(jobs) > 1; {
 		jobs, together = e.runTogether(jobs, task)
 	}
 	for i, job := range jobs {
@@ -25,6 +25,11 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 		}
 		c := e.callTx(jobs[i:i+1], task)
 		e.settle(jobs[i:i+1], task, c.took, c.cause, c.errs)
+		if when, isLost := lostWhen(c.err); isLost && when == atBegin {
+			rest := jobs[i+1:]
+			e.settle(rest, task, 0, nil, slices.Repeat([]error{c.err}, len(rest)))
+			return
+		}
 	}
 }
 
@@ -32,7 +37,8 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 // because the call was rolled back only for the sake of others.
 func (e *executor) runTogether(jobs []*Job, task task) (again []*Job, together bool) {
 	c := e.callTx(jobs, task)
-	isOver := c.err == nil || e.handling.Err() != nil
+	when, isLost := lostWhen(c.err)
+	isOver := c.err == nil || e.handling.Err() != nil || isLost && when != inStatement
 	var over []*Job
 	var errs []error
 	for i, job := range jobs {
@@ -96,6 +102,9 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	if c.err == nil {
 		c.err = c.tx.check()
 	}
+	if c.err != nil {
+		c.err = c.tx.fault(c.err)
+	}
 	if c.err == nil && c.tx.tx != nil {
 		var lost []*Job
 		lost, c.err = c.tx.complete()
@@ -103,8 +112,9 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 			e.lose(job)
 		}
 	}
+	_, isLost := lostWhen(c.err)
 	for i, job := range jobs {
-		if c.errs[i] == nil && slices.Contains(c.tx.jobs, job) {
+		if (c.errs[i] == nil || isLost) && slices.Contains(c.tx.jobs, job) {
 			c.errs[i] = c.err
 		}
 	}

@@ -14,6 +14,9 @@ func (e *executor) call(ctx context.Context, job *Job, task task) error {
 	if err = task.handler(job.within(ctx), job); err == nil {
 		err = tx.check()
 	}
+	if err != nil {
+		err = tx.fault(err)
+	}
 	if err == nil && tx.tx != nil {
 		var lost []*Job
 		if lost, err = tx.complete(); lost != nil {

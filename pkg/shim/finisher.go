@@ -27,6 +27,7 @@ const (
 	returned
 	rateLimited
 	lost      // the worker lost the job: there is nothing to report
+	cut       // returned, because the attempt has lost its connection; a transaction of it may have completed the job
 	committed // the handler has completed the job, and this is known: nothing to report
 )
 
@@ -102,6 +103,8 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	for _, part := range byDelay(byVerdict[rateLimited]) {
 		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
 	}
+	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call waits for its end.
+	f.write(ctx, "return", byVerdict[cut], f.queries.giveBack)
 	for _, o := range byVerdict[lost] {
 		f.reportLost(o)
 	}

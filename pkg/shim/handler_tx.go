@@ -28,6 +28,7 @@ type handlerTx struct {
 	conn *pgxpool.Conn // nil until the transaction begins
 	tx   pgx.Tx        // the same
 	err  error         // why it could not begin
+	lost bool          // its connection has broken
 	over bool          // the handler has returned
 }
 
@@ -62,10 +63,10 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 		}
 	}
 	if err != nil {
-		t.err = fmt.Errorf("begin the transaction of the handler: %w", err)
+		t.err = asLost(ctx, fmt.Errorf("begin the transaction of the handler: %w", err), atBegin)
 		return nil, t.err
 	}
-	t.conn, t.err = conn, nil
+	t.conn, t.err, t.lost = conn, nil, false
 	return t.tx, nil
 }
 
@@ -103,7 +104,11 @@ func (t *handlerTx) complete() (lost []*Job, err error) {
 		return nil
 	})
 	if err := t.conn.Conn().SendBatch(ctx, all).Close(); err != nil {
-		return c.RolledBack(err), fmt.Errorf("complete the jobs of the transaction: %w", err)
+		err = fmt.Errorf("complete the jobs of the transaction: %w", err)
+		if t.conn.Conn().IsClosed() { // only the database knows whether it was committed
+			return nil, &lostError{err, atCompletion}
+		}
+		return c.RolledBack(err), err
 	}
 	c.Committed()
 	t.conn.Release()
@@ -121,13 +126,27 @@ func (t *handlerTx) undo() {
 	conn := t.conn
 	defer conn.Release()
 	t.conn, t.tx = nil, nil
-	if conn.Conn().PgConn().TxStatus() == 'I' { // its end has failed
+	if t.lost = conn.Conn().IsClosed(); t.lost || conn.Conn().PgConn().TxStatus() == 'I' { // or its end has failed
 		return
 	}
 	if _, err := conn.Exec(ctx, "rollback"); err != nil {
 		_ = conn.Conn().Close(ctx)
 		t.err = fmt.Errorf("roll back the transaction of the handler: %w", err)
 	}
+}
+
+// fault returns the error of a call that has failed with err: the one that says so if the connection of the transaction was lost.
+func (t *handlerTx) fault(err error) error {
+	if _, isLost := lostWhen(err); isLost {
+		return err
+	}
+	if _, isLost := lostWhen(t.err); isLost && t.tx == nil {
+		return &lostError{err, atBegin}
+	}
+	if t.lost || t.tx != nil && t.conn.Conn().IsClosed() {
+		return asLost(t.ctx, err, inStatement)
+	}
+	return err
 }
 
 // Begin begins a pseudo nested transaction: a savepoint.

@@ -22,12 +22,23 @@ func (j *Job) Client() *Client {
 	return j.worker.Client()
 }
 
-// WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error.
+// WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error. If the connection cannot be
+// had or breaks meanwhile, a handler that returns this error does not fail its attempt; see [Handler].
 func (j *Job) WithConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 	if j.worker == nil {
 		return errNoWorker
 	}
-	return j.worker.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return fn(conn.Conn()) })
+	when, isBroken := atBegin, true
+	err := j.worker.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		when = inStatement
+		err := fn(conn.Conn())
+		isBroken = conn.Conn().IsClosed()
+		return err
+	})
+	if isBroken {
+		return asLost(ctx, err, when)
+	}
+	return err
 }
 
 // Query runs a statement on the worker's pool. Close the rows, or read them to the end, to release the connection.
@@ -83,9 +94,12 @@ func (j *Job) completeOn(ctx context.Context, c *Client) error {
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}
-	if err != nil {
-		j.hold.completing.Store(before)
-		return fmt.Errorf("complete job %d: %w", j.ID, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	j.hold.completing.Store(before)
+	if err = fmt.Errorf("complete job %d: %w", j.ID, err); ctx.Err() == nil && isLostConnection(err) {
+		return &lostError{err, inStatement}
+	}
+	return err
 }

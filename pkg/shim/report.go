@@ -12,7 +12,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 	for _, o := range batch {
 		became, written := done.to(o.job.ID)
 		switch {
-		case !written && o.inTx:
+		case !written && (o.inTx || o.verdict == cut && tries == 1):
 			f.reportCommitted(o)
 			continue
 		case !written && tries > 1: // most likely it was
@@ -89,7 +89,7 @@ func (o *outcome) kind() Outcome {
 		return OutcomeSnoozed
 	case o.verdict == rateLimited:
 		return OutcomeRateLimited
-	case o.verdict == returned:
+	case o.verdict == returned, o.verdict == cut:
 		return OutcomeReturned
 	}
 	return OutcomeFailed
@@ -125,6 +125,10 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	case OutcomeRateLimited:
 		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
 	case OutcomeReturned:
+		if o.verdict == cut {
+			logger.Warn("connection lost, job returned", "error", o.message)
+			return
+		}
 		logger.Warn("job interrupted and returned", "error", o.message)
 	case OutcomePermanentlyFailed:
 		logger.With(attempt...).Warn("job permanently failed", "attempts", became.attempts, "error", o.message)

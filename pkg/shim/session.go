@@ -44,6 +44,7 @@ type session struct {
 	backlog  *backlog
 	share    *sharer // nil unless the worker shares its slots
 	canceled *cancellations
+	losses   losses
 	outcomes chan outcome
 	settled  chan settlement
 

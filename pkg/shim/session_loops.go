@@ -104,6 +104,7 @@ func (s *session) newExecutor(handling context.Context, stopped func()) *executo
 		outcomes: s.outcomes,
 		canceled: s.canceled,
 		events:   s.events,
+		losses:   &s.losses,
 		handling: handling,
 		stopped:  stopped,
 	}

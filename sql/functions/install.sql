@@ -134,12 +134,6 @@
 {{ template "work/return_job.sql" . }}
 {{ template "limits/rate_limited.sql" . }}
 {{ template "work/return_unknown_jobs.sql" . }}
-{{ template "work/_gw_batches.sql" . }}
-{{ template "work/_gw_lock_batch.sql" . }}
-{{ template "work/_gw_end_batch.sql" . }}
-{{ template "work/_gw_work_batch.sql" . }}
-{{ template "work/_gw_lock_tx_batch.sql" . }}
-{{ template "work/_gw_end_tx_batch.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/_gw_queue_freed.sql" . }}
 {{ template "work/_gw_job_contexts.sql" . }}

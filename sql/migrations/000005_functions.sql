@@ -443,21 +443,6 @@ comment on column {{.schema}}._gw_samples.workers is 'The number of registered w
 comment on column {{.schema}}._gw_samples.added is 'The jobs that were ever added, as the server counts.';
 comment on column {{.schema}}._gw_samples.gone is 'The jobs that were ever deleted, as the server counts.';
 
--- The batches that workers run at the moment.
-create table {{.schema}}._gw_batches (
-  worker_id text    not null,
-  slot      integer not null,
-  task_id   integer not null,
-  jobs      integer not null,
-  constraint _gw_batches_pkey primary key (worker_id, slot)
-);
-alter table {{.schema}}._gw_batches enable row level security;
-comment on table {{.schema}}._gw_batches is 'The batches that workers run at the moment, one after the other; see _gw_work_batch().';
-comment on column {{.schema}}._gw_batches.worker_id is 'The worker.';
-comment on column {{.schema}}._gw_batches.slot is 'Distinguishes the batches that the worker runs at the same time.';
-comment on column {{.schema}}._gw_batches.task_id is 'The task of the jobs.';
-comment on column {{.schema}}._gw_batches.jobs is 'The maximum number of jobs of a batch.';
-
 -- The history of kept tasks. Claims and completions check the size of this file and of _gw_expected, which costs less than a query.
 create table {{.schema}}._gw_kept_tasks (
   task       text        not null constraint _gw_kept_tasks_pkey primary key,

@@ -41,7 +41,6 @@ create or replace function {{.schema}}.deregister_worker(
 as $$
 begin
   delete from {{.schema}}._gw_sleepers as s where s.worker_id = deregister_worker.worker_id;
-  delete from {{.schema}}._gw_batches as b where b.worker_id = deregister_worker.worker_id;
   delete from {{.schema}}._gw_workers as w where w.id = worker_id;
   return found;
 end;

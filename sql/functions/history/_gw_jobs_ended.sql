@@ -2,9 +2,8 @@
 -- whose result was asked for. All deletions are recorded, whoever makes them: a locked job was completed by its worker; the
 -- setting gw.outcome has the outcome if that is not so; other jobs were removed. Jobs that are moved to another shard have not
 -- ended: then only those who wait are notified, because they have to look for them there. The setting gw.results has results
--- of completed jobs, by their ids. The setting gw.batch_worker has the worker of a batch that this transaction runs; its
--- attempts begin with the transaction. One row of _gw_ended has the jobs of one task, worker and range of ids that end
--- together. A job with a key or whose payload or result is kept has a row of its own.
+-- of completed jobs, by their ids. One row of _gw_ended has the jobs of one task, worker and range of ids that end together. A
+-- job with a key or whose payload or result is kept has a row of its own.
 create or replace function {{.schema}}._gw_jobs_ended()
   returns trigger
   language plpgsql
@@ -18,9 +17,7 @@ declare
   given     constant text        := nullif(current_setting('gw.outcome', true), '');
   reported  constant json        := nullif(current_setting('gw.results', true), '')::json;
   over_at   constant timestamptz := clock_timestamp();
-  in_batch  constant text        := nullif(current_setting('gw.batch_worker', true), '');
   any_long  constant boolean     := pg_relation_size('{{ replace "'" "''" .schema }}._gw_long_attempts'::regclass) > 0;
-  tried     constant integer     := case when in_batch is null then 1 else 0 end; -- the attempts of a job in its first attempt
   kept      integer[];
   alone     integer[];
   waited    bigint[];
@@ -35,7 +32,7 @@ begin
     with told as (
       update {{.schema}}._gw_expected as e
          set ended_at = over_at,
-             outcome  = coalesce(given, case when g.locked_at is null and in_batch is null then 'removed' else 'completed' end),
+             outcome  = coalesce(given, case when g.locked_at is null then 'removed' else 'completed' end),
              result   = coalesce(reported -> g.id::text, e.result)
         from (select d.id, d.locked_at from ended as d offset 0) as g
        where e.job_id = g.id and e.ended_at is null
@@ -59,9 +56,9 @@ begin
     (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
      attempts, max_attempts, payload, result)
   select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.job_ids[1], p.job_ids[cardinality(p.job_ids)], p.task,
-         coalesce(given, case when p.is_held or in_batch is not null then 'completed' else 'removed' end), coalesce(p.locked_by, in_batch),
+         coalesce(given, case when p.is_held then 'completed' else 'removed' end), p.locked_by,
          case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id) end, p.key, over_at, p.job_ids,
-         case when p.is_held then p.started_at when in_batch is not null then array[now()] end, p.run_at, p.created_at, p.attempts, p.max_attempts,
+         case when p.is_held then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts,
          case when p.payloads then (select g.payload from ended as g where g.id = p.job_ids[1]) end,
          case when p.results then (reported -> p.job_ids[1]::text) end
     from (select a.*, {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, k.payloads, k.results and reported is not null as results
@@ -73,8 +70,8 @@ begin
                          end as started_at,
                          array_agg(g.run_at) as run_at,
                          case when not bool_and(g.created_at = g.run_at) then array_agg(g.created_at) end as created_at,
-                         case when min(g.attempts) <> tried or max(g.attempts) <> tried
-                              then array_agg(least(g.attempts + 1 - tried, g.max_attempts)::smallint) end as attempts
+                         case when min(g.attempts) <> 1 or max(g.attempts) <> 1
+                              then array_agg(least(g.attempts, g.max_attempts)::smallint) end as attempts
                     from (select d.* from ended as d where d.task_id = any (kept) order by d.id) as g
                    group by g.task_id, g.locked_by, g.locked_at is not null, g.job_queue_id, g.key, g.max_attempts, g.id >> 13,
                             case when g.key is not null or g.task_id = any (alone) then g.id end) as a

@@ -1,6 +1,6 @@
 -- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
 -- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts, steps and progress of deleted jobs,
--- samples, claim cursors, records of batches, calls under keys, names of shards that have no jobs any more, and acts of
+-- samples, claim cursors, calls under keys, names of shards that have no jobs any more, and acts of
 -- operators older than the setting audit_for.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
@@ -28,7 +28,6 @@ begin
                    limit 10000
                      for update skip locked);
   delete from {{.schema}}._gw_claim_cursors as c where c.put_at < {{.schema}}._gw_lease(now() - interval '1 minute');
-  delete from {{.schema}}._gw_batches as b where not exists (select from {{.schema}}._gw_workers as w where w.id = b.worker_id);
   perform {{.schema}}._gw_drop_keyed_calls();
   perform {{.schema}}._gw_drop_spent_shard_names();
   perform {{.schema}}._gw_drop_spent_suspects();

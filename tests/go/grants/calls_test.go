@@ -31,9 +31,6 @@ func TestTheRoleOfAWorkerMayCallWhatTheWorkerCalls(t *testing.T) {
 	}
 	others := []string{
 		"_gw_put_job_contexts", // called only by the client
-		// A function that the owner calls for a role would run the functions of users with the rights of the owner. Without these
-		// calls a worker runs no batches.
-		"_gw_begin_batches", "_gw_work_batch", "_gw_leave_batches", "_gw_lock_tx_batch", "_gw_end_tx_batch",
 	}
 	found := 0
 	for _, file := range files {

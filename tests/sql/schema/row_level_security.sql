@@ -10,7 +10,7 @@ select results_eq(
        from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind in ('r', 'p') and c.relname <> '_gw_schema_version'
       order by c.relname $$,
-  $$ values ('_gw_audit'::name, true, false), ('_gw_batches', true, false), ('_gw_breaking_versions', false, false),
+  $$ values ('_gw_audit'::name, true, false), ('_gw_breaking_versions', false, false),
             ('_gw_cancels', true, false), ('_gw_claim_cursors', true, false), ('_gw_claim_turn', true, false), ('_gw_cron_patterns', true, false),
             ('_gw_ended', true, false), ('_gw_ended_0', true, false), ('_gw_ended_1', true, false),
             ('_gw_ended_2', true, false), ('_gw_expected', true, false), ('_gw_fronts', true, false),

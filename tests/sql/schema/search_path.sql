@@ -1,8 +1,7 @@
 -- Functions set their search_path, so that they never use functions or operators of the caller's path.
 -- wait_for_job sets it at the start of each transaction, because it commits. The other exceptions are _gw_is_free and
--- _gw_wants_result, which are called for single rows, single SQL expressions, which are inlined, and _gw_work_batch, because the
--- functions of users that it calls have the caller's. A search_path of their own would cost too much, or prevent that. All names
--- in them are qualified, as scripts/check-names.sql checks.
+-- _gw_wants_result, which are called for single rows, and single SQL expressions, which are inlined. A search_path of their own would
+-- cost too much, or prevent that. All names in them are qualified, as scripts/check-names.sql checks.
 begin;
 select plan(3);
 set local search_path = graphile_worker, public;
@@ -15,13 +14,13 @@ select results_eq(
         and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
       order by 1 $$,
   $$ values ('_gw_after'::name, 'sql'::name), ('_gw_after_seconds', 'sql'), ('_gw_before', 'sql'), ('_gw_cron_matches_day', 'sql'),
-            ('_gw_cursor_scope', 'sql'), ('_gw_first_line', 'sql'), ('_gw_fits_batch', 'sql'), ('_gw_in_calendar', 'sql'), ('_gw_index_reads', 'sql'),
+            ('_gw_cursor_scope', 'sql'), ('_gw_first_line', 'sql'), ('_gw_in_calendar', 'sql'), ('_gw_index_reads', 'sql'),
             ('_gw_is_free', 'plpgsql'), ('_gw_is_held', 'sql'),
             ('_gw_is_idle', 'sql'), ('_gw_is_stale', 'sql'), ('_gw_job_is_refused', 'sql'), ('_gw_keeps', 'sql'),
             ('_gw_known_settings', 'sql'), ('_gw_lease', 'sql'), ('_gw_locked_at', 'sql'), ('_gw_merged_payload', 'sql'), ('_gw_most_bytes', 'sql'),
             ('_gw_name_lock', 'sql'), ('_gw_packed_lines', 'sql'), ('_gw_queue_locked_at', 'sql'),
             ('_gw_recent_lines', 'sql'), ('_gw_retry_at', 'sql'), ('_gw_running_of', 'sql'), ('_gw_seconds', 'sql'),
-            ('_gw_served_of_late', 'sql'), ('_gw_suits', 'sql'), ('_gw_turn', 'sql'), ('_gw_wants_result', 'plpgsql'), ('_gw_work_batch', 'plpgsql'),
+            ('_gw_served_of_late', 'sql'), ('_gw_suits', 'sql'), ('_gw_turn', 'sql'), ('_gw_wants_result', 'plpgsql'),
             ('backoff', 'sql'), ('job_state', 'sql'), ('shard_slot', 'sql'), ('wait_for_job', 'plpgsql') $$,
   'all but the inlined expressions pin it');
 

@@ -21,7 +21,6 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "shared/_gw_drop_spent_steps.sql" . }}
 {{ template "shared/_gw_keep_steps.sql" . }}
 {{ template "fleet/settings.sql" . }}
-{{ template "fleet/workers.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_canceled_jobs.sql" . }}
@@ -111,12 +110,6 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "limits/rate_limited.sql" . }}
-{{ template "work/_gw_batches.sql" . }}
-{{ template "work/_gw_lock_batch.sql" . }}
-{{ template "work/_gw_end_batch.sql" . }}
-{{ template "work/_gw_work_batch.sql" . }}
-{{ template "work/_gw_lock_tx_batch.sql" . }}
-{{ template "work/_gw_end_tx_batch.sql" . }}
 {{ template "work/renew_leases.sql" . }}
 {{ template "work/save_step.sql" . }}
 {{ template "work/set_progress.sql" . }}

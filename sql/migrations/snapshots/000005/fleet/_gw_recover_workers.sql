@@ -88,7 +88,6 @@ begin
 
   delete from {{.schema}}._gw_recovery;
   perform {{.schema}}._gw_free_queues_of(dead, silent_since);
-  perform {{.schema}}._gw_suspect_batches(dead);
   if not pass.left_over then
     update {{.schema}}._gw_workers as w set recovered_at = clock_timestamp() where w.id = any (dead);
     died := dead;

@@ -28,8 +28,6 @@ as $$
 #variable_conflict use_variable
 declare
   over_at constant timestamptz := clock_timestamp();
-  batch   constant text        := nullif(current_setting('gw.batch_worker', true), ''); -- runs the idle jobs, as for _gw_jobs_ended
-  more    constant integer     := case when batch is null then 0 else 1 end; -- attempts that are not counted yet
   held    bigint[];
 begin
   if skip_locked then
@@ -44,12 +42,12 @@ begin
   select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.ids[1], p.ids[cardinality(p.ids)], p.task, p.became, p.locked_by,
          case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id) end, p.key, over_at, p.ids,
          case when p.locked_by is not null then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts, p.details
-    from (select {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, o.became, coalesce(j.locked_by, batch) as locked_by, j.job_queue_id, j.key, j.max_attempts,
+    from (select {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts,
                  array_agg(j.id order by j.id) as ids,
                  array_agg(coalesce({{.schema}}._gw_started_at(j.id, j.locked_at), now()) order by j.id) as started_at,
                  array_agg(j.run_at order by j.id) as run_at,
                  array_agg(j.created_at order by j.id) as created_at,
-                 array_agg(least(j.attempts + more, j.max_attempts)::smallint order by j.id) as attempts,
+                 array_agg(least(j.attempts, j.max_attempts)::smallint order by j.id) as attempts,
                  array_agg({{.schema}}._gw_first_line(o.detail) order by j.id) as details
             from {{.schema}}._private_jobs as j
             join {{.schema}}._private_tasks as t on t.id = j.task_id
@@ -58,8 +56,7 @@ begin
                   select case when j.attempts > j.max_attempts and exists (select from {{.schema}}._gw_cancels as c where c.job_id = j.id)
                                 then 'canceled'
                               when j.attempts > j.max_attempts then 'replaced'
-                              when outcome = 'failed' and (permanent[w.place] or j.attempts + more >= j.max_attempts
-                                                           or workers is null and batch is null)
+                              when outcome = 'failed' and (permanent[w.place] or j.attempts >= j.max_attempts or workers is null)
                                 then 'permanently_failed'
                               else outcome end as became,
                          case when cardinality(details) = 1 then details[1] else details[w.place] end as detail
