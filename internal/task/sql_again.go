@@ -9,48 +9,39 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// again runs a job whose connection broke, so that it is not known whether it was completed. The statements are sent one after the
-// other: if the connection breaks while the function runs, this is a failure of the job. If anything goes wrong before or after
-// that, the completion stays open, and the worker asks the database.
+// again runs a job whose connection broke. It is alone, so that it loses this connection only if it is itself the cause. It is not known
+// whether the job was completed: if so, the transaction fails before it calls the function.
 func (c *caller) again(ctx context.Context, job *shim.Job) error {
 	completion, err := shim.CompletionOf([]*shim.Job{job})
 	if err != nil {
 		return err
 	}
-	err = job.WithConn(ctx, func(conn *pgx.Conn) error { return c.runAgain(ctx, conn, job, completion) })
-	switch {
-	case sqlstate.Of(err) == leaseLost:
-		return shim.ErrLeaseLost // or the job was completed before
-	case ctx.Err() != nil:
-		return c.failed(context.Cause(ctx))
-	case err != nil:
-		return c.failed(err)
-	}
-	return nil
-}
-
-// runAgain runs the transaction of a job. If it fails, the connection is left within it, so that the pool closes the connection.
-func (c *caller) runAgain(ctx context.Context, conn *pgx.Conn, job *shim.Job, completion *shim.Completion) error {
-	var begin, end pipeline
-	begin.begin(c.timeout)
-	begin.add("savepoint gw")
-	begin.complete(completion) // fails if the job was completed before
-	begin.add("rollback to savepoint gw")
-	if _, err := begin.send(ctx, conn); err != nil {
-		return err
-	}
-	if _, err := (pipeline{c.callOf(job)}).send(ctx, conn); err != nil {
-		completion.RolledBack(nil)
-		return err
-	}
-	end.complete(completion)
-	end.add("commit")
-	_, err := end.send(ctx, conn)
+	var p pipeline
+	p.begin(c.timeout)
+	p.add("savepoint gw")
+	p.complete(completion)
+	p.add("rollback to savepoint gw")
+	checks := len(p)
+	p = append(p, c.callOf(job))
+	p.complete(completion)
+	p.add("commit")
+	err = job.WithConn(ctx, func(conn *pgx.Conn) error {
+		done, err := p.send(ctx, conn)
+		switch {
+		case err == nil:
+			completion.Committed()
+		case done >= checks && isAnswer(conn, err):
+			completion.RolledBack(nil)
+		}
+		return err // the pool closes a connection that is left within a transaction
+	})
 	switch {
 	case err == nil:
-		completion.Committed()
-	case isAnswer(conn, err):
-		completion.RolledBack(nil)
+		return nil
+	case sqlstate.Of(err) == leaseLost:
+		return shim.ErrLeaseLost // or the job was completed before: the worker asks the database
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
 	}
-	return err
+	return c.failed(err)
 }

@@ -44,7 +44,7 @@ func (b *batchCaller) run(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) erro
 		return b.failed(err)
 	}
 	if results != len(jobs) {
-		return fmt.Errorf("%s returned %d results for %d jobs; it must return void, or one result for each job in their order",
+		return fmt.Errorf("%s returned %d results for an array of %d; it must return void, or one result for each element in their order",
 			b.Name, results, len(jobs))
 	}
 	return nil

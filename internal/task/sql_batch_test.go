@@ -63,14 +63,14 @@ func TestAFunctionOfAnArrayReturnsAsManyResultsAsJobs(t *testing.T) {
 		create function app.less(payloads json[]) returns setof json language sql as $$ select p from unnest(payloads) as p limit 1 $$;
 		create function app.more(payloads json[]) returns setof json language sql as $$ select p from unnest(payloads || payloads) as p $$;
 		create function app.list(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads[:cardinality(payloads) - 1] $$;
-		create function app.null(payloads jsonb[]) returns jsonb[] language sql as $$ select null::jsonb[] $$;
+		create function app.absent(payloads jsonb[]) returns jsonb[] language sql as $$ select null::jsonb[] $$;
 		create function app.same(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads $$;
 		create function app.pair(payloads jsonb[]) returns app.effects_of[] language sql as
 		  $$ select array(select row(p ->> 'n')::app.effects_of from unnest(payloads) as p) $$`)
 	jobs := []*shim.Job{{ID: 1, Payload: json.RawMessage(`{"n": 1}`)}, {ID: 2, Payload: json.RawMessage(`{"n": 2}`)}}
-	for name, results := range map[string]int{"app.less": 1, "app.more": 4, "app.list": 1, "app.null": 0} {
+	for name, results := range map[string]int{"app.less": 1, "app.more": 4, "app.list": 1, "app.absent": 0} {
 		err := s.call(task.SQL{Function: name, Batch: 2}, jobs...)
-		if message := fmt.Sprintf("%s returned %d results for 2 jobs", name, results); err == nil || !strings.Contains(err.Error(), message) {
+		if message := fmt.Sprintf("%s returned %d results for an array of 2", name, results); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: error %v, want %q", name, err, message)
 		}
 	}
@@ -119,7 +119,7 @@ func TestAWrongNumberOfResultsFailsEachJobThatGetsItAlone(t *testing.T) {
 	s.wantOnce(100, 40)
 	s.wantLeft("40:1")
 	message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
-	if !strings.Contains(message, "app.twice returned 2 results for 1 job") {
+	if !strings.Contains(message, "app.twice returned 2 results for an array of 1") {
 		t.Errorf("error %q", message)
 	}
 }

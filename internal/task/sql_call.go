@@ -31,17 +31,26 @@ func timeFor(jobs int, timeout time.Duration) time.Duration {
 	return seconds.Duration(float64(jobs)*timeout.Seconds() + answerTime.Seconds())
 }
 
-// run runs the jobs on one connection. If that breaks, the jobs without an outcome are tried again, each on a connection of its own.
+// run runs the jobs on one connection. If that breaks, the jobs without an outcome run again, each alone.
 func (c *caller) run(ctx context.Context, jobs []*shim.Job) []error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(jobs), c.timeout), errTimeout)
 	defer cancel()
-	errs := make([]error, len(jobs))
-	g := &group{caller: c, jobs: jobs, errs: errs}
-	_ = jobs[0].WithConn(ctx, func(conn *pgx.Conn) error { return g.run(ctx, conn) }) // what comes again is an error of each job
-	for i, job := range jobs[g.settled:] {
-		errs[g.settled+i] = c.again(ctx, job)
+	g := &group{caller: c, jobs: jobs, errs: make([]error, len(jobs))}
+	refused := jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {
+		_ = g.run(ctx, conn) // the connection is broken
+		return nil
+	})
+	for i := g.settled; i < len(jobs); i++ {
+		switch {
+		case ctx.Err() != nil:
+			g.errs[i] = c.failed(context.Cause(ctx))
+		case refused != nil:
+			g.errs[i] = c.failed(refused)
+		default:
+			g.errs[i] = c.again(ctx, jobs[i])
+		}
 	}
-	return errs
+	return g.errs
 }
 
 // group are jobs that a connection takes at once, each with a transaction of its own.

@@ -25,16 +25,17 @@ func (f *function) failed(err error) error {
 			"%s commits or rolls back by itself, which it cannot within the transaction that completes its job: %w",
 			f.Name, refusal))
 	}
-	return &databaseError{function: f.Name, PgError: refusal}
+	return &databaseError{function: f.Name, PgError: refusal, err: err}
 }
 
 // databaseError is an error of PostgreSQL whose text contains its detail, hint and context.
 type databaseError struct {
 	function string
 	*pgconn.PgError
+	err error
 }
 
-func (e *databaseError) Unwrap() error { return e.PgError }
+func (e *databaseError) Unwrap() error { return e.err }
 
 func (e *databaseError) Error() string {
 	var b strings.Builder

@@ -25,6 +25,7 @@ type shop struct {
 
 const functions = `
 	create schema app;
+	create sequence app.deaths;
 	create table app.effects_of (n integer primary key);
 	create table app.effects (
 	  n            integer not null,
@@ -43,7 +44,10 @@ const functions = `
 	      raise exception 'No such order.' using detail = 'It is ' || (payload ->> 'n') || '.', hint = 'Ask again.';
 	    when 'sleep' then perform pg_sleep(1000);
 	    when 'wait' then perform pg_advisory_xact_lock_shared(1);
-	    when 'die' then perform pg_terminate_backend(pg_backend_pid());
+	    when 'die' then
+	      if nextval('app.deaths') <= 4 then
+	        perform pg_terminate_backend(pg_backend_pid());
+	      end if;
 	    when 'again' then
 	      perform graphile_worker.add_job('a', json_build_object('n', -(payload ->> 'n')::integer), job_key := 'k');
 	    else null;
@@ -270,5 +274,5 @@ func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
 func (s *shop) empty(t *testing.T) {
 	s.t = t
 	// A claim cursor that an earlier test has left would hide jobs that come before it, for half a second.
-	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
+	pgtest.Exec(t, s.pool, `alter sequence app.deaths restart; delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
 }
