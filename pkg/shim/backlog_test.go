@@ -93,7 +93,7 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	before := b.pace
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
-	e := &executor{backlog: b, outcomes: make(chan outcome, 2)}
+	e := &executor{losses: &losses{}, backlog: b, outcomes: make(chan outcome, 2)}
 	e.report(outcome{job: jobs[0], verdict: returned})
 	if b.pace != before || b.busy != 1 {
 		t.Errorf("pace is %+v, was %+v; %d are busy", b.pace, before, b.busy)

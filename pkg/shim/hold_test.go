@@ -60,7 +60,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 		job.hold.lease.Add(-age.Microseconds())
 		r.contexts = append(r.contexts, &job.hold.context)
 	}
-	e := &executor{handling: t.Context()}
+	e := &executor{losses: &losses{}, handling: t.Context()}
 	e.begin(r.jobs)
 	e.started = time.Now().Add(-time.Hour)
 	r.heartbeater.running.add(e)
@@ -161,6 +161,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 		return ctx.Err()
 	}}
 	e := &executor{
+		losses:   &losses{},
 		backlog:  newBacklog(1),
 		outcomes: outcomes,
 		handling: t.Context(),

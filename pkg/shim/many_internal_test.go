@@ -18,6 +18,7 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{
+		losses:  &losses{},
 		backlog: newBacklog(1), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
 	}
 	if !e.begin(jobs) {
@@ -78,7 +79,7 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
+	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.lose(jobs[1])
@@ -97,7 +98,7 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
+	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.cancel(jobs[0], ErrCanceled)
@@ -123,7 +124,7 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		"lost":     {func(e *executor, job *Job) { e.lose(job) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
-		e := &executor{backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}
+		e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}
 		e.begin(jobs)
 		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
@@ -158,6 +159,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
 	e := &executor{
+		losses:  &losses{},
 		backlog: newBacklog(1), outcomes: outcomes, handling: t.Context(), stopped: func() {},
 	}
 	e.begin(jobs)
