@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,6 +38,8 @@ type SQL struct {
 	// Batch is the maximum number of jobs for one call of a function of an array, up to 1000. Default: the function is called
 	// for each job.
 	Batch int
+	// Logger is told of calls for several jobs that fail. Default: [slog.Default].
+	Logger *slog.Logger
 }
 
 // Task returns a task that is served by the function, or all problems of s. It looks the function up in db,
@@ -65,7 +68,7 @@ func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ..
 	schema := cmp.Or(s.Schema, "graphile_worker")
 	t := shim.Task{Name: name, Options: options}
 	if s.Batch != 0 {
-		b := &batchCaller{function: f, call: f.callForMany(schema), timeout: s.Timeout}
+		b := &batchCaller{function: f, call: f.callForMany(schema), timeout: s.Timeout, log: cmp.Or(s.Logger, slog.Default())}
 		t.ManyTx, t.Most = b.run, s.Batch
 		return t, nil
 	}

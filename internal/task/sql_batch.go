@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,10 +17,20 @@ type batchCaller struct {
 	function
 	call    string
 	timeout time.Duration
+	log     *slog.Logger
 }
 
-// run calls the function for jobs.
+// run calls the function for jobs. A failure for several jobs is logged, because each of them runs alone after that and may succeed.
 func (b *batchCaller) run(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+	err := b.callFor(ctx, tx, jobs)
+	if err != nil && len(jobs) > 1 && ctx.Err() == nil {
+		b.log.Warn("call for several jobs failed, each of them runs alone",
+			"task_identifier", jobs[0].TaskIdentifier, "jobs", len(jobs), "error", err)
+	}
+	return err
+}
+
+func (b *batchCaller) callFor(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(1, b.timeout), errTimeout)
 	defer cancel()
 	texts, err := b.texts(jobs)
