@@ -15,8 +15,13 @@ import (
 // batchWorker starts a gw-run that serves the task many with a function of an array.
 func batchWorker(t *testing.T, databaseURL string) *process {
 	t.Helper()
+	return configWorker(t, databaseURL, "many: {sql: app.many, batch: true}")
+}
+
+func configWorker(t *testing.T, databaseURL, task string) *process {
+	t.Helper()
 	config := filepath.Join(t.TempDir(), "gw.yaml")
-	if err := os.WriteFile(config, []byte("tasks:\n  many: {sql: app.many, batch: true}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("tasks:\n  "+task+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return start(t, nil, "-c", databaseURL, "--config", config, "--log-format", "json", "-j", "2", "--quiet")
@@ -85,5 +90,24 @@ func TestBatchWithAFunctionOfOnePayloadIsAnErrorOfTheConfig(t *testing.T) {
 		"but batch needs a function of an array, such as app.many(payloads jsonb[])"
 	if got := p.stderr.String(); !strings.Contains(got, want) {
 		t.Errorf("the error is %q, want %q", got, want)
+	}
+}
+
+func TestTheExampleOfABatchCountsEachView(t *testing.T) {
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	function, err := os.ReadFile("../../../examples/count_views.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Exec(t, pool, string(function))
+	pgtest.Exec(t, pool, `
+		select graphile_worker.add_job('count_views', json_build_object('page', '/' || n % 7)) from generate_series(1, 1400) as n`)
+	configWorker(t, databaseURL, "count_views: {sql: public.count_views, batch: 200}")
+	pgtest.Await(t, pool, `select not exists (select from graphile_worker._private_jobs)`)
+	got := pgtest.Value[string](t, pool, `select string_agg(page || ' ' || views, ', ' order by page) from page_views`)
+	if want := "/0 200, /1 200, /2 200, /3 200, /4 200, /5 200, /6 200"; got != want {
+		t.Errorf("the views are %s, want %s", got, want)
 	}
 }
