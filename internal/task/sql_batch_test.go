@@ -64,9 +64,7 @@ func TestAFunctionOfAnArrayReturnsAsManyResultsAsJobs(t *testing.T) {
 		create function app.more(payloads json[]) returns setof json language sql as $$ select p from unnest(payloads || payloads) as p $$;
 		create function app.list(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads[:cardinality(payloads) - 1] $$;
 		create function app.absent(payloads jsonb[]) returns jsonb[] language sql as $$ select null::jsonb[] $$;
-		create function app.same(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads $$;
-		create function app.pair(payloads jsonb[]) returns app.effects_of[] language sql as
-		  $$ select array(select row(p ->> 'n')::app.effects_of from unnest(payloads) as p) $$`)
+		create function app.same(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads $$`)
 	jobs := []*shim.Job{{ID: 1, Payload: json.RawMessage(`{"n": 1}`)}, {ID: 2, Payload: json.RawMessage(`{"n": 2}`)}}
 	for name, results := range map[string]int{"app.less": 1, "app.more": 4, "app.list": 1, "app.absent": 0} {
 		err := s.call(task.SQL{Function: name, Batch: 2}, jobs...)
@@ -94,6 +92,21 @@ func TestTheElementsOfAnArrayAreTheResultsOfTheJobs(t *testing.T) {
 	if wrong > 0 {
 		t.Errorf("%d of 300 jobs have a wrong result", wrong)
 	}
+}
+
+func TestTheJobsOfACallAreInTheirOrder(t *testing.T) {
+	s := newShop(t)
+	pgtest.Exec(t, s.pool, `
+		create table app.calls (id serial, numbers integer[]);
+		create function app.number(payloads json[]) returns void language sql as $$
+		  insert into app.calls (numbers) select array(select (p ->> 'n')::integer from unnest(payloads) with ordinality as u (p, at) order by at) $$`)
+	s.addMany(1000, nil)
+	s.work(task.SQL{Function: "app.number", Batch: 100})
+	got := pgtest.Value[string](t, s.pool, `
+		select format('%s jobs, %s in order, at most %s in a call', count(*), count(*) filter (where n = row), max(size))
+		  from (select n, row_number() over (order by c.id, at) as row, cardinality(c.numbers) as size
+		          from app.calls as c, unnest(c.numbers) with ordinality as u (n, at)) as called`)
+	want(t, "what was called", got, "1000 jobs, 1000 in order, at most 100 in a call")
 }
 
 func TestOneBadJobAmongAHundredFailsAlone(t *testing.T) {

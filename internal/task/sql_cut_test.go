@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -51,6 +52,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 
 func TestWhatWasCommittedBehindABrokenConnectionIsNotDoneAgain(t *testing.T) {
 	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		pgtest.Exec(t, s.pool, `create unique index if not exists effects_n on app.effects (n)`)
 		config, err := pgxpool.ParseConfig(s.url)
 		if err != nil {
 			t.Fatal(err)
