@@ -42,9 +42,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}()
 	return harness.Program[*bench]{
-		Name:      "tasks",
-		Title:     "Kinds of tasks",
-		Scenarios: []harness.Scenario[*bench]{{Name: "kinds", Title: "Jobs by what serves them", Run: kindsScenario}},
+		Name:  "tasks",
+		Title: "Kinds of tasks",
+		Scenarios: []harness.Scenario[*bench]{
+			{Name: "kinds", Title: "Jobs by what serves them", Run: kindsScenario},
+			{Name: "sql", Title: "Functions of SQL for one job and for many", Run: functionsScenario},
+		},
 		Open: func(ctx context.Context, h *harness.Bench) (*bench, error) {
 			return &bench{h, programs}, queue.Install(ctx, h.Server)
 		},

@@ -71,7 +71,8 @@ tasks:
     permanent_4xx: true
     ca_file: file.pem
     backoff: 5s
-  call: {sql: app.tally, batch: 64}
+  call: {sql: app.tally, batch: 1000}
+  calls: {sql: app.tallies, batch: true}
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,8 @@ tasks:
 				CAFile:       filepath.Join(dir, "file.pem"),
 			},
 		},
-		"call": {Kind: config.SQL, SQL: config.Call{Function: asWritten("app.tally"), Batch: 64}},
+		"call":  {Kind: config.SQL, SQL: config.Call{Function: asWritten("app.tally"), Batch: 1000}},
+		"calls": {Kind: config.SQL, SQL: config.Call{Function: asWritten("app.tallies"), Batch: 100}},
 	}
 	for name, task := range file.Tasks {
 		if task.Position.Line == 0 || task.Name != name {
@@ -255,7 +257,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		"one secret of two":  {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n", []string{"2:46: secret must be whsec_"}},
 		"statement":          {"tasks:\n  a: {sql: select 1}\n", []string{"2:12: sql takes the name of a function or procedure, such as app.refresh_totals, not a statement"}},
 		"call":               {"tasks:\n  a: {sql: 'app.f()'}\n", []string{"2:12: sql takes the name of a function"}},
-		"batch too large":    {"tasks:\n  a: {sql: f, batch: 65}\n", []string{"2:22: batch is 65, must be at most 64"}},
+		"batch too large":    {"tasks:\n  a: {sql: f, batch: 1001}\n", []string{"2:22: batch is 1001, must be at most 1000"}},
+		"no batch":           {"tasks:\n  a: {sql: f, batch: false}\n", []string{`2:22: batch takes a whole number, not "false"`}},
 		"no anchor":          {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
 		"merges itself":      {"tasks:\n  a: &a {<<: *a}\n", []string{"this mapping merges itself"}},
 		"several": {"jobs: 0\ntasks:\n  a: {sql: '', batch: 0}\nquiet: no\n", []string{
@@ -284,7 +287,7 @@ func TestNoMistakeShowsTheValueOfAVariable(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"jobs: ${SECRET}\n", `jobs takes a whole number, not "${SECRET}"`},
 		{"jobs: ${NUMBER}\n", "jobs is ${NUMBER}, must be at least 1"},
-		{"tasks:\n  a: {sql: f, batch: '${LARGE}'}\n", "batch is ${LARGE}, must be at most 64"},
+		{"tasks:\n  a: {sql: f, batch: '${LARGE}'}\n", "batch is ${LARGE}, must be at most 1000"},
 		{"quiet: ${SECRET}\n", `quiet takes true or false, not "${SECRET}"`},
 		{"grace: ${SECRET}\n", `not "${SECRET}"`},
 		{"poll_interval: ${NUMBER}s\n", "poll_interval is ${NUMBER}s, must be positive"},
@@ -297,7 +300,7 @@ func TestNoMistakeShowsTheValueOfAVariable(t *testing.T) {
 		{"tasks:\n  a: {http: '${SECRET}'}\n", "http takes a URL"},
 		{"tasks:\n  a: {http: http://h, secret: '${SECRET}'}\n", "secret must be whsec_"},
 	} {
-		env := map[string]string{"SECRET": "s3cret token", "NUMBER": "-4711", "LARGE": "815", "FILE": "file.pem"}
+		env := map[string]string{"SECRET": "s3cret token", "NUMBER": "-4711", "LARGE": "1815", "FILE": "file.pem"}
 		_, err := config.Parse(filepath.Join(folder(t), "gw.yaml"), c.text, func(name string) string { return env[name] })
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got the error\n%v, want\n%s", err, c.want)

@@ -19,6 +19,7 @@ const (
 	Text    Type = "text"
 	Secrets Type = "secret, or list of secrets"
 	Number  Type = "whole number"
+	Size    Type = "whole number, or true"
 	Time    Type = "time"
 	YesNo   Type = "true or false"
 	Path    Type = "path"
@@ -138,7 +139,8 @@ func OfKind(kind Kind) []Key {
 		}
 	case SQL:
 		return []Key{
-			{"batch", Number, "1", "How many jobs are run in one transaction, at most 64.", ""},
+			{"batch", Size, "a call for each job", "The function takes an array, `json[]` or `jsonb[]`, and is called for up to so many " +
+				"jobs in one transaction, from 1 to 1000; `true` is 100.", ""},
 		}
 	}
 	return nil

@@ -65,14 +65,17 @@ type Post struct {
 // Call is the function or procedure that serves a task.
 type Call struct {
 	Function Expanded
-	Batch    int // 0 for the default
+	Batch    int // the maximum number of jobs for one call with an array; 0 for a call with the payload of each job
 }
 
 // statementLike matches a text with white space, parentheses or a semicolon outside of quotes, which is not a name.
 var statementLike = regexp.MustCompile(`^(?:[^"]|"[^"]*")*?[\s();](?:[^"]|"[^"]*")*$`)
 
-// maxBatch is the maximum number of jobs in one transaction.
-const maxBatch = 64
+// The maximum numbers of jobs for one call of a function of an array.
+const (
+	defaultBatch = 100
+	maxBatch     = 1000
+)
 
 func (r *reader) tasks(file *File, e entry, dir string) {
 	for _, task := range r.entries(e.value, r.valueAt(e), e.name) {
@@ -189,8 +192,20 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, not a statement")
 		}
 	case "batch":
-		task.SQL.Batch = r.number(e, 1, maxBatch)
+		task.SQL.Batch = r.batch(e)
 	}
+}
+
+// batch returns the maximum number of jobs for one call; true stands for the default.
+func (r *reader) batch(e entry) int {
+	text, ok := r.scalar(e)
+	switch {
+	case !ok:
+		return 0
+	case text.Value == "true":
+		return defaultBatch
+	}
+	return r.number(e, 1, maxBatch)
 }
 
 // command returns a program with its arguments, and the same for messages. A bare name is looked up in $PATH; a relative path

@@ -65,7 +65,9 @@ func (s *services) forbid(made *service) shim.TaskOption {
 // ask reads from the database what a service needs: its function, and its forbidden flags.
 func (s *services) ask(ctx context.Context, made *service) error {
 	if t := made.made; t.Kind == config.SQL {
-		call := task.SQL{Function: t.SQL.Function.Value, Schema: s.schema, Timeout: t.Timeout, Batch: t.SQL.Batch}
+		call := task.SQL{
+			Function: t.SQL.Function.Value, Schema: s.schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.log,
+		}
 		found, err := call.Task(ctx, s.db, t.Name)
 		if err != nil {
 			return err

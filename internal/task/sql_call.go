@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -12,110 +11,113 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// answerTime is the time that the worker waits for the answers of the server beyond the timeouts of the statements.
-const answerTime = time.Minute
+const (
+	// answerTime is the time that the worker waits for the answers of the server beyond the timeouts of the statements.
+	answerTime = time.Minute
+	// leaseLost is the SQLSTATE of a completion of jobs that the worker no longer holds.
+	leaseLost = "GWWLL"
+)
 
-// caller calls the function of a task.
+// caller calls a function for each job, in a transaction that also completes the job.
 type caller struct {
 	function
+	call    string
+	keeps   bool // the call has the id of the job as its second parameter
 	timeout time.Duration
-	bound   string // the statement that sets the time-out
 }
 
-// alone calls the function for jobs that have a transaction each.
-func (c *caller) alone(ctx context.Context, jobs []*shim.Job) []error {
-	return c.run(ctx, newGroup(c, jobs), (*group).each)
-}
-
-// together calls the function for jobs that share a transaction.
-func (c *caller) together(ctx context.Context, jobs []*shim.Job) []error {
-	return c.run(ctx, newGroup(c, jobs), (*group).together)
-}
-
-// timeFor returns the maximum duration of a group with this number of jobs, each of which may take as long as timeout.
+// timeFor returns the maximum duration of calls for this number of jobs, each of which may take as long as timeout.
 func timeFor(jobs int, timeout time.Duration) time.Duration {
 	return seconds.Duration(float64(jobs)*timeout.Seconds() + answerTime.Seconds())
 }
 
-// run runs a group on a connection. If the connection breaks, the open jobs are tried again one by one, so that a job that breaks
-// the connection does not affect the others. A job that was completed already is found to be gone then.
-func (c *caller) run(ctx context.Context, g *group, how func(*group, context.Context, []int) error) []error {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(g.jobs), c.timeout), errTimeout)
+// run runs the jobs on one connection. If that breaks, the jobs without an outcome run again, each alone.
+func (c *caller) run(ctx context.Context, jobs []*shim.Job) []error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(jobs), c.timeout), errTimeout)
 	defer cancel()
-	var broken error
-	refused := g.jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {
-		g.conn = conn
-		broken = how(g, ctx, g.open())
+	g := &group{caller: c, jobs: jobs, errs: make([]error, len(jobs))}
+	refused := jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {
+		_ = g.run(ctx, conn) // the connection is broken
 		return nil
 	})
-	err := errors.Join(refused, broken)
-	if err == nil {
-		return g.errs
-	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	for _, i := range g.open() {
-		if g.errs[i] = c.failed(err); refused == nil && ctx.Err() == nil && len(g.jobs) > 1 {
-			alone := newGroup(c, g.jobs[i:i+1])
-			alone.again = true
-			g.errs[i] = c.run(ctx, alone, (*group).each)[0]
+	for i := g.settled; i < len(jobs); i++ {
+		switch {
+		case ctx.Err() != nil:
+			g.errs[i] = c.failed(context.Cause(ctx))
+		case refused != nil:
+			g.errs[i] = c.failed(refused)
+		default:
+			g.errs[i] = c.again(ctx, jobs[i])
 		}
 	}
 	return g.errs
 }
 
-// group are the jobs that a connection takes at once, and their outcomes.
+// group are jobs that a connection takes at once, each with a transaction of its own.
 type group struct {
 	*caller
-	conn    *pgx.Conn
 	jobs    []*shim.Job
-	again   bool // tried again: it is not known whether the jobs were completed already
-	settled []bool
 	errs    []error
+	settled int // the number of jobs that have an outcome; these are the first ones
 }
 
-func newGroup(c *caller, jobs []*shim.Job) *group {
-	return &group{caller: c, jobs: jobs, settled: make([]bool, len(jobs)), errs: make([]error, len(jobs))}
-}
-
-// open returns the indexes of the jobs without an outcome.
-func (g *group) open() (open []int) {
-	for i, settled := range g.settled {
-		if !settled {
-			open = append(open, i)
+// run sends the transactions of all jobs in one round trip, and those after one that fails again. An error means that the
+// connection is broken.
+func (g *group) run(ctx context.Context, conn *pgx.Conn) error {
+	for g.settled < len(g.jobs) {
+		if err := g.runUntilFailure(ctx, conn); err != nil {
+			return err
 		}
 	}
-	return open
+	return nil
 }
 
-func (g *group) settle(i int, err error) {
-	g.settled[i], g.errs[i] = true, err
-}
-
-// completion returns the completion of some of the jobs.
-func (g *group) completion(of []int) (*shim.Completion, error) {
-	jobs := make([]*shim.Job, len(of))
-	for at, i := range of {
-		jobs[at] = g.jobs[i]
+// runUntilFailure runs the jobs without an outcome up to the first that fails.
+func (g *group) runUntilFailure(ctx context.Context, conn *pgx.Conn) error {
+	const statements = 5
+	open, errs := g.jobs[g.settled:], g.errs[g.settled:]
+	p := make(pipeline, 0, len(open)*statements)
+	completions := make([]*shim.Completion, len(open))
+	for i, job := range open {
+		var err error
+		if completions[i], err = shim.CompletionOf(open[i : i+1]); err != nil {
+			return err
+		}
+		p.begin(g.timeout)
+		p = append(p, g.callOf(job))
+		p.complete(completions[i])
+		p.add("commit")
 	}
-	return shim.CompletionOf(jobs)
+	ran, err := p.send(ctx, conn)
+	done := ran / statements
+	for _, c := range completions[:done] {
+		c.Committed()
+	}
+	g.settled += done
+	if err == nil || done == len(open) || !isAnswer(conn, err) {
+		return err
+	}
+	for _, c := range completions[done+1:] {
+		c.RolledBack(nil)
+	}
+	errs[done] = g.failure(completions[done], err)
+	g.settled++
+	return rollBack(ctx, conn)
 }
 
-// rollBack ends a transaction that has failed.
-func (g *group) rollBack(ctx context.Context) error {
-	if g.conn.PgConn().TxStatus() == 'I' {
-		return nil
+// failure returns the error of a job whose transaction the server has refused.
+func (c *caller) failure(completion *shim.Completion, err error) error {
+	if len(completion.RolledBack(err)) > 0 {
+		return shim.ErrLeaseLost
 	}
-	_, err := pipeline{{sql: "rollback"}}.send(ctx, g.conn)
-	return err
+	return c.failed(err)
 }
 
 // callOf returns the statement that calls the function for a job.
-func (g *group) callOf(i int) statement {
-	args := [][]byte{g.jobs[i].Payload}
-	if g.keeps {
-		args = append(args, strconv.AppendInt(nil, g.jobs[i].ID, 10))
+func (c *caller) callOf(job *shim.Job) statement {
+	args := [][]byte{job.Payload}
+	if c.keeps {
+		args = append(args, strconv.AppendInt(nil, job.ID, 10))
 	}
-	return statement{g.call, args}
+	return statement{c.call, args}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -22,7 +23,7 @@ type cutConn struct {
 }
 
 func (c *cutConn) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(`"do"`)) {
+	if bytes.Contains(p, []byte(`"n"`)) {
 		select {
 		case <-c.armed:
 			c.cut.Store(true)
@@ -36,9 +37,9 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	if !c.cut.Load() {
 		return c.Conn.Read(p)
 	}
-	const readyForQuery = "Z\x00\x00\x00\x05I"
+	const readyForQuery = "Z\x00\x00\x00\x05"
 	var answer []byte
-	for !bytes.HasSuffix(answer, []byte(readyForQuery)) {
+	for len(answer) < len(readyForQuery)+1 || !bytes.HasSuffix(answer[:len(answer)-1], []byte(readyForQuery)) { // and a status
 		n, err := c.Conn.Read(p)
 		if err != nil {
 			return 0, err
@@ -51,6 +52,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 
 func TestWhatWasCommittedBehindABrokenConnectionIsNotDoneAgain(t *testing.T) {
 	eachMode(t, func(t *testing.T, s *shop, sql task.SQL) {
+		pgtest.Exec(t, s.pool, `create unique index if not exists effects_n on app.effects (n)`)
 		config, err := pgxpool.ParseConfig(s.url)
 		if err != nil {
 			t.Fatal(err)

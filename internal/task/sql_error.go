@@ -18,23 +18,24 @@ const maxErrorPart = 2 << 10
 func (f *function) failed(err error) error {
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	if refusal.Code == "2D000" {
 		return shim.Discard(fmt.Errorf(
 			"%s commits or rolls back by itself, which it cannot within the transaction that completes its job: %w",
-			f.name, refusal))
+			f.Name, refusal))
 	}
-	return &databaseError{function: f.name, PgError: refusal}
+	return &databaseError{function: f.Name, PgError: refusal, err: err}
 }
 
 // databaseError is an error of PostgreSQL whose text contains its detail, hint and context.
 type databaseError struct {
 	function string
 	*pgconn.PgError
+	err error
 }
 
-func (e *databaseError) Unwrap() error { return e.PgError }
+func (e *databaseError) Unwrap() error { return e.err }
 
 func (e *databaseError) Error() string {
 	var b strings.Builder

@@ -12,32 +12,35 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// function is the function or procedure that serves a task.
+// answer is what a function returns.
+type answer string
+
+const (
+	nothing answer = "nothing" // void, or what a procedure does
+	value   answer = "value"
+	rows    answer = "rows"
+	array   answer = "array"
+)
+
+// function is a function or procedure with the given name, which may be able to serve a task.
 type function struct {
-	name    string // quoted
-	call    string // the statement that calls it with the payload, and the id of the job if it keeps results
-	keeps   bool   // the statement keeps the value as the result of the job, if somebody asked for it
-	payload string // json or jsonb
-	kind    string // as in pg_proc.prokind
-	many    bool   // it returns a set
+	Name        string // quoted
+	Signature   string
+	Kind        string // as in pg_proc.prokind
+	Argument    string // the type of its first argument: json, jsonb, json[] or jsonb[], or empty for others
+	TakesJobs   bool   // its first argument is named jobs
+	Arguments   int
+	IsCallable  bool // with one argument
+	Answer      answer
+	ReturnType  string
+	IsAllowed   bool // whether this role may execute it
+	IsReachable bool // whether this role may use its schema
+	Role        string
 }
 
-// candidate is a function or procedure with the given name.
-type candidate struct {
-	Name       string // quoted
-	Signature  string
-	Kind       string // as in pg_proc.prokind
-	ReturnsSet bool
-	Payload    string // the type of its first argument if that is json or jsonb, otherwise empty
-	Fits       bool   // whether it can be called with one argument
-	Executable bool   // whether this role may execute it
-	Usable     bool   // whether this role may use its schema
-	Role       string
-}
-
-// findFunction looks up a function that can be called with a payload. A function that takes json takes precedence over one that
-// takes jsonb.
-func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function, error) {
+// findFunction looks up the only function that can serve a task: one of an array if it is to be called for many jobs, otherwise
+// one of a payload.
+func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool) (function, error) {
 	var parts []string
 	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
 		if err != nil && sqlstate.Of(err) == "" {
@@ -49,91 +52,111 @@ func findFunction(ctx context.Context, db *pgxpool.Pool, name string) (function,
 		select pg_catalog.format('%I.%I', n.nspname, p.proname) as name,
 		       p.oid::pg_catalog.regprocedure::pg_catalog.text as signature,
 		       p.prokind::pg_catalog.text as kind,
-		       p.proretset as returns_set,
-		       case when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.json'::pg_catalog.regtype then 'json'
-		            when p.proargtypes[0] operator(pg_catalog.=) 'pg_catalog.jsonb'::pg_catalog.regtype then 'jsonb'
-		            else '' end as payload,
+		       case when p.provariadic operator(pg_catalog.=) 0 or p.pronargs operator(pg_catalog.>) 1
+		            then coalesce((select pg_catalog.format_type(a.type, null)
+		                             from pg_catalog.unnest(array['json', 'jsonb', 'json[]', 'jsonb[]']::pg_catalog.regtype[]) as a (type)
+		                            where a.type operator(pg_catalog.=) p.proargtypes[0]), '')
+		            else '' end as argument,
+		       coalesce((select a.name operator(pg_catalog.=) 'jobs'
+		                   from rows from (pg_catalog.unnest(p.proargnames), pg_catalog.unnest(p.proargmodes))
+		                          with ordinality as a (name, mode, at)
+		                  where a.mode is null or a.mode operator(pg_catalog.<>) all (array['o', 't']::pg_catalog."char"[])
+		                  order by a.at
+		                  limit 1), false) as takes_jobs,
+		       p.pronargs as arguments,
 		       p.pronargs operator(pg_catalog.>) 0
 		         and (p.pronargs operator(pg_catalog.-) p.pronargdefaults) operator(pg_catalog.<=) 1
 		         and p.provariadic operator(pg_catalog.=) 0
-		         and not (p.prokind operator(pg_catalog.=) 'p' and 'o' operator(pg_catalog.=) any (coalesce(p.proargmodes, '{}'))) as fits,
-		       pg_catalog.has_function_privilege(p.oid, 'execute') as executable,
-		       pg_catalog.has_schema_privilege(n.oid, 'usage') as usable,
+		         and not (p.prokind operator(pg_catalog.=) 'p' and 'o' operator(pg_catalog.=) any (coalesce(p.proargmodes, '{}'))) as is_callable,
+		       case when p.prokind operator(pg_catalog.=) 'p' or t.oid operator(pg_catalog.=) 'pg_catalog.void'::pg_catalog.regtype
+		              then 'nothing'
+		            when p.proretset then 'rows'
+		            when t.typcategory operator(pg_catalog.=) 'A' then 'array'
+		            else 'value' end as answer,
+		       pg_catalog.format_type(t.oid, null) as return_type,
+		       pg_catalog.has_function_privilege(p.oid, 'execute') as is_allowed,
+		       pg_catalog.has_schema_privilege(n.oid, 'usage') as is_reachable,
 		       current_user::pg_catalog.text as role
 		  from pg_catalog.pg_proc as p
 		  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+		  left join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) p.prorettype
 		 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
-		 order by p.pronargs, payload desc, p.oid`, parts[0], parts[1]) // the error comes again
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[candidate])
+		 order by 2`, parts[0], parts[1]) // the error comes again
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[function])
 	if err != nil {
 		return function{}, fmt.Errorf("look for function %s: %w", name, err)
 	}
-	return choose(name, found)
+	f, err := choose(name, found, forMany)
+	if err != nil {
+		return function{}, err
+	}
+	return f, f.refusal()
 }
 
-// choose returns the candidate that serves the task, or why there is none.
-func choose(name string, found []candidate) (function, error) {
+// choose returns the only function that can serve the task, or why there is none.
+func choose(name string, found []function, forMany bool) (function, error) {
 	if len(found) == 0 {
 		return function{}, fmt.Errorf("function %s does not exist", name)
 	}
-	var wrong []string
-	for _, plain := range []string{"json", "jsonb"} {
-		for _, c := range found {
-			if c.Payload == plain && c.Fits && (c.Kind == "f" || c.Kind == "p") {
-				return c.function()
-			}
+	var fitting []function
+	var signatures, misfits []string
+	for _, f := range found {
+		if misfit := f.misfit(forMany); misfit != "" {
+			misfits = append(misfits, f.Signature+" "+misfit)
+			continue
 		}
+		fitting = append(fitting, f)
+		signatures = append(signatures, f.Signature)
 	}
-	for _, c := range found {
-		wrong = append(wrong, c.Signature+" "+c.misfit())
+	switch len(fitting) {
+	case 0:
+		return function{}, fmt.Errorf("function %s cannot serve a task: %s", name, strings.Join(misfits, "; "))
+	case 1:
+		return fitting[0], nil
 	}
-	return function{}, fmt.Errorf("function %s cannot serve a task: %s", name, strings.Join(wrong, "; "))
+	return function{}, fmt.Errorf("function %s is ambiguous: each of %s can serve the task; drop or rename all but one",
+		name, strings.Join(signatures, ", "))
 }
 
-func (c *candidate) misfit() string {
-	switch c.Kind {
-	case "a":
+// misfit returns why the function cannot serve a task, or an empty text.
+func (f *function) misfit(forMany bool) string {
+	takesArray := strings.HasSuffix(f.Argument, "[]")
+	switch {
+	case f.Kind == "a":
 		return "is an aggregate"
-	case "w":
+	case f.Kind == "w":
 		return "is a window function"
-	}
-	if c.Payload == "" {
+	case f.Argument == "" && forMany:
+		return "does not take an array, json[] or jsonb[], as its only argument"
+	case f.Argument == "":
 		return "does not take a payload, json or jsonb, as its first argument"
+	case forMany && !takesArray:
+		return fmt.Sprintf("takes one payload, but batch needs a function of an array, such as %s(payloads %s[]); declare that, "+
+			"or remove batch", f.Name, f.Argument)
+	case !forMany && takesArray:
+		return "takes an array, which needs batch"
+	case forMany && f.Kind == "p":
+		return "is a procedure, but batch needs a function"
+	case forMany && f.Arguments > 1:
+		return "takes more arguments than the array"
+	case !f.IsCallable:
+		return "takes more arguments than the payload"
+	case forMany && f.Answer == value:
+		return "returns " + f.ReturnType + ", but with batch it must return void, or a set or an array with a result for each job"
 	}
-	return "takes more arguments than the payload"
+	return ""
 }
 
-func (c *candidate) function() (function, error) {
+// refusal returns why this role may not call the function.
+func (f *function) refusal() error {
 	var problems []error
-	if !c.Usable {
-		schema, _, _ := strings.Cut(c.Name, ".")
-		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", c.Role, c.Signature, schema))
+	if !f.IsReachable {
+		schema, _, _ := strings.Cut(f.Name, ".")
+		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", f.Role, f.Signature, schema))
 	}
-	if !c.Executable {
+	if !f.IsAllowed {
 		problems = append(problems, fmt.Errorf("role %s may not execute %s: grant execute on %s %s",
-			c.Role, c.Signature, map[string]string{"f": "function", "p": "procedure"}[c.Kind], c.Signature))
+			f.Role, f.Signature, map[string]string{"f": "function", "p": "procedure"}[f.Kind], f.Signature))
 	}
-	f := function{name: c.Name, payload: c.Payload, kind: c.Kind, many: c.ReturnsSet}
-	f.call = "call " + c.Name + "($1::pg_catalog." + c.Payload + ")"
-	if c.Kind == "f" {
-		// The value is not read: it may be large, and its type may change after the statement was prepared.
-		f.call = "select " + c.Name + "($1::pg_catalog." + c.Payload + ") is null"
-	}
-	return f, errors.Join(problems...)
-}
-
-// keepingResult returns the function with a call that keeps its value as the result of the job, if somebody asked for it. A
-// procedure and a set of rows have no result.
-func (f function) keepingResult(schema string) function {
-	if f.kind != "f" || f.many {
-		return f
-	}
-	f.keeps = true
-	queue := pgx.Identifier{schema}.Sanitize()
-	f.call = `
-		select case when pg_catalog.pg_typeof(f.value) operator(pg_catalog.<>) 'void'::pg_catalog.regtype
-		             and ` + queue + `._gw_wants_result($2::pg_catalog.int8)
-		            then ` + queue + `._gw_keep_result($2::pg_catalog.int8, pg_catalog.to_json(f.value)) end is null
-		  from (select ` + f.name + `($1::pg_catalog.` + f.payload + `) as value offset 0) as f`
-	return f
+	return errors.Join(problems...)
 }

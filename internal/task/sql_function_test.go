@@ -19,9 +19,9 @@ func TestNamesAreQuotedAndTheFunctionForAPayloadIsFound(t *testing.T) {
 		create function "My ""App"""."Send; it"(n integer) returns integer language sql as 'select 1';
 		create function "My ""App"""."Send; it"(payload jsonb, more integer default 1) returns setof record language sql as
 		  'insert into app.effects (n) values (10) returning 1, 2';
-		create function app.both(payload jsonb) returns void language sql as 'insert into app.effects (n) values (20)';
-		create function app.both(payload json) returns void language sql as 'insert into app.effects (n) values (30)'`)
-	for _, name := range []string{`"My ""App"""."Send; it"`, ` App . Both `, "app.work"} {
+		create function app.either(payload text) returns void language sql as 'insert into app.effects (n) values (20)';
+		create function app.either(payload json) returns void language sql as 'insert into app.effects (n) values (30)'`)
+	for _, name := range []string{`"My ""App"""."Send; it"`, ` App . Either `, "app.work"} {
 		s.add("")
 		s.work(task.SQL{Function: name})
 		want(t, "jobs left", s.left(), "")
@@ -38,32 +38,70 @@ func TestAFunctionThatCannotServeATaskIsRefusedAtTheStart(t *testing.T) {
 		create function app.many(variadic payloads json[]) returns void language sql as '';
 		create function app.step(state integer, payload json) returns integer language sql as 'select 1';
 		create aggregate app.sum(json) (sfunc = app.step, stype = integer);
-		create procedure app.out(payload json, inout n integer) language sql as 'select 1'`)
-	for name, part := range map[string]string{
-		"":            `function ""`,
-		"work":        "must be a schema and a name",
-		"a.app.work":  "must be a schema and a name",
-		"app.work()":  "must be a schema and a name",
-		"app.missing": "function app.missing does not exist",
-		"nowhere.f":   "function nowhere.f does not exist",
-		"app.number":  "app.number(integer) does not take a payload",
-		"app.nothing": "app.nothing() does not take a payload",
-		"app.more":    "app.more(json,integer) takes more arguments than the payload",
-		"app.many":    "app.many(json[]) does not take a payload",
-		"app.sum":     "app.sum(json) is an aggregate",
-		"app.out":     "takes more arguments than the payload",
+		create procedure app.out(payload json, inout n integer) language sql as 'select 1';
+		create function app.two(payload json) returns void language sql as '';
+		create function app.two(payload jsonb) returns void language sql as '';
+		create function app.two(payload json, more integer default 1) returns void language sql as '';
+		create function app.lists(payloads jsonb[]) returns void language sql as '';
+		create function app.lists(payloads json[]) returns void language sql as '';
+		create function app.list(payloads json[]) returns void language sql as '';
+		create function app.value(payloads json[]) returns integer language sql as 'select 1';
+		create function app.default(payloads json[], n integer default 1) returns void language sql as '';
+		create function app.one(payload jsonb) returns void language sql as '';
+		create procedure app.finish(payloads json[]) language sql as ''`)
+	for _, c := range []struct {
+		name  string
+		batch int
+		want  string
+	}{
+		{"", 0, `function ""`},
+		{"work", 0, "must be a schema and a name"},
+		{"a.app.work", 0, "must be a schema and a name"},
+		{"app.work()", 0, "must be a schema and a name"},
+		{"app.missing", 0, "function app.missing does not exist"},
+		{"nowhere.f", 0, "function nowhere.f does not exist"},
+		{"app.number", 0, "app.number(integer) does not take a payload"},
+		{"app.number", 1, "app.number(integer) does not take an array, json[] or jsonb[], as its only argument"},
+		{"app.nothing", 0, "app.nothing() does not take a payload"},
+		{"app.more", 0, "app.more(json,integer) takes more arguments than the payload"},
+		{"app.many", 0, "app.many(json[]) does not take a payload"},
+		{"app.many", 1, "app.many(json[]) does not take an array"},
+		{"app.sum", 0, "app.sum(json) is an aggregate"},
+		{"app.sum", 1, "app.sum(json) is an aggregate"},
+		{"app.out", 0, "takes more arguments than the payload"},
+		{"app.two", 0, "function app.two is ambiguous: each of app.two(json), app.two(json,integer), app.two(jsonb) can serve the task"},
+		{"app.lists", 1, "function app.lists is ambiguous: each of app.lists(json[]), app.lists(jsonb[]) can serve the task"},
+		{"app.list", 0, "app.list(json[]) takes an array, which needs batch"},
+		{"app.value", 1, "app.value(json[]) returns integer, but with batch it must return void, or a set or an array with a result for each job"},
+		{"app.default", 1, `app."default"(json[],integer) takes more arguments than the array`},
+		{"app.one", 1, "app.one(jsonb) takes one payload, but batch needs a function of an array, such as app.one(payloads jsonb[]); " +
+			"declare that, or remove batch"},
+		{"app.finish", 1, "app.finish(json[]) is a procedure, but batch needs a function"},
 	} {
-		_, err := task.SQL{Function: name}.Task(t.Context(), s.pool, "a")
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%s: error %v, want one with %q", name, err, part)
+		_, err := task.SQL{Function: c.name, Batch: c.batch}.Task(t.Context(), s.pool, "a")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, batch %d: error %v, want one with %q", c.name, c.batch, err, c.want)
 		}
 	}
-	_, err := task.SQL{Function: "app.missing", Timeout: 4 * time.Hour, Batch: 65}.Task(t.Context(), s.pool, "a")
-	for _, part := range []string{"app.missing", "timeout is 4h0m0s", "batch is 65"} {
+	_, err := task.SQL{Function: "app.missing", Timeout: 4 * time.Hour, Batch: 1001}.Task(t.Context(), s.pool, "a")
+	for _, part := range []string{"app.missing", "timeout is 4h0m0s", "batch is 1001"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v, want one with %q", err, part)
 		}
 	}
+}
+
+// A function of a payload and one of an array may have the same name: batch selects.
+func TestBatchSelectsTheFunctionOfAnArray(t *testing.T) {
+	s := newShop(t)
+	pgtest.Exec(t, s.pool, `
+		create function app.same(payload json) returns void language sql as 'insert into app.effects (n) values (1)';
+		create function app.same(payloads json[]) returns void language sql as 'insert into app.effects (n) values (2)'`)
+	for _, batch := range []int{0, 1} {
+		s.add("")
+		s.work(task.SQL{Function: "app.same", Batch: batch})
+	}
+	want(t, "effects", s.effects(), "1 2")
 }
 
 func TestARoleThatMayNotCallTheFunctionIsToldSo(t *testing.T) {

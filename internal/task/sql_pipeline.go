@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -11,9 +12,6 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
-
-// leaseLost is the SQLSTATE of a completion of jobs that the worker no longer holds.
-const leaseLost = "GWWLL"
 
 // statement is a statement with its parameters in text format.
 type statement struct {
@@ -26,6 +24,12 @@ type pipeline []statement
 
 func (p *pipeline) add(sql string, args ...[]byte) {
 	*p = append(*p, statement{sql, args})
+}
+
+// begin adds the statements that begin a transaction whose statements have a time limit.
+func (p *pipeline) begin(timeout time.Duration) {
+	p.add("begin")
+	p.add(bound(timeout))
 }
 
 // complete adds the completion of jobs.
@@ -116,4 +120,13 @@ func (p pipeline) sendEach(ctx context.Context, conn *pgx.Conn) (done int, err e
 // other error it is not known what the server has done.
 func isAnswer(conn *pgx.Conn, err error) bool {
 	return sqlstate.Of(err) != "" && !conn.IsClosed()
+}
+
+// rollBack ends a transaction that has failed.
+func rollBack(ctx context.Context, conn *pgx.Conn) error {
+	if conn.PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	_, err := pipeline{{sql: "rollback"}}.send(ctx, conn)
+	return err
 }

@@ -5,18 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
 
-// giving creates app.give, which returns what its payload has as "give", as a type.
+// giving creates functions app.give of a payload, which returns a value of a type, and of an array of payloads, which returns a
+// set of such values.
 func (s *shop) giving(returns, value string) {
 	s.t.Helper()
 	pgtest.Exec(s.t, s.pool, fmt.Sprintf(`
 		drop function if exists app.give(json);
-		create function app.give(payload json) returns %s language sql as $$ select %s $$`, returns, value))
+		drop function if exists app.give(json[]);
+		create function app.give(payload json) returns %[1]s language sql as $$ select %[2]s $$;
+		create function app.give(payloads json[]) returns setof %[1]s language sql as
+		  $$ select %[2]s from unnest(payloads) with ordinality as p (payload, at) order by p.at $$`, returns, value))
 }
 
 func (s *shop) keep(results bool) {
@@ -32,31 +34,17 @@ func (s *shop) result(id int64) string {
 		                   from graphile_worker.job_results(array[$1::bigint]) as r), 'waits')`, id)
 }
 
-// Each way to call a function, as the name of the test and its configuration.
-var waysToCall = map[string]task.SQL{"alone": {Batch: 1}, "together": {Batch: 64}}
-
-// runAll runs all jobs with a function: as one group if they are to share a transaction.
-func (s *shop) runAll(pool *pgxpool.Pool, function string, call task.SQL) {
-	s.t.Helper()
-	call.Function = function
-	if call.Batch > 1 {
-		s.groupOn(pool, call, nil)
-		return
-	}
-	worker := s.worker(pool, call)
-	if err := worker.RunOnce(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-}
+// calls are the two ways to call a function, by name.
+var calls = map[string]task.SQL{"one": {Function: "app.give"}, "batch": {Function: "app.give", Batch: 100}}
 
 func TestTheValueOfAFunctionIsTheResultOfItsJob(t *testing.T) {
-	for name, call := range waysToCall {
+	for name, sql := range calls {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)
 			s.keep(true)
 			s.giving("jsonb", "jsonb_build_object('n', payload -> 'n', 'transaction', txid_current()::text)")
 			s.addMany(300, nil)
-			s.runAll(s.pool, "app.give", call)
+			s.work(sql)
 			s.wantLeft()
 			// The jobs have the ids 1 to 300, as their numbers.
 			got := pgtest.Value[string](t, s.pool, `
@@ -68,7 +56,7 @@ func TestTheValueOfAFunctionIsTheResultOfItsJob(t *testing.T) {
 			transactions := pgtest.Value[int](t, s.pool, `
 				select count(distinct r.result ->> 'transaction')::integer
 				  from graphile_worker.job_results(array(select generate_series(1, 300))) as r`)
-			if isAlone := name == "alone"; isAlone != (transactions == 300) {
+			if (sql.Batch == 0) != (transactions == 300) {
 				t.Errorf("they ran in %d transactions", transactions)
 			}
 		})
@@ -76,14 +64,14 @@ func TestTheValueOfAFunctionIsTheResultOfItsJob(t *testing.T) {
 }
 
 func TestAResultIsKeptWhereTheProducerAskedForIt(t *testing.T) {
-	for name, call := range waysToCall {
+	for name, sql := range calls {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)
 			s.giving("text", "'for ' || (payload ->> 'n')")
 			s.addMany(300, nil)
 			id := pgtest.Value[int64](t, s.pool, `select id from graphile_worker._private_jobs where payload ->> 'n' = '290'`)
 			pgtest.Exec(t, s.pool, `select graphile_worker.expect_result($1::bigint)`, id)
-			s.runAll(s.pool, "app.give", call)
+			s.work(sql)
 			if got := s.result(id); got != `completed "for 290"` {
 				t.Errorf("the job has %q", got)
 			}
@@ -103,39 +91,49 @@ func TestValuesOfManyTypesAreResults(t *testing.T) {
 		{"boolean", "false", "false"},
 		{"timestamptz", "'2030-01-02 03:04:05Z'::timestamptz", `"2030-01-02T03:04:05+00:00"`},
 		{"integer[]", "'{1,2}'::integer[]", "[1,2]"},
-		{"table (a integer, b text)", "1, 'x'::text", ""},
-		{"setof integer", "1", ""},
+		{"app.effects_of", "row(3)::app.effects_of", `{"n":3}`},
 		{"text", "null::text", ""},
 		{"json", "'null'::json", "null"},
-		{"void", "", ""},
 	} {
-		for name, call := range waysToCall {
-			s.giving(c.returns, c.value)
+		s.giving(c.returns, c.value)
+		for name, sql := range calls {
 			id := s.add("")[0]
-			s.runAll(s.pool, "app.give", call)
+			s.work(sql)
 			if got := s.result(id); got != strings.TrimSpace("completed "+c.want) {
 				t.Errorf("%s, %s: the job has %q, want the result %q", c.returns, name, got, c.want)
 			}
 		}
 	}
+	for _, returns := range []string{"table (a integer, b integer)", "void"} {
+		pgtest.Exec(t, s.pool, `
+			drop function app.give(json);
+			create function app.give(payload json) returns `+returns+` language sql as $$ select 1, 2; $$`)
+		id := s.add("")[0]
+		s.work(calls["one"])
+		if got := s.result(id); got != "completed" {
+			t.Errorf("%s: the job has %q", returns, got)
+		}
+	}
 	s.keep(false)
-	id := s.add("")[0]
 	s.giving("integer", "7")
-	s.runAll(s.pool, "app.give", task.SQL{})
-	if got := s.result(id); got != "completed" {
-		t.Errorf("the job of a task that keeps no results has %q", got)
+	for name, sql := range calls {
+		id := s.add("")[0]
+		s.work(sql)
+		if got := s.result(id); got != "completed" {
+			t.Errorf("%s: the job of a task that keeps no results has %q", name, got)
+		}
 	}
 }
 
 func TestAResultThatIsTooLargeFailsItsJobAlone(t *testing.T) {
-	for name, call := range waysToCall {
+	for name, sql := range calls {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)
 			s.keep(true)
 			pgtest.Exec(t, s.pool, `select graphile_worker.set_setting('max_result', '1024')`)
 			s.giving("text", "repeat('x', case when payload ->> 'n' = '290' then 2000 else 10 end)")
 			s.addMany(300, nil)
-			s.runAll(s.pool, "app.give", call)
+			s.work(sql)
 			s.wantLeft("290:1")
 			lastError := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker._private_jobs`)
 			if !strings.Contains(lastError, "has 2002 bytes; the setting max_result allows 1024. (SQLSTATE GWWRS)") {
@@ -151,11 +149,13 @@ func TestResultsAreKeptInEveryMode(t *testing.T) {
 	s.giving("integer", "7")
 	for _, mode := range pgtest.QueryModes {
 		pool := pgtest.PoolInMode(t, s.url, mode)
-		ids := s.add("", "")
-		s.runAll(pool, "app.give", task.SQL{Batch: 2})
-		for _, id := range ids {
-			if got := s.result(id); got != "completed 7" {
-				t.Errorf("%s: the job has %q", mode, got)
+		for name, sql := range calls {
+			ids := s.add("", "")
+			s.workOn(pool, sql)
+			for _, id := range ids {
+				if got := s.result(id); got != "completed 7" {
+					t.Errorf("%s, %s: the job has %q", mode, name, got)
+				}
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package task_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -26,6 +25,7 @@ type shop struct {
 
 const functions = `
 	create schema app;
+	create sequence app.deaths;
 	create table app.effects_of (n integer primary key);
 	create table app.effects (
 	  n            integer not null,
@@ -35,18 +35,33 @@ const functions = `
 	);
 	create function app.work(payload json) returns integer language plpgsql as $$
 	begin
+	  if payload ->> 'do' = 'nothing' then
+	    return null;
+	  end if;
 	  insert into app.effects (n, later) values ((payload ->> 'n')::integer, (payload ->> 'later')::integer);
 	  case payload ->> 'do'
 	    when 'raise' then
 	      raise exception 'No such order.' using detail = 'It is ' || (payload ->> 'n') || '.', hint = 'Ask again.';
 	    when 'sleep' then perform pg_sleep(1000);
 	    when 'wait' then perform pg_advisory_xact_lock_shared(1);
-	    when 'die' then perform pg_terminate_backend(pg_backend_pid());
+	    when 'die' then
+	      if nextval('app.deaths') <= 4 then
+	        perform pg_terminate_backend(pg_backend_pid());
+	      end if;
 	    when 'again' then
 	      perform graphile_worker.add_job('a', json_build_object('n', -(payload ->> 'n')::integer), job_key := 'k');
 	    else null;
 	  end case;
 	  return 1;
+	end;
+	$$;
+	create function app.work(payloads json[]) returns setof integer language plpgsql as $$
+	declare
+	  payload json;
+	begin
+	  foreach payload in array payloads loop
+	    return next app.work(payload);
+	  end loop;
 	end;
 	$$;`
 
@@ -73,6 +88,7 @@ func (s *shop) add(does ...string) (ids []int64) {
 // task returns how the task "a" is served.
 func (s *shop) task(sql task.SQL) shim.Task {
 	s.t.Helper()
+	sql.Logger = slog.New(slog.DiscardHandler)
 	served, err := sql.Task(s.t.Context(), s.pool, "a")
 	if err != nil {
 		s.t.Fatal(err)
@@ -93,24 +109,53 @@ func (s *shop) worker(pool *pgxpool.Pool, sql task.SQL) *shim.Worker {
 	return worker
 }
 
-// work runs jobs until none is runnable. It passes them to the task in groups, if the task accepts groups.
+// work runs jobs until none is runnable.
 func (s *shop) work(sql task.SQL) {
 	s.t.Helper()
-	if err := s.worker(s.pool, sql).RunOnce(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	s.workOn(s.pool, sql)
 }
 
-// group calls the task's handler with all jobs that are ready, as a worker does under load.
+// workOn is work on a pool.
+func (s *shop) workOn(pool *pgxpool.Pool, sql task.SQL) {
+	s.t.Helper()
+	s.run(s.worker(pool, sql))
+}
+
+// run runs jobs until none is runnable, and stores their outcomes.
+func (s *shop) run(worker *shim.Worker) {
+	s.t.Helper()
+	outcomes := make(map[int64]shim.Outcome)
+	shim.On(worker, func(e shim.JobReported) {
+		if e.Job.Priority >= 0 { // otherwise of warmUp
+			outcomes[e.Job.ID] = e.Outcome
+		}
+	})
+	if err := worker.RunOnce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	var list []string
+	for _, id := range slices.Sorted(maps.Keys(outcomes)) {
+		list = append(list, string(outcomes[id]))
+	}
+	s.outcomes = strings.Join(list, " ")
+}
+
+// group runs all jobs that are ready as one group, as a worker does under load.
 func (s *shop) group(sql task.SQL) {
 	s.t.Helper()
 	s.groupOn(s.pool, sql, nil)
 }
 
-// groupOn is group on a pool; claimed, if there is one, is called before the handler. It gathers the jobs in handlers that
-// take one each, so that it does not depend on how a worker groups them.
+// groupOn is group on a pool; claimed, if there is one, is called before the task's handler. It gathers the jobs in handlers
+// that take one each, so that it does not depend on how a worker groups them. With batches it makes the worker run other jobs
+// first, because it holds no more than one job of a task that it does not know.
 func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) {
 	s.t.Helper()
+	if sql.Batch > 0 {
+		s.warmUp()
+		s.workOn(pool, sql)
+		return
+	}
 	together := s.task(sql).Many
 	n := pgtest.Value[int](s.t, s.pool, `select count(*)::integer from graphile_worker.jobs where run_at <= now()`)
 	worker, err := shim.New(pool, shim.Config{Concurrency: n, Logger: slog.New(slog.DiscardHandler)})
@@ -137,16 +182,7 @@ func (s *shop) groupOn(pool *pgxpool.Pool, sql task.SQL, claimed func()) {
 			errs[jobs[i]] = err
 		}
 	}()
-	outcomes := make(map[int64]shim.Outcome)
-	shim.On(worker, func(e shim.JobReported) { outcomes[e.Job.ID] = e.Outcome })
-	if err := worker.RunOnce(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-	var list []string
-	for _, id := range slices.Sorted(maps.Keys(outcomes)) {
-		list = append(list, string(outcomes[id]))
-	}
-	s.outcomes = strings.Join(list, " ")
+	s.run(worker)
 }
 
 // effects returns the committed effects.
@@ -168,23 +204,11 @@ func (s *shop) left() string {
 		  from graphile_worker._private_jobs as j`)
 }
 
-// eachMode runs a test for jobs that have a transaction each and for jobs that share one.
-func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
-	t.Helper()
-	s := newShop(t)
-	for _, batch := range []int{1, 64} {
-		t.Run(fmt.Sprintf("batch %d", batch), func(t *testing.T) {
-			s.empty(t)
-			test(t, s, task.SQL{Function: "app.work", Batch: batch})
-		})
-	}
-}
-
-// empty deletes the effects, for the test t.
-func (s *shop) empty(t *testing.T) {
-	s.t = t
-	// A claim cursor that an earlier test has left would hide jobs that come before it, for half a second.
-	pgtest.Exec(t, s.pool, `delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
+// warmUp adds jobs that do nothing and run before all others.
+func (s *shop) warmUp() {
+	s.t.Helper()
+	pgtest.Exec(s.t, s.pool, `
+		select count(*) from (select graphile_worker.add_job('a', '{"do": "nothing"}', priority := -1) from generate_series(1, 500)) as added`)
 }
 
 // addMany adds n jobs that are due, numbered from 1; what some of them do, by number.
@@ -232,4 +256,24 @@ func (s *shop) wantLeft(jobs ...string) {
 	if left := s.left(); left != strings.Join(jobs, " ") {
 		s.t.Errorf("jobs left are %.300q, want %q", left, jobs)
 	}
+}
+
+// eachMode runs a test with a call for each job, and with a call for several jobs.
+func eachMode(t *testing.T, test func(t *testing.T, s *shop, sql task.SQL)) {
+	t.Helper()
+	s := newShop(t)
+	for name, sql := range map[string]task.SQL{"one": {}, "batch": {Batch: 100}} {
+		t.Run(name, func(t *testing.T) {
+			s.empty(t)
+			sql.Function = "app.work"
+			test(t, s, sql)
+		})
+	}
+}
+
+// empty deletes the effects, for the test t.
+func (s *shop) empty(t *testing.T) {
+	s.t = t
+	// A claim cursor that an earlier test has left would hide jobs that come before it, for half a second.
+	pgtest.Exec(t, s.pool, `alter sequence app.deaths restart; delete from app.effects; delete from graphile_worker._private_jobs; delete from graphile_worker._gw_claim_cursors`)
 }

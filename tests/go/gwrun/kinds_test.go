@@ -23,7 +23,8 @@ tasks:
     headers: {X-From: gw}
     secret: whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz
     permanent_4xx: true
-  tally: {sql: app.tally, timeout: 5s, batch: 8}
+  tally: {sql: app.tally, timeout: 5s}
+  tallies: {sql: app.tally, batch: true}
 `, map[string]string{"a": "exit 0"})
 	posts := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,11 +45,15 @@ tasks:
 	}
 
 	pgtest.Exec(t, pool, "create schema app create table tallies (n int)")
-	pgtest.Exec(t, pool, `create function app.tally(payload json) returns void language sql
-		as $$ insert into app.tallies values ((payload ->> 'n')::int) $$`)
+	pgtest.Exec(t, pool, `
+		create function app.tally(payload json) returns void language sql
+		  as $$ insert into app.tallies values ((payload ->> 'n')::int) $$;
+		create function app.tally(jobs json[]) returns void language sql
+		  as $$ insert into app.tallies select (j #>> '{payload,n}')::int from unnest(jobs) as j $$`)
 	addJob(t, pool, "web/hook", `{"n":1}`)
 	gone := addJob(t, pool, "web/hook", `{"n":2}`)
-	pgtest.Exec(t, pool, "select graphile_worker.add_job('tally', json_build_object('n', n)) from generate_series(1, 20) as n")
+	pgtest.Exec(t, pool, `select graphile_worker.add_job(case when n > 10 then 'tally' else 'tallies' end, json_build_object('n', n))
+		from generate_series(1, 20) as n`)
 	start(t, env, args...)
 	pgtest.Await(t, pool, "select count(*) = 1 and min(id) = $1 and min(attempts) = min(max_attempts) from graphile_worker.jobs", gone)
 	if sum := pgtest.Value[int](t, pool, "select sum(n) from app.tallies"); sum != 210 {

@@ -67,6 +67,9 @@ var exactlyOnce = map[string]func(ctx context.Context, pool *pgxpool.Pool) (shim
 	"sql": func(ctx context.Context, pool *pgxpool.Pool) (shim.Task, error) {
 		return task.SQL{Function: "public.note"}.Task(ctx, pool, "")
 	},
+	"sql with batch": func(ctx context.Context, pool *pgxpool.Pool) (shim.Task, error) {
+		return task.SQL{Function: "public.note", Batch: 10}.Task(ctx, pool, "")
+	},
 }
 
 // completeMany writes the effects of jobs and completes them, in one transaction.
@@ -104,7 +107,9 @@ func newEffectsOnce(t *testing.T) *effectsOnce {
 	e := &effectsOnce{t: t, url: url, pool: pgtest.Pool(t, url)}
 	pgtest.Exec(t, e.pool, `
 		create table effects (n integer);
-		create function note(payload json) returns void language sql as $$ insert into effects values ((payload ->> 'N')::integer) $$`)
+		create function note(payload json) returns void language sql as $$ insert into effects values ((payload ->> 'N')::integer) $$;
+		create function note(payloads json[]) returns setof integer language sql as $$
+		  insert into effects select (p ->> 'N')::integer from unnest(payloads) as p returning n $$`)
 	return e
 }
 
