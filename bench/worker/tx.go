@@ -9,38 +9,49 @@ import (
 )
 
 const (
-	// txBudget is the minimum speed of handlers that are given the transaction and do nothing, as a multiple of that of
+	// txBudget is the minimum speed of handlers that are given the transaction and do not use it, as a multiple of that of
 	// others.
-	txBudget = 1.8
+	txBudget = 0.9
+	// manyBudget is the minimum speed of handlers that are given the transaction for up to manyJobs jobs, which each write a row, as a
+	// multiple of that of handlers that are given one for each job.
+	manyBudget = 5
+	manyJobs   = 100
 	// writeJobs is the number of jobs that each write a row.
 	writeJobs = 20_000
 )
 
-// txScenario runs jobs whose handlers are given the transaction that completes them, and jobs whose handlers are not: once
-// they do nothing, once they write a row in the transaction that completes the job. It compares ours with itself.
+// txScenario runs jobs whose handlers are given the transaction that completes them, and jobs whose handlers are not: once they do
+// nothing, once each job writes a row in the transaction that completes it. It compares ours with itself.
 func txScenario(ctx context.Context, b *bench) error {
 	empty, write := b.Scale(burndownJobs), b.Scale(writeJobs)
 	table := func(n int) []string { return []string{"create table written (id bigint)", ours.family.tables.fill(n)} }
-	pairs := [][2]namedLoad{
-		{{"Handle, does nothing", load{jobs: empty}},
-			{"HandleTx, does nothing", load{jobs: empty, order: subject.Order{GivenTx: true}}}},
-		{{"Handle and CompleteTx, writes a row", load{jobs: write, fill: table, order: subject.Order{Writes: true}}},
-			{"HandleTx, writes a row", load{jobs: write, fill: table, order: subject.Order{Writes: true, GivenTx: true}}}},
+	writes := func(order subject.Order) load {
+		order.Writes = true
+		return load{jobs: write, fill: table, order: order}
 	}
-	found, err := b.burnOurs(ctx, append(pairs[0][:], pairs[1][:]...))
+	all := []namedLoad{
+		{"Handle, does nothing", load{jobs: empty}},
+		{"HandleTx, does nothing", load{jobs: empty, order: subject.Order{GivenTx: true}}},
+		{"Handle and CompleteTx, writes a row", writes(subject.Order{})},
+		{"HandleTx, writes a row", writes(subject.Order{GivenTx: true})},
+		{fmt.Sprintf("HandleManyTx of %d, writes a row a job", manyJobs), writes(subject.Order{GivenTx: true, Most: manyJobs})},
+	}
+	found, err := b.burnOurs(ctx, all)
 	if err != nil {
 		return err
 	}
 	t := report.Table{{"handler", "jobs", "jobs/s", "client CPU, µs a job", "to the one above"}}
-	for i, p := range pairs {
-		above, given := found[p[0].name], found[p[1].name]
-		ratio := given.speed.Over(above.speed)
-		t.Add(p[0].name, fmt.Sprint(p[0].jobs), above.speed.Number(), above.cpu.Number(), "")
-		t.Add(p[1].name, fmt.Sprint(p[1].jobs), given.speed.Number(), given.cpu.Number(), ratio.Ratio())
-		if i == 0 {
-			b.result("burn-down: HandleTx / Handle", ratio.Ratio(), fmt.Sprintf("at least %v", txBudget), ratio.AtLeast(txBudget))
+	for i, l := range all {
+		ratio := ""
+		if i != 0 && i != 2 {
+			ratio = found[l.name].speed.Over(found[all[i-1].name].speed).Ratio()
 		}
+		t.Add(l.name, fmt.Sprint(l.jobs), found[l.name].speed.Number(), found[l.name].cpu.Number(), ratio)
 	}
+	given := found[all[1].name].speed.Over(found[all[0].name].speed)
+	b.result("burn-down: HandleTx / Handle", given.Ratio(), fmt.Sprintf("at least %v", txBudget), given.AtLeast(txBudget))
+	many := found[all[4].name].speed.Over(found[all[3].name].speed)
+	b.result("burn-down: HandleManyTx / HandleTx, a row a job", many.Ratio(), fmt.Sprintf("at least %v", manyBudget), many.AtLeast(manyBudget))
 	b.Note("Ready jobs of one task, from the first start of a handler until no row is left.")
 	b.Table(t)
 	return nil

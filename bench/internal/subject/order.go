@@ -33,9 +33,10 @@ type Order struct {
 	Steps int  `json:"steps"`
 	InTx  bool `json:"inTx"`
 
-	// GivenTx makes the worker of gw give handlers the transaction that completes their jobs. Writes makes each handler
-	// insert a row, in the transaction that completes its job.
+	// GivenTx makes the worker of gw give handlers the transaction that completes their jobs: one job, or up to Most if that is not 0.
+	// Writes makes each job insert a row, in the transaction that completes it.
 	GivenTx bool `json:"givenTx"`
+	Most    int  `json:"most"`
 	Writes  bool `json:"writes"`
 
 	// Failures is the number of attempts of each job that fail before one succeeds.

@@ -2,12 +2,13 @@ package history
 
 import "fmt"
 
-// The tasks of jobs that run in a transaction with their completion: given has a handler that gets the transaction, inside is a
-// function that batches call in the server. Both write a row to the table effects, and then now and then fail or end their own
-// session. Direct claimers complete jobs of these tasks, too, without a row.
+// The tasks of jobs that run in a transaction with their completion: given has a handler that gets the transaction, several one
+// that gets it for several jobs, inside is a function in the database. They write a row to the table effects, and then now and then
+// fail or end their own session. Direct claimers complete jobs of these tasks, too, without a row.
 const (
-	given  = "given"
-	inside = "inside"
+	given   = "given"
+	several = "several"
+	inside  = "inside"
 )
 
 // nameEffects sets the ids of the jobs that had effects. A job keeps the negative number of its request if the answer was lost.
@@ -45,7 +46,7 @@ func checkEffects(h *index) []violation {
 			continue
 		}
 		for _, r := range e.rows {
-			if (r.task == given || r.task == inside) && r.numbers[0]%10 == 0 {
+			if (r.task == given || r.task == several || r.task == inside) && r.numbers[0]%10 == 0 {
 				found = append(found, violation{failuresLeaveNothing, fmt.Sprintf("job %d failed and has an effect", r.id), []*event{e}, r.id})
 			}
 		}

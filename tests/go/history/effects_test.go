@@ -25,7 +25,7 @@ const (
 var effects = fmt.Sprintf(`
 	create table effects (
 	  number bigint not null, task text not null, worker text not null default current_setting('application_name'),
-	  batch bigint not null default txid_current(), started bigint not null default extract(epoch from clock_timestamp()) * 1000000
+	  transaction bigint not null default txid_current(), started bigint not null default extract(epoch from clock_timestamp()) * 1000000
 	);
 	create function note_effect(payload json) returns void language plpgsql as $$
 	begin
@@ -39,10 +39,10 @@ var effects = fmt.Sprintf(`
 	end;
 	$$`, deadly)
 
-// flood adds many jobs of one of these tasks at once, so that the workers run them in batches.
+// flood adds many jobs of one of these tasks at once, so that the workers have several of them.
 func (r *run) flood(ctx context.Context, s *session) error {
 	for !r.over() {
-		name := pick(s, []string{given, inside})
+		name := pick(s, []string{given, several, inside})
 		requests := make([]request, 20+s.IntN(100))
 		for i := range requests {
 			requests[i] = request{spec: spec{number: r.numbers.Add(1), task: name}, priority: s.IntN(2), maxAttempts: 25}
@@ -87,14 +87,24 @@ func (r *run) txWorker(ctx context.Context, s *session, id string) error {
 		return err
 	}
 	calls := make(chan struct{}, txLife)
-	err = worker.SetTasks(function, shim.Task{Name: given, Tx: func(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
+	give := func(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 		select {
 		case calls <- struct{}{}:
 		default:
 			worker.Kill()
 		}
 		return giveEffect(ctx, tx, job)
-	}})
+	}
+	err = worker.SetTasks(function, shim.Task{Name: given, Tx: give}, shim.Task{
+		Name: several, Most: 20, ManyTx: func(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+			for _, job := range jobs {
+				if err := give(ctx, tx, job); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -108,7 +118,7 @@ func (r *run) txWorker(ctx context.Context, s *session, id string) error {
 
 func giveEffect(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	_, numbers := numbersIn(string(job.Payload))
-	if _, err := tx.Exec(ctx, "insert into effects (number, task) values ($1, 'given')", numbers[0]); err != nil {
+	if _, err := tx.Exec(ctx, "insert into effects (number, task) values ($1, $2)", numbers[0], job.TaskIdentifier); err != nil {
 		return err
 	}
 	if rand.IntN(deadly) == 0 {
@@ -140,17 +150,17 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 		return fmt.Errorf("open a session: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	rows, err := conn.Query(ctx, "select e.number, e.task, e.batch, e.started from effects as e where e.worker = $1 order by e.started", worker)
+	rows, err := conn.Query(ctx, "select e.number, e.task, e.transaction, e.started from effects as e where e.worker = $1 order by e.started", worker)
 	if err != nil {
 		return err
 	}
-	type batch struct {
+	type transaction struct {
 		task   string
 		number int64
 	}
-	batches := map[batch]int{}
+	shared := map[transaction]int{}
 	var number int64
-	var of batch
+	var of transaction
 	var started micros
 	_, err = pgx.ForEachRow(rows, []any{&number, &of.task, &of.number, &started}, func() error {
 		c := row{id: -number, numbers: []int64{number}, task: of.task, attempts: 1, maxAttempts: 25, leasedAt: started}
@@ -161,7 +171,7 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 			e.session, e.number, e.worker, e.code = s.number, len(s.events)+1, worker, reported
 			s.events = append(s.events, e)
 		}
-		batches[of]++
+		shared[of]++
 		return nil
 	})
 	if err != nil {
@@ -169,10 +179,10 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for of, jobs := range batches {
+	for of, jobs := range shared {
 		r.counts["effect of "+of.task] += jobs
 		if jobs > 1 {
-			r.counts["batch of "+of.task]++
+			r.counts["shared transaction of "+of.task]++
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 			}
 			r := newRun(t, p, seed, *callsFlag/max(1, p.part))
 			judge(t, r)
-			if p.inTransactions > 0 && (r.counts["batch of "+given] == 0 || r.counts["batch of "+inside] == 0) {
-				t.Error("no jobs ran in batches")
+			if p.inTransactions > 0 && (r.counts["shared transaction of "+several] == 0 || r.counts["effect of "+given] == 0 || r.counts["effect of "+inside] == 0) {
+				t.Error("no jobs ran in transactions")
 			}
 		})
 	}

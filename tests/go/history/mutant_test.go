@@ -54,7 +54,7 @@ type mutant struct {
 	functions     []string // in each of these
 	sound, broken string   // a part of its body, and the replacement
 
-	transacts bool // it breaks what transactions promise that hold jobs
+	transacts bool // it breaks what transactions promise that complete jobs
 }
 
 // profile returns who takes part in the search.
@@ -199,17 +199,11 @@ var mutants = []mutant{
 		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now()",
 	},
 	{
-		name: "a batch that does not delete its jobs", rule: nothingRunsTwice, functions: []string{"_gw_end_batch"}, transacts: true,
-		sound: "where j.ctid = any (done);\n  get diagnostics ended = row_count;", broken: "where false;\n  ended := cardinality(done);",
-	},
-	{
-		name: "a batch in the server that takes jobs for done that were rolled back with another one", rule: noJobVanishes, transacts: true,
-		functions: []string{"_gw_work_batch"},
-		sound:     "elsif not singly then\n        singly := true;", broken: "elsif not singly then\n        next := upto operator(pg_catalog.+) 1;",
-	},
-	{
-		name: "a batch that deletes the jobs whose handlers failed", rule: noJobVanishes, functions: []string{"_gw_end_tx_batch"}, transacts: true,
-		sound: "slot, done, '{}', '{}', next_size, claimed, lease)", broken: "slot, done || claimed, '{}', '{}', next_size)",
+		name: "a transaction that returns its jobs in place of completing them", rule: nothingRunsTwice, functions: []string{"_gw_complete_all"},
+		transacts: true, sound: "completed := array(select c.id from ", broken: `
+			perform from "graphile_worker".return_job_batch(worker_id, job_ids, leases);
+			completed := job_ids;
+			results := array(select to_json(c.id) from `,
 	},
 }
 

@@ -33,7 +33,7 @@ var (
 
 	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
 
-	transacted = profile{name: "10 sessions and 3 workers whose transactions hold jobs", producers: 3, floods: 2, claimers: 4, admins: 1, inTransactions: 3, keys: 20, queues: 2,
+	transacted = profile{name: "10 sessions and 3 workers whose transactions complete jobs", producers: 3, floods: 2, claimers: 4, admins: 1, inTransactions: 3, keys: 20, queues: 2,
 		killEvery: 150, part: 2}
 
 	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,

@@ -97,19 +97,30 @@ func TestAWorkerWorksThroughATransactionPooler(t *testing.T) {
 	}
 }
 
-func TestJobsShareTransactionsThroughATransactionPooler(t *testing.T) {
+func TestHandlersAreGivenTransactionsThroughATransactionPooler(t *testing.T) {
 	s := newSetup(t)
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			const total = 1000
 			pgtest.Exec(t, s.direct, `create table written (n integer, transaction text default txid_current()::text)`)
-			pgtest.Exec(t, s.direct, `select graphile_worker.add_job('write', to_json(n)) from generate_series(1, $1::integer) as n`, total)
+			pgtest.Exec(t, s.direct, `
+				select graphile_worker.add_job(case when n > $1::integer / 2 then 'write' else 'write many' end, to_json(n))
+				  from generate_series(1, $1::integer) as n`, total)
 			w := s.worker(t, "transaction", "&default_query_exec_mode="+mode, shim.Config{Concurrency: 2, QuietSuccess: true})
-			shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, n int, _ *shim.Job) error {
+			write := func(ctx context.Context, tx pgx.Tx, n int) error {
 				if _, err := tx.Exec(ctx, `insert into written values ($1::integer)`, n); err != nil || n != total/2 {
 					return err
 				}
 				return shim.Discard(nil)
+			}
+			shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, n int, _ *shim.Job) error { return write(ctx, tx, n) })
+			shim.HandleManyTx(w, "write many", 20, func(ctx context.Context, tx pgx.Tx, numbers []int, _ []*shim.Job) error {
+				for _, n := range numbers {
+					if err := write(ctx, tx, n); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
 			if err := w.RunOnce(t.Context()); err != nil {
 				t.Fatal(err)

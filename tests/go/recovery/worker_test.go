@@ -68,16 +68,25 @@ func runWorker(url, id, folder string) error {
 		note("done %d", job.ID)
 		return nil
 	})
-	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, order struct {
+	type order struct {
 		N    int
 		Kill bool
-	}, _ *shim.Job,
-	) error {
-		if _, err := tx.Exec(ctx, `insert into effects (n) values ($1)`, order.N); err != nil || !order.Kill {
+	}
+	write := func(ctx context.Context, tx pgx.Tx, o order) error {
+		if _, err := tx.Exec(ctx, `insert into effects (n) values ($1)`, o.N); err != nil || !o.Kill {
 			return err
 		}
 		note("killed %s", id)
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error { return write(ctx, tx, o) })
+	shim.HandleManyTx(w, "write many", 10, func(ctx context.Context, tx pgx.Tx, orders []order, _ []*shim.Job) error {
+		for _, o := range orders {
+			if err := write(ctx, tx, o); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	w.Handle("poison", func(context.Context, *shim.Job) error {
 		note("killed %s", id)

@@ -39,6 +39,17 @@ func work(ctx context.Context, s *subject.Subject) error {
 	if err != nil {
 		return err
 	}
+	if s.GivenTx && s.Most > 0 {
+		worker.HandleManyTx(queue.Task, s.Most, func(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+			for _, job := range jobs {
+				if err := s.Execute(job.ID, job.Attempts); err != nil {
+					return err
+				}
+			}
+			return writeMany(ctx, tx, jobs)
+		})
+		return run(ctx, s, worker)
+	}
 	if s.GivenTx {
 		worker.HandleTx(queue.Task, func(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 			if err := s.Execute(job.ID, job.Attempts); err != nil || !s.Writes {
@@ -70,6 +81,16 @@ func run(ctx context.Context, s *subject.Subject, worker *shim.Worker) error {
 // write inserts the row of a job.
 func write(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	_, err := tx.Exec(ctx, `insert into written values ($1)`, job.ID)
+	return err
+}
+
+// writeMany inserts the rows of jobs.
+func writeMany(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	_, err := tx.Exec(ctx, `insert into written select unnest($1::bigint[])`, ids)
 	return err
 }
 
