@@ -16,13 +16,10 @@ import (
 const (
 	// defaultSQLTimeout is how long a call may take.
 	defaultSQLTimeout = time.Minute
-	// maxSQLTime limits the timeout, and the total time of the jobs that a connection takes at once. While the transaction of a
-	// job runs, the job's lease is not renewed, and other workers free the job after four hours.
+	// maxSQLTime limits the timeout: vacuum keeps the dead rows of all tables as long as the transaction of a call is open.
 	maxSQLTime = 3 * time.Hour
 	// maxBatch is the maximum of SQL.Batch: as many jobs as a claim has.
 	maxBatch = 1000
-	// maxAlone is the maximum number of jobs that a connection takes at once if each has a transaction of its own.
-	maxAlone = 32
 )
 
 // SQL serves a task with a function or a procedure in the database of the queue.
@@ -67,18 +64,13 @@ func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ..
 	}
 	schema := cmp.Or(s.Schema, "graphile_worker")
 	t := shim.Task{Name: name, Options: options}
+	c := &caller{function: f, timeout: s.Timeout, log: cmp.Or(s.Logger, slog.Default())}
 	if s.Batch != 0 {
-		b := &batchCaller{function: f, call: f.callForMany(schema), timeout: s.Timeout, log: cmp.Or(s.Logger, slog.Default())}
-		t.ManyTx, t.Most = b.run, s.Batch
-		return t, nil
+		c.call, c.keeps = f.callForMany(schema)
+		t.ManyTx, t.Most = c.many, s.Batch
+	} else {
+		c.call, c.keeps = f.callForOne(schema)
+		t.Tx = c.one
 	}
-	c := &caller{function: f, timeout: s.Timeout}
-	c.call, c.keeps = f.callForOne(schema)
-	t.Many, t.Most = c.run, max(1, min(maxAlone, int(maxSQLTime/s.Timeout)))
 	return t, nil
-}
-
-// bound returns the statement that limits the statements after it in a transaction.
-func bound(timeout time.Duration) string {
-	return fmt.Sprintf("set local statement_timeout = %d", timeout.Milliseconds())
 }

@@ -1,123 +1,104 @@
 package task
 
 import (
+	"bytes"
 	"context"
-	"strconv"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-const (
-	// answerTime is the time that the worker waits for the answers of the server beyond the timeouts of the statements.
-	answerTime = time.Minute
-	// leaseLost is the SQLSTATE of a completion of jobs that the worker no longer holds.
-	leaseLost = "GWWLL"
-)
+// answerTime is the time that the worker waits for the answer of the server beyond the timeout of the statement.
+const answerTime = time.Minute
 
-// caller calls a function for each job, in a transaction that also completes the job.
+// caller calls a function for one job or for several, in a transaction that also completes them.
 type caller struct {
 	function
 	call    string
-	keeps   bool // the call has the id of the job as its second parameter
+	keeps   bool // the second parameter of the call are the ids of the jobs
 	timeout time.Duration
+	log     *slog.Logger
 }
 
-// timeFor returns the maximum duration of calls for this number of jobs, each of which may take as long as timeout.
-func timeFor(jobs int, timeout time.Duration) time.Duration {
-	return seconds.Duration(float64(jobs)*timeout.Seconds() + answerTime.Seconds())
-}
-
-// run runs the jobs on one connection. If that breaks, the jobs without an outcome run again, each alone.
-func (c *caller) run(ctx context.Context, jobs []*shim.Job) []error {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeFor(len(jobs), c.timeout), errTimeout)
-	defer cancel()
-	g := &group{caller: c, jobs: jobs, errs: make([]error, len(jobs))}
-	refused := jobs[0].WithConn(ctx, func(conn *pgx.Conn) error {
-		_ = g.run(ctx, conn) // the connection is broken
-		return nil
-	})
-	for i := g.settled; i < len(jobs); i++ {
-		switch {
-		case ctx.Err() != nil:
-			g.errs[i] = c.failed(context.Cause(ctx))
-		case refused != nil:
-			g.errs[i] = c.failed(refused)
-		default:
-			g.errs[i] = c.again(ctx, jobs[i])
-		}
+// one calls the function for a job.
+func (c *caller) one(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
+	args := []any{string(job.Payload)}
+	if c.keeps {
+		args = append(args, job.ID)
 	}
-	return g.errs
+	return c.send(ctx, tx, nil, args)
 }
 
-// group are jobs that a connection takes at once, each with a transaction of its own.
-type group struct {
-	*caller
-	jobs    []*shim.Job
-	errs    []error
-	settled int // the number of jobs that have an outcome; these are the first ones
+// many calls the function for jobs. A failure for several jobs is logged, because each of them runs alone after that and may succeed.
+func (c *caller) many(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+	err := c.callForAll(ctx, tx, jobs)
+	if err != nil && len(jobs) > 1 && ctx.Err() == nil {
+		c.log.Warn("call for several jobs failed, each of them runs alone",
+			"task_identifier", jobs[0].TaskIdentifier, "jobs", len(jobs), "error", err)
+	}
+	return err
 }
 
-// run sends the transactions of all jobs in one round trip, and those after one that fails again. An error means that the
-// connection is broken.
-func (g *group) run(ctx context.Context, conn *pgx.Conn) error {
-	for g.settled < len(g.jobs) {
-		if err := g.runUntilFailure(ctx, conn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runUntilFailure runs the jobs without an outcome up to the first that fails.
-func (g *group) runUntilFailure(ctx context.Context, conn *pgx.Conn) error {
-	const statements = 5
-	open, errs := g.jobs[g.settled:], g.errs[g.settled:]
-	p := make(pipeline, 0, len(open)*statements)
-	completions := make([]*shim.Completion, len(open))
-	for i, job := range open {
-		var err error
-		if completions[i], err = shim.CompletionOf(open[i : i+1]); err != nil {
-			return err
-		}
-		p.begin(g.timeout)
-		p = append(p, g.callOf(job))
-		p.complete(completions[i])
-		p.add("commit")
-	}
-	ran, err := p.send(ctx, conn)
-	done := ran / statements
-	for _, c := range completions[:done] {
-		c.Committed()
-	}
-	g.settled += done
-	if err == nil || done == len(open) || !isAnswer(conn, err) {
+func (c *caller) callForAll(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
+	texts, err := c.texts(jobs)
+	if err != nil {
 		return err
 	}
-	for _, c := range completions[done+1:] {
-		c.RolledBack(nil)
+	if !c.keeps {
+		return c.send(ctx, tx, nil, []any{texts})
 	}
-	errs[done] = g.failure(completions[done], err)
-	g.settled++
-	return rollBack(ctx, conn)
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	var results int
+	err = c.send(ctx, tx, func(row pgx.Row) error { return row.Scan(&results, nil) }, []any{texts, ids})
+	if err == nil && results != len(jobs) {
+		err = fmt.Errorf("%s returned %d results for an array of %d; it must return void, or one result for each element in their order",
+			c.Name, results, len(jobs))
+	}
+	return err
 }
 
-// failure returns the error of a job whose transaction the server has refused.
-func (c *caller) failure(completion *shim.Completion, err error) error {
-	if len(completion.RolledBack(err)) > 0 {
-		return shim.ErrLeaseLost
+// send sends the call with its timeout. read reads its answer, nil if it does not matter.
+func (c *caller) send(ctx context.Context, tx pgx.Tx, read func(pgx.Row) error, args []any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout+answerTime)
+	defer cancel()
+	var statements pgx.Batch
+	statements.Queue(fmt.Sprintf("set local statement_timeout = %d", c.timeout.Milliseconds()))
+	if call := statements.Queue(c.call, args...); read != nil {
+		call.QueryRow(read)
+	}
+	err := tx.SendBatch(ctx, &statements).Close()
+	if err == nil {
+		return nil
+	}
+	if sqlstate.Of(err) == "26000" {
+		_ = tx.Conn().Close(ctx) // the server has forgotten what was prepared
 	}
 	return c.failed(err)
 }
 
-// callOf returns the statement that calls the function for a job.
-func (c *caller) callOf(job *shim.Job) statement {
-	args := [][]byte{job.Payload}
-	if c.keeps {
-		args = append(args, strconv.AppendInt(nil, job.ID, 10))
+// texts returns the elements of the function's array: the descriptions of the jobs, or their payloads.
+func (c *caller) texts(jobs []*shim.Job) ([]string, error) {
+	texts := make([]string, len(jobs))
+	var described request
+	var line bytes.Buffer
+	for i, job := range jobs {
+		texts[i] = string(job.Payload)
+		if !c.TakesJobs {
+			continue
+		}
+		line.Reset()
+		if err := described.write(&line, job); err != nil {
+			return nil, err
+		}
+		texts[i] = string(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	}
-	return statement{c.call, args}
+	return texts, nil
 }

@@ -22,14 +22,14 @@ func (f *function) callForOne(schema string) (sql string, keeps bool) {
 		  from (select ` + call + ` as value offset 0) as f`, true
 }
 
-// callForMany returns the statement that calls the function with an array of texts in JSON. If the function returns results, the
-// second parameter are the ids of the jobs, and the statement keeps the results of those jobs for which somebody asked, and returns
-// the number of all results.
-func (f *function) callForMany(schema string) string {
+// callForMany returns the statement that calls the function with an array of texts in JSON. If keeps is true, because the function
+// returns results, its second parameter are the ids of the jobs, and the statement keeps the results of those jobs for which somebody
+// asked, and returns the number of all results.
+func (f *function) callForMany(schema string) (sql string, keeps bool) {
 	call := f.Name + "($1::pg_catalog.text[]::pg_catalog." + f.Argument + ")"
 	switch f.Answer {
 	case returnsNothing:
-		return "select " + call + " is null"
+		return "select " + call + " is null", false
 	case returnsArray:
 		call = "pg_catalog.unnest(" + call + ")"
 	}
@@ -43,5 +43,5 @@ func (f *function) callForMany(schema string) string {
 		       pg_catalog.count(case when j.id is not null and ` + queue + `._gw_wants_result(j.id)
 		                             then ` + queue + `._gw_keep_result(j.id, pg_catalog.to_json(a.value)) is null end)
 		  from answers as a
-		  left join pg_catalog.unnest($2::pg_catalog.int8[]) with ordinality as j (id, at) on j.at operator(pg_catalog.=) a.at`
+		  left join pg_catalog.unnest($2::pg_catalog.int8[]) with ordinality as j (id, at) on j.at operator(pg_catalog.=) a.at`, true
 }

@@ -58,10 +58,12 @@ func lostWhen(err error) (when lossTime, isLost bool) {
 }
 
 // asLost returns the error of a connection that is closed or could not be had as a lostError, unless the end of ctx or of another context of
-// the handler has closed it, or what the server said before it ended the session.
+// the handler has closed it, or what the server said before it ended the session. A session without its prepared statements is not the
+// handler's.
 func asLost(ctx context.Context, err error, when lossTime) error {
 	isDue := ctx.Err() != nil || pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	if err == nil || isDue || when != atBegin && sqlstate.Of(err) != "" && !isOutage(err) {
+	state := sqlstate.Of(err)
+	if err == nil || isDue || when != atBegin && state != "" && !isLostStatement(state) && !isOutage(err) {
 		return err
 	}
 	return &lostError{err, when}
