@@ -109,6 +109,7 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "work/_gw_fail_jobs.sql" . }}
 {{ template "work/return_job_batch.sql" . }}
 {{ template "limits/rate_limited.sql" . }}
+{{ template "work/return_unknown_jobs.sql" . }}
 {{ template "work/_gw_batches.sql" . }}
 {{ template "work/_gw_lock_batch.sql" . }}
 {{ template "work/_gw_end_batch.sql" . }}
@@ -131,6 +132,9 @@ select {{.schema}}._gw_drop('function show_jobs(bigint[])');
 {{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
+{{ template "inspect/list_tasks.sql" . }}
+{{ template "inspect/list_queues.sql" . }}
+{{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
 {{ template "inspect/browse_jobs.sql" . }}

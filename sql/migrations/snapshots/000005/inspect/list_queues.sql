@@ -1,0 +1,47 @@
+-- Returns the named queues after after_queue, by name: how many of their jobs are in each state (see job_state), and
+-- since when and by which worker each queue is locked. While a queue is locked, one of its jobs runs and the others
+-- wait. Jobs without a queue are not counted.
+-- The cost is bounded as that of queue_depth: of a jobs table with more than pages pages it reads a sample.
+-- Raises GWILM (max_rows or pages is negative).
+create or replace function {{.schema}}.list_queues(
+  after_queue text    default null,
+  max_rows    integer default 100,
+  pages       bigint  default 1000
+)
+  returns table (
+    queue_name  text,
+    ready       bigint,
+    scheduled   bigint,
+    running     bigint,
+    failed      bigint,
+    locked_at   timestamptz,
+    locked_by   text,
+    is_estimate boolean
+  )
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  is_sample boolean := {{.schema}}._gw_share_seen('_private_jobs', pages) < 100;
+begin
+  perform {{.schema}}._gw_check_limit('max_rows', max_rows);
+  perform {{.schema}}._gw_check_limit('pages', pages);
+  return query
+  with page as (
+    select q.id, q.queue_name, q.locked_at, q.locked_by
+      from {{.schema}}._private_job_queues as q
+     where after_queue is null or q.queue_name > after_queue
+     order by q.queue_name
+     limit max_rows
+  )
+  select p.queue_name, coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0),
+         p.locked_at, p.locked_by, is_sample
+    from page as p
+    left join {{.schema}}._gw_count_jobs('queue', pages) as s on s.id = p.id
+   order by p.queue_name;
+end;
+$$;
+
+comment on function {{.schema}}.list_queues(text, integer, bigint) is
+  'Returns the named queues after after_queue, by name: with how many of their jobs are ready, scheduled, running and failed, and since when and by which worker each queue is locked. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';
