@@ -17,7 +17,7 @@ import (
 //
 // Once a Completion exists, the worker no longer renews its locks on the jobs, which other workers free after four
 // hours. Report the result of the transaction by Committed or RolledBack. If neither is called, because the connection
-// broke, the worker queries the database.
+// broke, the worker asks the database; return the error of the connection, so that the attempt does not count: see [Handler].
 type Completion struct {
 	// SQL is the statement.
 	SQL string

@@ -36,12 +36,10 @@
 // # Exactly once
 //
 // What a handler does in the database of the queue can be committed together with the completion of its job. Then it
-// happens exactly once, even if any process dies at any time. [HandleTx] registers a handler that is given the transaction;
-// while many jobs are due, they share one. [Job.CompleteTx] completes a job in a transaction that the handler begins
-// itself.
-//
-// A handler can also run several jobs at once, and complete them by one statement of their transaction: see
-// [Worker.HandleMany] and [CompletionOf].
+// happens exactly once, even if any process dies at any time. [HandleTx] registers a handler that is given a transaction for each
+// job, and [HandleManyTx] one that is given a transaction for several jobs, which is faster. A handler that begins its transactions
+// itself completes a job by [Job.CompleteTx], or several by [CompletionOf]. If a connection is lost, the worker asks the database
+// whether the transaction was committed; see [Handler].
 //
 // # Observability
 //

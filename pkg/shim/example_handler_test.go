@@ -170,7 +170,8 @@ func ExampleHandleEach() {
 	// the job is done
 }
 
-func ExampleWorker_HandleMany() {
+// The handler begins the transaction itself, because it has to be serializable.
+func ExampleCompletionOf() {
 	worker, pool, done := exampleWorker(shim.Config{})
 	defer done()
 	ctx := context.Background()
@@ -183,18 +184,42 @@ func ExampleWorker_HandleMany() {
 		if err != nil {
 			return slices.Repeat([]error{err}, len(jobs))
 		}
-		var batch pgx.Batch // one transaction
-		for _, job := range jobs {
-			batch.Queue(`insert into visits (page) values ($1::json ->> 'page')`, string(job.Payload))
-		}
-		batch.Queue(completion.SQL, completion.Args...)
-		if err := pool.SendBatch(ctx, &batch).Close(); err != nil {
+		err = pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
+			var batch pgx.Batch
+			for _, job := range jobs {
+				batch.Queue(`insert into visits (page) values ($1::json ->> 'page')`, string(job.Payload))
+			}
+			batch.Queue(completion.SQL, completion.Args...)
+			return tx.SendBatch(ctx, &batch).Close()
+		})
+		if err != nil {
 			return slices.Repeat([]error{err}, len(jobs)) // all are tried again
 		}
 		completion.Committed()
 		return nil
 	})
 	addAndRun(worker, "visit", map[string]string{"page": "/"})
+	// Output: the job is done
+}
+
+// One statement inserts the rows of up to 100 jobs, and is committed together with their completion.
+func ExampleHandleManyTx() {
+	worker, pool, done := exampleWorker(shim.Config{})
+	defer done()
+	if _, err := pool.Exec(context.Background(), `create table visits (page text)`); err != nil {
+		log.Fatal(err)
+	}
+
+	type visit struct{ Page string }
+	shim.HandleManyTx(worker, "visit", 100, func(ctx context.Context, tx pgx.Tx, visits []visit, jobs []*shim.Job) error {
+		pages := make([]string, len(visits))
+		for i, v := range visits {
+			pages[i] = v.Page
+		}
+		_, err := tx.Exec(ctx, `insert into visits (page) select unnest($1::text[])`, pages)
+		return err // nil completes all jobs; after an error each runs alone
+	})
+	addAndRun(worker, "visit", visit{Page: "/"})
 	// Output: the job is done
 }
 

@@ -69,7 +69,7 @@ func (e *executor) run() {
 		if e.isLeft {
 			return
 		}
-		e.pauseIfLost()
+		e.endCall()
 	}
 	exited = false
 	e.stopped()
@@ -185,7 +185,9 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
-	if o.verdict != cut {
+	if o.verdict == cut {
+		e.pause()
+	} else {
 		e.losses.forget(job.ID)
 	}
 	e.tell(o)
@@ -241,7 +243,6 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		return o
 	case e.isLost(o.job, task, cause, err):
 		o.verdict, o.message = cut, cleanMessage(err.Error())
-		e.hasLost = true
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes

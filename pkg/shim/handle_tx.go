@@ -19,7 +19,13 @@ type TxHandler func(ctx context.Context, tx pgx.Tx, job *Job) error
 // HandleTx registers a handler that writes to the database of the queue by a transaction of the worker: everything that it
 // writes by tx is done exactly once, because it is committed together with the completion of its job.
 //
+// If the connection of tx is lost, also while a statement of the handler runs, or cannot be had, the attempt does not count, whatever the
+// handler returns; see [Handler].
+//
 // A running handler that uses tx holds a connection of the pool. It should not take another one.
+//
+// Use [Worker.HandleManyTx] for jobs that can share a transaction, and [Job.CompleteTx] if the handler needs to begin its transaction
+// itself, for example at another isolation level.
 func (w *Worker) HandleTx(name string, fn TxHandler, options ...TaskOption) {
 	w.handle(Task{Name: name, Tx: fn, Options: options})
 }

@@ -17,6 +17,15 @@ import (
 // a [BatchError] with completed elements. The context also ends when the timeout of the task is over ([TimeoutError]), when the job is
 // canceled ([ErrCanceled]: an error returned after that fails the job permanently), or when the worker has lost the job
 // ([ErrLeaseLost]).
+//
+// A lost connection to the database of the queue is not the handler's fault: the attempt does not count, and the job is returned and
+// runs again, unless the database says that a transaction of the handler has completed it. That holds for an error, which may be
+// wrapped, that pgx or database/sql returns for a connection that was lost or could not be opened,
+//   - if the connection is one of the pool that [New] was given: of [Job.WithConn], or of the pool itself;
+//   - or if the handler has completed the job by [Job.CompleteTx], [Job.CompleteSQLTx] or a [Completion], on whatever connection.
+//
+// In other cases such an error fails the attempt, as one of another service does. So does a timeout. A job that loses its connection ten
+// times in a row may be the cause: then the attempt fails, too.
 type Handler func(ctx context.Context, job *Job) error
 
 // Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that cannot be decoded fails

@@ -63,7 +63,8 @@ var errNotCommitted = errors.New("the transaction that completed the job was not
 //
 // Commit or roll back before the handler returns: a transaction that is still open after that prevents the worker from
 // reporting any job. After a commit the handler's result does not matter: the job is completed. Without one the attempt
-// fails, even if the handler returns nil. After the call the worker no longer renews its lock on the job, which other
+// fails, even if the handler returns nil; but if the connection was lost, return its error, so that the attempt does not count: see
+// [Handler]. After the call the worker no longer renews its lock on the job, which other
 // workers free after four hours.
 func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
 	return j.completeByHandler(ctx, j.Client().With(tx))

@@ -24,6 +24,8 @@ const (
 	// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the cause, as one is
 	// whose function crashes the server, and its attempts fail.
 	mostLosses = 10
+	// mostPause limits the pause between calls that lose their connections.
+	mostPause = time.Second
 	// brokenAge limits the age of the number of broken connections of the pool that an attempt begins with.
 	brokenAge = 100 * time.Millisecond
 	// closeTime is how long the worker waits until the pool has given up a broken connection.
@@ -123,18 +125,25 @@ func (e *executor) isLost(job *Job, task task, cause, err error) bool {
 	return e.losses.add(job.ID) < mostLosses
 }
 
-// pauseIfLost waits after a call that has lost its connection, if the one before it had, too.
-func (e *executor) pauseIfLost() {
-	switch {
-	case !e.hasLost:
-		e.lostBefore = false
-		e.retry.reset()
-	case e.lostBefore:
-		e.retry.wait(e.handling)
-	default:
-		e.lostBefore = true
+// pause waits after a call that has lost its connection, if the one before it had, too. Meanwhile the job is not claimed again.
+func (e *executor) pause() {
+	if !e.hasLost && e.lostBefore {
+		timer := time.NewTimer(min(e.retry.next(), mostPause))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-e.handling.Done():
+		}
 	}
-	e.hasLost = false
+	e.hasLost = true
+}
+
+// endCall is called after each call of a handler.
+func (e *executor) endCall() {
+	if !e.hasLost {
+		e.retry.reset()
+	}
+	e.lostBefore, e.hasLost = e.hasLost, false
 }
 
 // losses counts for some jobs how often in a row they have lost their connections.

@@ -19,6 +19,9 @@ type ManyHandler func(ctx context.Context, jobs []*Job) []error
 // than 50 ms each, or less than a claim. They count as one for Config.Concurrency. In logs and events each job has its
 // share of the time.
 //
+// The handler may complete jobs in transactions of its own, by [CompletionOf]. If one transaction is enough, [Worker.HandleManyTx] is
+// simpler: the worker begins and commits it, and runs each job alone if that fails.
+//
 // Middleware is called once for each of the jobs, nested, around the one call of the handler. Values that it puts into
 // its context do not reach the handler.
 func (w *Worker) HandleMany(name string, most int, fn ManyHandler, options ...TaskOption) {

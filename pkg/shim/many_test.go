@@ -75,7 +75,14 @@ func TestJobsAreCompletedByAStatementOfTheirHandler(t *testing.T) {
 	q.add("many", 50)
 	w := q.worker(shim.Config{})
 	events := record(w)
+	q.exec(`select graphile_worker.keep_task('many', '1 day', results => true)`)
+	const result = `"\'ü` + "\n"
 	w.HandleMany("many", 10, func(ctx context.Context, jobs []*shim.Job) []error {
+		for _, job := range jobs {
+			if job.ID%2 == 0 {
+				_ = job.SetResult(result)
+			}
+		}
 		completion, err := shim.CompletionOf(jobs)
 		if err != nil {
 			t.Error(err)
@@ -95,6 +102,9 @@ func TestJobsAreCompletedByAStatementOfTheirHandler(t *testing.T) {
 	runOnce(t, w)
 	if q.jobs() != 0 || q.effects() != 50 {
 		t.Errorf("%d jobs, %d effects", q.jobs(), q.effects())
+	}
+	if n := value[int](q, `select count(*) from graphile_worker.job_results(array(select job_id from effects)) where result #>> '{}' = $1`, result); n != 25 {
+		t.Errorf("%d results were kept as they were set, want 25", n)
 	}
 	completed := 0
 	for _, reported := range only[shim.JobReported](events()) {

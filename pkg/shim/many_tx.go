@@ -29,8 +29,8 @@ type ManyTxHandler func(ctx context.Context, tx pgx.Tx, jobs []*Job) error
 // For the transaction applies what [TxHandler] says. Results that the handler sets by [Job.SetResult] are kept by it.
 // Middleware is called as for HandleMany; a job that it does not pass on has the outcome that it returns.
 //
-// Use [Worker.HandleTx] if each job needs a transaction of its own, and HandleMany with [CompletionOf] if some jobs of a call
-// may fail while others complete, or if the handler needs its own transaction, for example at another isolation level.
+// Use [Worker.HandleTx] if each job needs a transaction of its own, as one that uses temporary tables does, and HandleMany with
+// [CompletionOf] if some jobs of a call may fail while others complete, or if the handler needs to begin the transaction itself.
 func (w *Worker) HandleManyTx(name string, most int, fn ManyTxHandler, options ...TaskOption) {
 	w.handle(Task{Name: name, ManyTx: fn, Most: most, Options: options})
 }

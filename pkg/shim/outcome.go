@@ -25,8 +25,8 @@ const (
 	// and no other job of its lanes starts before the time that the handler gave to [RateLimited].
 	OutcomeRateLimited Outcome = "rate_limited"
 
-	// OutcomeReturned means that the job is in the queue again as if it had not been claimed: it had not started, or it
-	// was interrupted.
+	// OutcomeReturned means that the job is in the queue again as if it had not been claimed: it had not started, it was
+	// interrupted, or it has lost its connection to the database.
 	OutcomeReturned Outcome = "returned"
 
 	// OutcomeLeaseLost means that the job is no longer this worker's, so nothing was reported.
@@ -34,8 +34,8 @@ const (
 )
 
 // OutcomeOf returns the outcome that a handler requests by returning err for a job, if nothing interrupts it:
-// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It is
-// meant for middleware and for tests of handlers.
+// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It does not
+// know whether a connection was lost. It is meant for middleware and for tests of handlers.
 func OutcomeOf(job *Job, err error) Outcome {
 	if err == nil {
 		return OutcomeCompleted
