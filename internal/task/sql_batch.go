@@ -40,7 +40,7 @@ func (b *batchCaller) callFor(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) 
 	if _, err := tx.Exec(ctx, bound(b.timeout)); err != nil {
 		return b.failed(err)
 	}
-	if b.Answer == nothing {
+	if b.Answer == returnsNothing {
 		if _, err := tx.Exec(ctx, b.call, texts); err != nil {
 			return b.failed(err)
 		}

@@ -16,10 +16,10 @@ import (
 type answer string
 
 const (
-	nothing answer = "nothing" // void, or what a procedure does
-	value   answer = "value"
-	rows    answer = "rows"
-	array   answer = "array"
+	returnsNothing answer = "nothing" // it is a procedure, or returns void
+	returnsValue   answer = "value"
+	returnsRows    answer = "rows"
+	returnsArray   answer = "array"
 )
 
 // function is a function or procedure with the given name, which may be able to serve a task.
@@ -38,6 +38,43 @@ type function struct {
 	Role        string
 }
 
+// namedFunctions returns the functions and procedures with a name.
+const namedFunctions = `
+	select pg_catalog.format('%I.%I', n.nspname, p.proname) as name,
+	       p.oid::pg_catalog.regprocedure::pg_catalog.text as signature,
+	       p.prokind::pg_catalog.text as kind,
+	       case when p.provariadic operator(pg_catalog.=) 0 or p.pronargs operator(pg_catalog.>) 1
+	            then coalesce((select pg_catalog.format_type(a.type, null)
+	                             from pg_catalog.unnest(array['pg_catalog.json', 'pg_catalog.jsonb',
+	                                    'pg_catalog.json[]', 'pg_catalog.jsonb[]']::pg_catalog.regtype[]) as a (type)
+	                            where a.type operator(pg_catalog.=) p.proargtypes[0]), '')
+	            else '' end as argument,
+	       coalesce((select a.name operator(pg_catalog.=) 'jobs'
+	                   from rows from (pg_catalog.unnest(p.proargnames), pg_catalog.unnest(p.proargmodes))
+	                          with ordinality as a (name, mode, at)
+	                  where a.mode is null or a.mode operator(pg_catalog.<>) all (array['o', 't']::pg_catalog."char"[])
+	                  order by a.at
+	                  limit 1), false) as takes_jobs,
+	       p.pronargs as arguments,
+	       p.pronargs operator(pg_catalog.>) 0
+	         and (p.pronargs operator(pg_catalog.-) p.pronargdefaults) operator(pg_catalog.<=) 1
+	         and p.provariadic operator(pg_catalog.=) 0
+	         and not (p.prokind operator(pg_catalog.=) 'p' and 'o' operator(pg_catalog.=) any (coalesce(p.proargmodes, '{}'))) as is_callable,
+	       case when p.prokind operator(pg_catalog.=) 'p' or t.oid operator(pg_catalog.=) 'pg_catalog.void'::pg_catalog.regtype
+	              then 'nothing'
+	            when p.proretset then 'rows'
+	            when t.typcategory operator(pg_catalog.=) 'A' then 'array'
+	            else 'value' end as answer,
+	       pg_catalog.format_type(t.oid, null) as return_type,
+	       pg_catalog.has_function_privilege(p.oid, 'execute') as is_allowed,
+	       pg_catalog.has_schema_privilege(n.oid, 'usage') as is_reachable,
+	       current_user::pg_catalog.text as role
+	  from pg_catalog.pg_proc as p
+	  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+	  left join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) p.prorettype
+	 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
+	 order by 2`
+
 // findFunction looks up the only function that can serve a task: one of an array if it is to be called for many jobs, otherwise
 // one of a payload.
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool) (function, error) {
@@ -48,40 +85,7 @@ func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bo
 		}
 		return function{}, fmt.Errorf("function %q: must be a schema and a name, as in app.send_mail", name)
 	}
-	rows, _ := db.Query(ctx, `
-		select pg_catalog.format('%I.%I', n.nspname, p.proname) as name,
-		       p.oid::pg_catalog.regprocedure::pg_catalog.text as signature,
-		       p.prokind::pg_catalog.text as kind,
-		       case when p.provariadic operator(pg_catalog.=) 0 or p.pronargs operator(pg_catalog.>) 1
-		            then coalesce((select pg_catalog.format_type(a.type, null)
-		                             from pg_catalog.unnest(array['json', 'jsonb', 'json[]', 'jsonb[]']::pg_catalog.regtype[]) as a (type)
-		                            where a.type operator(pg_catalog.=) p.proargtypes[0]), '')
-		            else '' end as argument,
-		       coalesce((select a.name operator(pg_catalog.=) 'jobs'
-		                   from rows from (pg_catalog.unnest(p.proargnames), pg_catalog.unnest(p.proargmodes))
-		                          with ordinality as a (name, mode, at)
-		                  where a.mode is null or a.mode operator(pg_catalog.<>) all (array['o', 't']::pg_catalog."char"[])
-		                  order by a.at
-		                  limit 1), false) as takes_jobs,
-		       p.pronargs as arguments,
-		       p.pronargs operator(pg_catalog.>) 0
-		         and (p.pronargs operator(pg_catalog.-) p.pronargdefaults) operator(pg_catalog.<=) 1
-		         and p.provariadic operator(pg_catalog.=) 0
-		         and not (p.prokind operator(pg_catalog.=) 'p' and 'o' operator(pg_catalog.=) any (coalesce(p.proargmodes, '{}'))) as is_callable,
-		       case when p.prokind operator(pg_catalog.=) 'p' or t.oid operator(pg_catalog.=) 'pg_catalog.void'::pg_catalog.regtype
-		              then 'nothing'
-		            when p.proretset then 'rows'
-		            when t.typcategory operator(pg_catalog.=) 'A' then 'array'
-		            else 'value' end as answer,
-		       pg_catalog.format_type(t.oid, null) as return_type,
-		       pg_catalog.has_function_privilege(p.oid, 'execute') as is_allowed,
-		       pg_catalog.has_schema_privilege(n.oid, 'usage') as is_reachable,
-		       current_user::pg_catalog.text as role
-		  from pg_catalog.pg_proc as p
-		  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
-		  left join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) p.prorettype
-		 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
-		 order by 2`, parts[0], parts[1]) // the error comes again
+	rows, _ := db.Query(ctx, namedFunctions, parts[0], parts[1]) // the error comes again
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[function])
 	if err != nil {
 		return function{}, fmt.Errorf("look for function %s: %w", name, err)
@@ -141,7 +145,7 @@ func (f *function) misfit(forMany bool) string {
 		return "takes more arguments than the array"
 	case !f.IsCallable:
 		return "takes more arguments than the payload"
-	case forMany && f.Answer == value:
+	case forMany && f.Answer == returnsValue:
 		return "returns " + f.ReturnType + ", but with batch it must return void, or a set or an array with a result for each job"
 	}
 	return ""

@@ -10,7 +10,7 @@ func (f *function) callForOne(schema string) (sql string, keeps bool) {
 	switch {
 	case f.Kind == "p":
 		return "call " + call, false
-	case f.Answer == rows:
+	case f.Answer == returnsRows:
 		// The value is not read: it may be large, and its type may change after the statement was prepared.
 		return "select " + call + " is null", false
 	}
@@ -28,9 +28,9 @@ func (f *function) callForOne(schema string) (sql string, keeps bool) {
 func (f *function) callForMany(schema string) string {
 	call := f.Name + "($1::pg_catalog.text[]::pg_catalog." + f.Argument + ")"
 	switch f.Answer {
-	case nothing:
+	case returnsNothing:
 		return "select " + call + " is null"
-	case array:
+	case returnsArray:
 		call = "pg_catalog.unnest(" + call + ")"
 	}
 	queue := pgx.Identifier{schema}.Sanitize()
