@@ -15,28 +15,25 @@ import (
 var keyTable = regexp.MustCompile(`(?s)(<!-- config: ([a-z ]+) -->\n).*?(<!-- end -->)`)
 
 func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
-	tables := map[string][]config.Key{
-		"settings":  config.Settings(),
-		"top":       config.Top(),
-		"kinds":     config.Kinds(),
-		"common":    config.Common(),
-		"of limit":  config.OfLimit(),
-		"of folder": config.OfKind(config.Folder),
-	}
-	for _, kind := range config.Kinds() {
-		tables["of "+kind.Name] = config.OfKind(config.Kind(kind.Name))
+	parts := map[string]string{
+		"settings": renderNames(config.Settings()),
+		"top":      renderKeys(config.Top()),
+		"kinds":    renderKeys(config.Kinds()),
+		"common":   renderKeys(config.Common()),
+		"of kinds": renderKeysOfKinds(),
+		"of limit": renderNames(config.OfLimit()),
 	}
 	before := read(t, "run.md")
 	after := keyTable.ReplaceAllStringFunc(before, func(part string) string {
 		match := keyTable.FindStringSubmatch(part)
-		keys, ok := tables[match[2]]
+		text, ok := parts[match[2]]
 		if !ok {
 			t.Errorf("run.md asks for the keys %q, which there are not", match[2])
 		}
-		delete(tables, match[2])
-		return match[1] + renderKeys(keys) + match[3]
+		delete(parts, match[2])
+		return match[1] + text + match[3]
 	})
-	for name := range tables {
+	for name := range parts {
 		t.Errorf("run.md lacks the keys %q", name)
 	}
 	if before == after {
@@ -50,11 +47,57 @@ func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
 	}
 }
 
+func renderNames(keys []config.Key) string {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = "`" + key.Name + "`"
+	}
+	return strings.Join(names, ", ") + ".\n"
+}
+
 func renderKeys(keys []config.Key) string {
 	var b strings.Builder
-	b.WriteString("| key | takes | default | |\n|---|---|---|---|\n")
 	for _, key := range keys {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", key.Name, key.Takes, key.Default, key.Meaning)
+		b.WriteString(renderKey(key, ""))
+	}
+	return b.String()
+}
+
+// renderKey returns the line of a key, with what it takes and its default in brackets.
+func renderKey(key config.Key, of string) string {
+	takes := string(key.Takes)
+	switch {
+	case key.Default == "" || key.Default == "none":
+	case key.Takes == config.YesNo:
+		takes = "default " + key.Default
+	default:
+		takes += ", default " + key.Default
+	}
+	return fmt.Sprintf("- `%s`%s (%s): %s\n", key.Name, of, takes, key.Meaning)
+}
+
+// renderKeysOfKinds returns the keys that only some kinds of a task have. A key that is the same for several kinds has one
+// line.
+func renderKeysOfKinds() string {
+	kinds := []config.Key{{Name: string(config.Folder)}}
+	kinds = append(kinds, config.Kinds()...)
+	var keys []config.Key
+	of := make(map[config.Key][]string)
+	for _, kind := range kinds {
+		name := "`" + kind.Name + "`"
+		if kind.Name == string(config.Folder) {
+			name = "the folder"
+		}
+		for _, key := range config.OfKind(config.Kind(kind.Name)) {
+			if of[key] == nil {
+				keys = append(keys, key)
+			}
+			of[key] = append(of[key], name)
+		}
+	}
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteString(renderKey(key, " of "+strings.Join(of[key], ", ")))
 	}
 	return b.String()
 }

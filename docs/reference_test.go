@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
 
@@ -71,8 +70,9 @@ func render(t *testing.T, conn *pgx.Conn, kind, name string) string {
 	switch kind {
 	case "functions":
 		var parts []string
+		first := make(map[string]string)
 		for _, function := range publicFunctions(t, name) {
-			parts = append(parts, renderFunction(t, conn, function))
+			parts = append(parts, renderFunction(t, conn, function, first))
 		}
 		return strings.Join(parts, "\n")
 	case "columns":
@@ -107,69 +107,76 @@ func readSQL(t *testing.T, path string) string {
 	return string(content)
 }
 
-func renderFunction(t *testing.T, conn *pgx.Conn, name string) string {
+// renderFunction returns the heading of a function, its call without the types, and what it does in short. first has, for the
+// columns that were shown, the function that returns them.
+func renderFunction(t *testing.T, conn *pgx.Conn, name string, first map[string]string) string {
 	t.Helper()
-	arguments := ""
-	if queryLines(t, conn, `select p.pronargs::text from pg_proc as p where p.oid = $1::regproc`, name)[0] != "0" {
-		arguments = "\n" + renderArguments(t, conn, name)
-	}
-	result := queryLines(t, conn, `select coalesce(pg_get_function_result($1::regproc), '')`, name)[0]
-	result = strings.Replace(result, "SETOF", "setof", 1)
-	if list, ok := strings.CutPrefix(result, "TABLE("); ok {
-		lines := strings.Split(strings.ReplaceAll(strings.TrimSuffix(list, ")"), ", ", ",\n"), "\n")
-		for i, line := range lines {
-			lines[i] = "  " + strings.Replace(line, " ", "\t", 1)
+	call := fmt.Sprintf("%s(%s)", name, argumentsOf(t, conn, name))
+	result := resultOf(t, conn, name)
+	switch {
+	case result == "" || result == "void":
+	case first[result] != "":
+		call += " returns rows as " + first[result]
+	default:
+		call += " returns " + result
+		if strings.HasPrefix(result, "(") {
+			first[result] = name
 		}
-		result = "table (\n" + columns(lines) + ")"
 	}
 	comment := queryLines(t, conn, `select obj_description($1::regproc, 'pg_proc')`, name)[0]
-	if result != "" {
-		result = "returns " + result + "\n"
-	}
-	return fmt.Sprintf("### %s\n\n```text\n%s(%s)\n%s```\n\n%s\n", name, name, arguments, result, comment)
+	return fmt.Sprintf("### %s\n\n`%s`\n\n%s\n", name, call, shortened(comment))
 }
 
-func renderArguments(t *testing.T, conn *pgx.Conn, name string) string {
+// argumentsOf returns the names of a function's arguments, with the defaults of those that may be omitted.
+func argumentsOf(t *testing.T, conn *pgx.Conn, name string) string {
 	t.Helper()
-	return columns(queryLines(t, conn, `
-		select '  ' || a.name || e'\t' || format_type(a.type, null)
-		       || case when d.text is null then '' else e'\tdefault ' || d.text end
-		       || case when a.number < p.pronargs then ',' else '' end
+	return queryLines(t, conn, `
+		select coalesce(string_agg(a.name || coalesce('=' || d.text, ''), ', ' order by a.number), '')
 		  from pg_proc as p
 		 cross join unnest(p.proargnames, p.proargtypes::oid[]) with ordinality as a (name, type, number)
 		 cross join replace(pg_get_function_arg_default(p.oid, a.number::integer), 'NULL', 'null') as l (text)
 		 cross join regexp_replace(l.text, '::[a-z ]+(\[\])?$', '') as d (text)
-		 where p.oid = $1::regproc and a.number <= p.pronargs
-		 order by a.number`, name))
+		 where p.oid = $1::regproc and a.number <= p.pronargs`, name)[0]
+}
+
+// resultOf returns the type of a function's result, of a table the names of its columns.
+func resultOf(t *testing.T, conn *pgx.Conn, name string) string {
+	t.Helper()
+	return queryLines(t, conn, `
+		select coalesce('(' || string_agg(a.name, ', ' order by a.number) || ')',
+		                replace(replace(pg_get_function_result(p.oid), 'SETOF', 'setof'), 'timestamp with time zone', 'timestamptz'), '')
+		  from pg_proc as p
+		  left join unnest(p.proargnames, p.proargmodes) with ordinality as a (name, mode, number) on a.mode = 't'
+		 where p.oid = $1::regproc
+		 group by p.oid`, name)[0]
+}
+
+// aside is what may be left out of the first sentence of a comment: what stands in parentheses, and what follows a colon or a
+// semicolon.
+var aside = regexp.MustCompile(` \([^)]*\)|[:;] .*`)
+
+// shortened returns the first sentence of a comment without its asides.
+func shortened(comment string) string {
+	sentence, _, _ := strings.Cut(comment+" ", ". ")
+	return aside.ReplaceAllString(strings.TrimSuffix(strings.TrimSpace(sentence), "."), "") + "."
 }
 
 func renderColumns(t *testing.T, conn *pgx.Conn, relation string) string {
 	t.Helper()
-	return "```text\n" + columns(queryLines(t, conn, `
-		select concat_ws(e'\t', a.attname, format_type(a.atttypid, a.atttypmod), '-- ' || col_description(a.attrelid, a.attnum))
+	return queryLines(t, conn, `
+		select '`+"`' || string_agg(a.attname, '`, `' order by a.attnum) || '`"+`.'
 		  from pg_attribute as a
-		 where a.attrelid = $1::regclass and a.attnum > 0
-		 order by a.attnum`, relation)) + "```\n"
+		 where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped`, relation)[0] + "\n"
 }
 
 func renderSettings(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
-	return "| setting | default | values | what it is |\n|---|---|---|---|\n" +
-		strings.Join(queryLines(t, conn, `
-			select format('| `+"`%s`"+` | %s | %s | %s |', s.name, s.default_value,
-			              coalesce(array_to_string(s.words, ', '), s.least_value || ' to ' || s.greatest_value), s.meaning)
-			  from _gw_known_settings() as s`), "\n") + "\n"
-}
-
-// columns lays out lines with tabs as columns, and writes the one long type name as people do.
-func columns(lines []string) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
-	for _, line := range lines {
-		fmt.Fprintln(w, strings.ReplaceAll(line, "timestamp with time zone", "timestamptz"))
+	lines := queryLines(t, conn, `select format('`+"`%s`"+`, %s: %s', s.name, s.default_value, s.meaning) from _gw_known_settings() as s`)
+	for i, line := range lines {
+		name, meaning, _ := strings.Cut(line, ": ")
+		lines[i] = "- " + name + ": " + shortened(meaning)
 	}
-	w.Flush()
-	return b.String()
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // queryLines returns the one text column of a query's rows.

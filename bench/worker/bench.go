@@ -48,8 +48,9 @@ type bench struct {
 
 // outcome is the results of a run that are reported after all servers were measured.
 type outcome struct {
-	summary report.Table
-	charts  []chart
+	goals  []goal
+	tables []measured
+	charts []chart
 }
 
 // bar adds a bar to the chart of a file, and the chart if it is its first one.
@@ -62,15 +63,7 @@ func (o *outcome) bar(file, title string, b bar) {
 	o.charts[i].bars = append(o.charts[i].bars, b)
 }
 
-// result adds a row to the summary: the measured value and the budget.
-func (b *bench) result(what, found, budget, holds string) {
-	if len(b.summary) == 0 {
-		b.summary.Add("PostgreSQL", "what", "found", "budget", "holds")
-	}
-	b.summary.Add(b.Version, what, found, budget, holds)
-}
-
-// close writes the summary, and the charts if there is a folder for them.
+// close writes the summary and the tables, and the charts if there is a folder for them.
 func (o *outcome) close(r *report.Report, options harness.Options, folder string) error {
 	for _, c := range o.charts {
 		if folder == "" {
@@ -86,9 +79,14 @@ func (o *outcome) close(r *report.Report, options harness.Options, folder string
 		}
 		r.Note("![%s](%s)", c.title, filepath.ToSlash(link))
 	}
-	if len(o.summary) > 0 {
+	if len(o.goals) > 0 {
 		r.Heading(2, "Summary")
-		r.Table(o.summary)
+		r.Note("What misses its goal is bold.")
+		r.Table(o.summary())
+	}
+	for _, scenario := range byTitle(o.tables) {
+		r.Heading(2, scenario[0].title)
+		r.Table(sideBySide(scenario))
 	}
 	return nil
 }

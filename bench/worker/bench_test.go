@@ -10,7 +10,7 @@ import (
 	"github.com/gwsql/gw/bench/internal/report"
 )
 
-func TestTheReportShowsTheChartsAndTheSummary(t *testing.T) {
+func TestTheReportShowsTheChartsTheSummaryAndTheTables(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "img"), 0o700); err != nil {
 		t.Fatal(err)
@@ -19,15 +19,15 @@ func TestTheReportShowsTheChartsAndTheSummary(t *testing.T) {
 	for _, file := range []string{"chart.svg", "other.svg", "chart.svg"} {
 		o.bar(file, "Jobs a second", bar{group: "PostgreSQL 15", name: "gw", value: 1})
 	}
-	o.summary.Add("what", "found")
-	o.summary.Add("burn-down", "1.00")
+	o.reach("15", "burn-down", "1.00", "at least 1", "yes")
+	o.tables = []measured{{"Memory", "15", report.Table{{"MB"}, {"20"}}}}
 	var text strings.Builder
 	img := filepath.Join(dir, "img")
 	err := o.close(report.New(&text), harness.Options{Report: filepath.Join(dir, "report.md")}, img)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"](img/chart.svg)", "](img/other.svg)", "| burn-down | 1.00  |"} {
+	for _, want := range []string{"](img/chart.svg)", "](img/other.svg)", "|burn-down|at least 1|1.00|", "## Memory\n\n|MB|\n|---|\n|20|"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the report:\n%s", want, text.String())
 		}

@@ -35,7 +35,6 @@ func enqueueScenario(ctx context.Context, b *bench) error {
 		for _, c := range all {
 			t.Add(fmt.Sprint(e.call), names[c.family], speed[c.name].Number(), speed[ours.name].Over(speed[c.name]).Ratio())
 		}
-		b.result(fmt.Sprintf("adding jobs, %d a call", e.call), speed[ours.name].Number()+" jobs/s", "", "")
 	}
 	b.Table(t)
 	return nil

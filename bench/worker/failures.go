@@ -36,7 +36,6 @@ func failuresScenario(ctx context.Context, b *bench) error {
 		t.Add(c.name, failed[c.name].Number(), failed[ours.name].Over(failed[c.name]).Ratio(), whole[c.name].Number())
 	}
 	b.Table(t)
-	b.result("failures of first attempts", failed[ours.name].Number()+" a second", "", "")
 	return nil
 }
 

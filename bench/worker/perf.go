@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gwsql/gw/bench/internal/harness"
@@ -61,10 +60,6 @@ func perfScenario(ctx context.Context, b *bench) error {
 		t.Add(c.name, r.start.Number(), r.speed.Number(), r.least.Number(), r.mean.Number(), r.most.Number())
 	}
 	b.Table(t)
-	mine := found[ours.name]
-	b.result("Graphile Worker's own test: start and stop", mine.start.Number()+" ms", "", "")
-	b.result(fmt.Sprintf("Graphile Worker's own test: %d jobs", b.Scale(perfJobs)), mine.speed.Number()+" jobs/s", "", "")
-	b.result("Graphile Worker's own test: latency, avg", mine.mean.Number()+" ms", "", "")
 	return nil
 }
 

@@ -19,6 +19,9 @@ The privileges of the database role decide what the console shows and offers. In
 graphile_worker_api, a monitor gets no payloads and no actions, and an admin gets both. With --read-only there are no
 actions. Each action is recorded with the name of its user; see the page Audit.
 
+Where several databases have queues, each has its console: --name says in the header which one it is, and --link, which
+all of them can share, leads to the others.
+
 The console listens on a loopback address. Any other address requires --auth-file, a file of names and passwords as
 htpasswd -B writes it, or --user-header, behind a proxy that authenticates users, removes this header from requests, and
 sets it itself. In both cases, use TLS. Requests for hosts other than localhost and --host are refused.
@@ -26,6 +29,7 @@ sets it itself. In both cases, use TLS. Requests for hosts other than localhost 
 gw-run --ui serves the console beside a worker.`
 
 const uiExamples = `  gw-run ui
+  gw-run ui --name eu --link eu=https://queue-eu.example.com --link us=https://queue-us.example.com
   gw-run ui --connection postgres:///app --http 127.0.0.1:8080 --read-only
   gw-run ui --http :9465 --auth-file /etc/gw.htpasswd --host queue.example.com`
 

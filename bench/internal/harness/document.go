@@ -18,11 +18,12 @@ const (
 	parts
 )
 
-// A document prints a report while it is written, and keeps it for a file in which the summary comes first.
+// A document prints a report while it is written, and keeps it for a file. If it has a summary, the file has no body.
 type document struct {
 	stdout io.Writer
 	file   *os.File // may be nil
 	part   part     // the part that is being written
+	closed bool     // whether there is a summary
 	text   [parts]bytes.Buffer
 }
 
@@ -35,7 +36,7 @@ func (d *document) Write(p []byte) (int, error) {
 func (d *document) write() error {
 	var err error
 	for i := range d.text {
-		if err == nil {
+		if err == nil && !(d.closed && part(i) == inBody) {
 			_, err = d.file.Write(d.text[i].Bytes())
 		}
 	}

@@ -25,6 +25,7 @@ type Bench struct {
 	Options
 	*server.Server
 	*report.Report
+	Title    string // of the scenario that runs
 	Progress io.Writer
 }
 
@@ -52,7 +53,8 @@ type Program[B any] struct {
 	// Scenarios are all scenarios, in the order of the report.
 	Scenarios []Scenario[B]
 
-	// Close writes the summary, which comes before the scenarios in the file and after them on stdout. Default: no summary.
+	// Close writes what the file contains in place of the reports of the scenarios, and what follows them on stdout. Default: the
+	// file contains the reports of the scenarios.
 	Close func(*report.Report, Options) error
 }
 
@@ -83,16 +85,15 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	}
 	r := report.New(&doc)
 	r.Heading(1, p.Title)
-	r.Note("%s, %d processors (%s), %s. %d rounds%s. Cells are medians of the rounds, with their range; a ratio is the median of "+
-		"the ratios within each round.", time.Now().Format("2006-01-02 15:04"), runtime.NumCPU(), processor(),
-		runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures are not meaningful"}[o.Quick])
+	r.Note("%s, %d processors (%s), %s. %d rounds%s. Figures are medians of the rounds; a range follows if a round differs by "+
+		"more than a tenth. A ratio is the median of the ratios within each round.", time.Now().Format("2006-01-02 15:04"),
+		runtime.NumCPU(), processor(), runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures are not meaningful"}[o.Quick])
 	r.Note("To repeat, run in the folder bench: `go run ./%s%s`", p.Name, repeatable(args))
-	doc.part = inBody
 	for _, dir := range o.binDirs {
-		err = errors.Join(err, p.runServer(ctx, o, r, dir, stderr))
+		err = errors.Join(err, p.runServer(ctx, o, r, dir, &doc, stderr))
 	}
 	if p.Close != nil {
-		doc.part = inSummary
+		doc.part, doc.closed = inSummary, true
 		err = errors.Join(err, p.Close(r, o))
 	}
 	if err = errors.Join(err, r.Err()); err != nil {
@@ -103,7 +104,9 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 }
 
 // runServer runs the scenarios on one server. A failed scenario is reported and does not stop the next ones.
-func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, binDir string, progress io.Writer) (err error) {
+func (p Program[B]) runServer(
+	ctx context.Context, o Options, r *report.Report, binDir string, doc *document, progress io.Writer,
+) (err error) {
 	s, err := server.Start(ctx, binDir, p.Settings, o.Quick)
 	if err != nil {
 		return err
@@ -113,8 +116,11 @@ func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, 
 	if err != nil {
 		return err
 	}
+	doc.part = inHead
 	r.Note("PostgreSQL %s, a private server on a Unix socket: %s; other settings are the defaults.", s.Version, settings)
-	b, err := p.Open(ctx, &Bench{Options: o, Server: s, Report: r, Progress: progress})
+	doc.part = inBody
+	h := &Bench{Options: o, Server: s, Report: r, Progress: progress}
+	b, err := p.Open(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -123,6 +129,7 @@ func (p Program[B]) runServer(ctx context.Context, o Options, r *report.Report, 
 			continue
 		}
 		start := time.Now()
+		h.Title = sc.Title
 		r.Heading(2, fmt.Sprintf("%s: %s, PostgreSQL %s", sc.Name, sc.Title, s.Version))
 		if scErr := sc.Run(ctx, b); scErr != nil {
 			r.Note("Failed: %v", scErr)

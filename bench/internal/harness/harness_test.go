@@ -40,17 +40,28 @@ func TestTheCommandToRepeatNamesNoFolderOfThisMachine(t *testing.T) {
 	}
 }
 
-func TestTheSummaryStandsInFrontInTheFileAndLastOnTheScreen(t *testing.T) {
+func TestTheFileHasTheSummaryInPlaceOfTheBody(t *testing.T) {
+	for closed, want := range map[bool]string{true: "head summary ", false: "head body "} {
+		testDocument(t, closed, want)
+	}
+}
+
+// testDocument writes a document with a summary, or without, and expects this text in its file.
+func testDocument(t *testing.T, closed bool, want string) {
+	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "report.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var screen strings.Builder
-	d := document{stdout: &screen, file: file}
+	d := document{stdout: &screen, file: file, closed: closed}
 	for _, p := range []struct {
 		part part
 		text string
 	}{{inHead, "head "}, {inBody, "body "}, {inSummary, "summary "}} {
+		if p.part == inSummary && !closed {
+			continue
+		}
 		d.part = p.part
 		if _, err := io.WriteString(&d, p.text); err != nil {
 			t.Fatal(err)
@@ -60,10 +71,10 @@ func TestTheSummaryStandsInFrontInTheFileAndLastOnTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	written, err := os.ReadFile(file.Name())
-	if err != nil || string(written) != "head summary body " {
+	if err != nil || string(written) != want {
 		t.Errorf("the file has %q: %v", written, err)
 	}
-	if screen.String() != "head body summary " {
+	if closed && screen.String() != "head body summary " {
 		t.Errorf("the screen has %q", screen.String())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Report writes Markdown, each piece as soon as it is complete.
@@ -40,24 +39,12 @@ type Table [][]string
 // Add adds a row.
 func (t *Table) Add(cells ...string) { *t = append(*t, cells) }
 
-// Table writes a table with aligned columns, so that its source is readable.
+// Table writes a table without spaces around its cells.
 func (r *Report) Table(t Table) {
-	widths := make([]int, len(t[0]))
-	for _, row := range t {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell), 3)
-		}
-	}
-	for n, row := range t {
-		for i, cell := range row {
-			r.print("| %s%s ", cell, strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
-		}
-		r.print("|\n")
-		if n == 0 {
-			for _, width := range widths {
-				r.print("|%s", strings.Repeat("-", width+2))
-			}
-			r.print("|\n")
+	for i, row := range t {
+		r.print("|%s|\n", strings.Join(row, "|"))
+		if i == 0 {
+			r.print("|%s\n", strings.Repeat("---|", len(row)))
 		}
 	}
 	r.print("\n")

@@ -57,24 +57,28 @@ func (s Series) Over(base Series) Series {
 	return ratios
 }
 
-// Spread formats the median, and the range if there is one.
+// tolerance is the part of a median by which rounds may differ from it without being mentioned.
+const tolerance = 0.1
+
+// Spread formats the median, and the range if a value differs from the median by more than a tenth.
 func (s Series) Spread(format func(float64) string) string {
 	sorted := s.sorted()
-	switch len(sorted) {
-	case 0:
+	if len(sorted) == 0 {
 		return "-"
-	case 1:
-		return format(sorted[0])
 	}
-	return fmt.Sprintf("%s (%s..%s)", format(sorted.Median()), format(sorted[0]), format(sorted[len(sorted)-1]))
+	median, least, most := sorted.Median(), sorted[0], sorted[len(sorted)-1]
+	if math.Max(median-least, most-median) <= tolerance*math.Abs(median) {
+		return format(median)
+	}
+	return fmt.Sprintf("%s (%s..%s)", format(median), format(least), format(most))
 }
 
-// Ratio formats the median and range of a ratio.
+// Ratio formats a ratio like Spread.
 func (s Series) Ratio() string {
 	return s.Spread(func(v float64) string { return fmt.Sprintf("%.2f", v) })
 }
 
-// Number formats the median, and the range if there is one, like the function [Number].
+// Number formats the series like Spread, and each value like the function [Number].
 func (s Series) Number() string { return s.Spread(Number) }
 
 // Number formats a value with three significant digits, or with all digits before the point.

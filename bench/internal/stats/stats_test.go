@@ -53,6 +53,9 @@ func TestARatioIsTakenRoundByRound(t *testing.T) {
 	if got := ours.Over(base).Ratio(); got != "2.00 (1.00..2.00)" {
 		t.Errorf("the ratio is %s", got)
 	}
+	if got := (Series{1, 1.05, 0.95}).Ratio(); got != "1.00" {
+		t.Errorf("rounds that differ by less than a tenth are %s", got)
+	}
 	if got := ours.Over(nil).Ratio(); got != "-" {
 		t.Errorf("the ratio to nothing is %s", got)
 	}

@@ -182,4 +182,4 @@ end;
 $$;
 
 comment on function {{.schema}}.cron_add_job(text) is
-  'Adds a job now of a recurring job that cron_schedule has created, in addition to its runs, even while it is paused: with the same task, payload and options, due at once. Returns the id of the job, null if there is no such recurring job.';
+  'Adds a job now of a recurring job that cron_schedule has created: in addition to its runs, even while it is paused, with the same task, payload and options, due at once. Returns the id of the job, null if there is no such recurring job.';

@@ -35,7 +35,7 @@ end;
 $$;
 
 comment on function {{.schema}}.keep_task(text, interval, boolean, boolean) is
-  'Records the attempts and ends of the jobs of a task from now on, and keeps these records for at least keep_for; see job_history(). payloads: the payloads are kept when jobs end. results: the results that workers report are kept.';
+  'Records the attempts and ends of the jobs of a task from now on: for at least keep_for; see job_history(). payloads: the payloads are kept when jobs end. results: the results that workers report are kept.';
 
 -- Ends keep_task: no further records are made. Existing ones are dropped when their time is over. Returns whether the task
 -- was kept.

@@ -25,7 +25,7 @@ end;
 $$;
 
 comment on function {{.schema}}.browse_jobs(text, text, text, interval, interval, bigint, integer, integer) is
-  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id, as search_jobs does, without conditions on keys and errors.';
+  'Returns what search_jobs returns, without conditions on keys and errors.';
 
 -- Returns these jobs, lowest id first, without payload, key, flags and error. Ids without a job are ignored.
 create or replace function {{.schema}}.jobs_without_data(

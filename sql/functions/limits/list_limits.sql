@@ -52,7 +52,7 @@ end;
 $$;
 
 comment on function {{.schema}}.list_limits() is
-  'Returns the limits by name, each with its lanes, its running jobs, whether jobs are still being moved into their lanes, and how many lanes are full or closed.';
+  'Returns the limits by name: each with its lanes, its running jobs, whether jobs are still being moved into their lanes, and how many lanes are full or closed.';
 
 -- Returns the lanes of a limit after after_lane, by key, each with the number of its running and waiting jobs, and why it
 -- starts no job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all

@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function {{.schema}}.debounce_job(text, json, text, interval, interval, text, integer, integer, text[]) is
-  'Adds a job that runs when no call under its key has come for the time wait, but at most max_wait after the first call since the job has last started, and returns it. Each call replaces the waiting job as add_job() does; the time of its next attempt after a failure is kept. max_wait: no limit if null. The other arguments are those of add_job().';
+  'Adds a job that runs when no call under its key has come for the time wait: at most max_wait after the first call since the job has last started. Returns the job. Each call replaces the waiting job as add_job() does; the time of its next attempt after a failure is kept. max_wait: no limit if null. The other arguments are those of add_job().';

@@ -1,5 +1,5 @@
 -- What takes gw out of a schema that it has adopted. Run it in one transaction, after another with Graphile Worker's own
--- functions, which take the place of those we share. docs/adopt.md shows all of it.
+-- functions, which take the place of those we share. docs/adopt.md says when.
 
 -- A call of add_job that began before functions.sql still runs gw's function, which needs the functions that are dropped
 -- below. Therefore wait for every transaction that is open now, then lock the tables, in several attempts with a timeout,

@@ -82,4 +82,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_samples(interval, integer) is
-  'Returns the samples of the queue over the time since, oldest first, which queue_stats returned once a minute while a worker was registered: the last sample of each of max_rows spans, with the mean number of jobs that were added and gone per second since the previous one.';
+  'Returns the samples of the queue over the time since, oldest first: what queue_stats returned once a minute while a worker was registered, the last sample of each of max_rows spans, with the mean number of jobs that were added and gone per second since the previous one.';

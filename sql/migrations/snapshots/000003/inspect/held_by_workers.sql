@@ -33,4 +33,4 @@ end;
 $$;
 
 comment on function {{.schema}}.held_by_workers(text[]) is
-  'Returns how many jobs and queues each of these workers holds, whether it is registered, and when it was last seen.';
+  'Returns how many jobs and queues each of these workers holds; whether it is registered, and when it was last seen.';

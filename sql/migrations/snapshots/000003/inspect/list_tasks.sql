@@ -51,7 +51,7 @@ end;
 $$;
 
 comment on function {{.schema}}.list_tasks(text, integer, bigint) is
-  'Returns the tasks after after_task, by name, that had jobs or that a registered worker has which was seen in the last five minutes, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';
+  'Returns the tasks after after_task, by name: those that had jobs or that a registered worker has which was seen in the last five minutes, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';
 
 -- Counts the jobs of each task, or of each queue for list_queues, by state.
 create or replace function {{.schema}}._gw_count_jobs(

@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}.add_job_once(text, json, text, interval, text, timestamptz, integer, integer, text[]) is
-  'Adds a job unless a call under the same key has added one less than the interval within ago, and returns the id and state of the new or the first job. state: gone if the first job has completed or was removed. due_at: its run_at, null if it is gone. is_new: whether this call has added it. The first call counts even if its job has ended, was replaced or has lost its key. within: more than 0, default 1 day. The other arguments are those of add_job().';
+  'Adds a job unless a call under the same key has added one within the interval, and returns the new or the first job: its id and state. state: gone if the first job has completed or was removed. due_at: its run_at, null if it is gone. is_new: whether this call has added it. The first call counts even if its job has ended, was replaced or has lost its key. within: more than 0, default 1 day. The other arguments are those of add_job().';

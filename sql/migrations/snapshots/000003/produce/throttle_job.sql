@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}.throttle_job(text, json, text, interval, text, integer, integer, text[]) is
-  'Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key, and returns it. While this job waits, a call replaces it as add_job() does, but for its run_at; the time of its next attempt after a failure is kept. The other arguments are those of add_job().';
+  'Adds a job that runs at most once in the interval every: its run_at is at least so long after that of the last job of such a call under its key. Returns the job. While this job waits, a call replaces it as add_job() does, but for its run_at; the time of its next attempt after a failure is kept. The other arguments are those of add_job().';

@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function {{.schema}}.make_room(text[], text[], timestamptz, json) is
-  'For a worker that holds jobs while heartbeat reports that a suspect is waiting for get_job_alone: returns how long to claim nothing else, so that the worker may become idle and claim the suspect; null if it need not. The arguments are those of get_job_alone.';
+  'Returns how long a worker that holds jobs should claim nothing else, so that it may become idle and claim the suspect that heartbeat reports; null if it need not. The arguments are those of get_job_alone.';

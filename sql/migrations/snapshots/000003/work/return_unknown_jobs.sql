@@ -27,4 +27,4 @@ end;
 $$;
 
 comment on function {{.schema}}.return_unknown_jobs(text, bigint[]) is
-  'Returns to the queue the jobs that are locked in a worker''s name but that the worker does not know of, because the answer to a claim was lost, and returns their number. known_ids: the jobs that it knows of. Call it while no claim is in flight.';
+  'Returns to the queue the jobs that a worker holds without knowing: the answer to a claim was lost. Returns their number. known_ids: the jobs that it knows of. Call it while no claim is in flight.';
