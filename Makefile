@@ -59,6 +59,7 @@ soak: deps test-browser ## Run the random and timed tests for hours, and all cas
 	$(testserver) go test -count=1 -timeout 0 -run NoLane ./tests/go/limits -limits.jobs=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
+	$(testserver) go test -count=1 -timeout 0 -run ConnectionsAreCut ./tests/go/recovery -recovery.cut=16000 -v
 	$(testserver) go test -count=1 -timeout 0 -run ShareACrontab ./tests/go/gwrun -cron.minutes=4 -v
 	$(testserver) go test -count=1 -timeout 0 -run Checksums ./tests/go/gwrun -checksums.of= -v
 	$(testserver) go test -count=1 -timeout 0 -run TheTour ./docs -tour.minute -v

@@ -88,14 +88,6 @@ func (q *queue) wantLeft(want string) {
 	}
 }
 
-// wantUnshared checks that each job had a transaction of its own.
-func (q *queue) wantUnshared() {
-	q.t.Helper()
-	if n := value[int](q, `select count(*) - count(distinct transaction) from orders`); n > 0 {
-		q.t.Errorf("%d jobs shared a transaction", n)
-	}
-}
-
 var errNo = errors.New("no such order")
 
 // handleOrder writes the order, and then does what the job says.
@@ -192,6 +184,17 @@ func TestWhatAHandlerWritesByItsTransactionIsCommittedWithTheJob(t *testing.T) {
 				t.Errorf("%d outcomes were reported", n)
 			}
 		})
+	}
+}
+
+func TestEachJobHasItsOwnTransactionHoweverManyAreDue(t *testing.T) {
+	q := newOrders(t)
+	q.addOrders(1000, nil)
+	runOnce(t, q.orderly(q.pool, shim.Config{Concurrency: 4}))
+	q.wantOrders(1000)
+	q.wantLeft("")
+	if n := q.transactions(); n != 1000 {
+		t.Errorf("there were %d transactions", n)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestJobsAreCompletedByAStatementOfTheirHandler(t *testing.T) {
 	if q.jobs() != 0 || q.effects() != 50 {
 		t.Errorf("%d jobs, %d effects", q.jobs(), q.effects())
 	}
-	if n := value[int](q, `select count(*) from graphile_worker.job_results(array(select id from effects)) where result #>> '{}' = $1`, result); n != 25 {
+	if n := value[int](q, `select count(*) from graphile_worker.job_results(array(select job_id from effects)) where result #>> '{}' = $1`, result); n != 25 {
 		t.Errorf("%d results were kept as they were set, want 25", n)
 	}
 	completed := 0
