@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -34,10 +35,13 @@ func (c *caller) one(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	return c.send(ctx, tx, nil, args)
 }
 
-// many calls the function for jobs. A failure for several jobs is logged, because each of them runs alone after that and may succeed.
+var errResults = errors.New("the wrong number of results")
+
+// many calls the function for jobs. What it does wrong for several jobs is logged, because each of them runs alone after that and may
+// succeed.
 func (c *caller) many(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
 	err := c.callForAll(ctx, tx, jobs)
-	if err != nil && len(jobs) > 1 && ctx.Err() == nil {
+	if len(jobs) > 1 && ctx.Err() == nil && (sqlstate.Of(err) != "" || errors.Is(err, errResults)) {
 		c.log.Warn("call for several jobs failed, each of them runs alone",
 			"task_identifier", jobs[0].TaskIdentifier, "jobs", len(jobs), "error", err)
 	}
@@ -59,8 +63,8 @@ func (c *caller) callForAll(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) er
 	var results int
 	err = c.send(ctx, tx, func(row pgx.Row) error { return row.Scan(&results, nil) }, []any{texts, ids})
 	if err == nil && results != len(jobs) {
-		err = fmt.Errorf("%s returned %d results for an array of %d; it must return void, or one result for each element in their order",
-			c.Name, results, len(jobs))
+		err = fmt.Errorf("%s returned %w: %d for an array of %d; it must return one for each element in their order, or void",
+			c.Name, errResults, results, len(jobs))
 	}
 	return err
 }
