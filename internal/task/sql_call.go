@@ -79,10 +79,12 @@ func (c *caller) send(ctx context.Context, tx pgx.Tx, read func(pgx.Row) error, 
 		call.QueryRow(read)
 	}
 	err := tx.SendBatch(ctx, &statements).Close()
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if sqlstate.Of(err) == "26000" {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case sqlstate.Of(err) == "26000":
 		_ = tx.Conn().Close(ctx) // the server has forgotten what was prepared
 	}
 	return c.failed(err)
