@@ -3,12 +3,14 @@ package task
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -20,10 +22,13 @@ type batchCaller struct {
 	log     *slog.Logger
 }
 
-// run calls the function for jobs. A failure for several jobs is logged, because each of them runs alone after that and may succeed.
+var errResults = errors.New("the wrong number of results")
+
+// run calls the function for jobs. What it does wrong for several jobs is logged, because each of them runs alone after that and may
+// succeed.
 func (b *batchCaller) run(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
 	err := b.callFor(ctx, tx, jobs)
-	if err != nil && len(jobs) > 1 && ctx.Err() == nil {
+	if len(jobs) > 1 && ctx.Err() == nil && (sqlstate.Of(err) != "" || errors.Is(err, errResults)) {
 		b.log.Warn("call for several jobs failed, each of them runs alone",
 			"task_identifier", jobs[0].TaskIdentifier, "jobs", len(jobs), "error", err)
 	}
@@ -55,8 +60,8 @@ func (b *batchCaller) callFor(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) 
 		return b.failed(err)
 	}
 	if results != len(jobs) {
-		return fmt.Errorf("%s returned %d results for an array of %d; it must return void, or one result for each element in their order",
-			b.Name, results, len(jobs))
+		return fmt.Errorf("%s returned %w: %d for an array of %d; it must return one for each element in their order, or void",
+			b.Name, errResults, results, len(jobs))
 	}
 	return nil
 }

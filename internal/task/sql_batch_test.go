@@ -1,9 +1,11 @@
 package task_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +69,14 @@ func TestAFunctionOfAnArrayReturnsAsManyResultsAsJobs(t *testing.T) {
 		create function app.same(payloads jsonb[]) returns jsonb[] language sql as $$ select payloads $$`)
 	jobs := []*shim.Job{{ID: 1, Payload: json.RawMessage(`{"n": 1}`)}, {ID: 2, Payload: json.RawMessage(`{"n": 2}`)}}
 	for name, results := range map[string]int{"app.less": 1, "app.more": 4, "app.list": 1, "app.absent": 0} {
-		err := s.call(task.SQL{Function: name, Batch: 2}, jobs...)
-		if message := fmt.Sprintf("%s returned %d results for an array of 2", name, results); err == nil || !strings.Contains(err.Error(), message) {
+		var log bytes.Buffer
+		err := s.call(task.SQL{Function: name, Batch: 2, Logger: slog.New(slog.NewTextHandler(&log, nil))}, jobs...)
+		message := fmt.Sprintf("%s returned the wrong number of results: %d for an array of 2", name, results)
+		if err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: error %v, want %q", name, err, message)
+		}
+		if !strings.Contains(log.String(), message) {
+			t.Errorf("%s: the log is %q, want the error", name, &log)
 		}
 	}
 	if err := s.call(task.SQL{Function: "app.same", Batch: 2}, jobs...); err != nil {
@@ -132,7 +139,7 @@ func TestAWrongNumberOfResultsFailsEachJobThatGetsItAlone(t *testing.T) {
 	s.wantOnce(100, 40)
 	s.wantLeft("40:1")
 	message := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker.jobs`)
-	if !strings.Contains(message, "app.twice returned 2 results for an array of 1") {
+	if !strings.Contains(message, "app.twice returned the wrong number of results: 2 for an array of 1") {
 		t.Errorf("error %q", message)
 	}
 }

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -88,7 +89,7 @@ func (s *shop) add(does ...string) (ids []int64) {
 // task returns how the task "a" is served.
 func (s *shop) task(sql task.SQL) shim.Task {
 	s.t.Helper()
-	sql.Logger = slog.New(slog.DiscardHandler)
+	sql.Logger = cmp.Or(sql.Logger, slog.New(slog.DiscardHandler))
 	served, err := sql.Task(s.t.Context(), s.pool, "a")
 	if err != nil {
 		s.t.Fatal(err)
