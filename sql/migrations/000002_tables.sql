@@ -12,8 +12,7 @@ create index jobs_no_queue_index
 
 -- The same order for jobs in named queues, and the head job of each queue. Without the latter a claim of queued
 -- jobs takes four times as long, and their completion seven times. Each costs 20 to 24 % for a queued job, nothing for
--- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %; doctor() reports
--- when it is unused. A negative job_queue_id is the group of a job with limits.
+-- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %. A negative job_queue_id is the group of a job with limits.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
   where is_available = true and job_queue_id > 0;
