@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -22,7 +23,7 @@ type choice struct {
 // chosenIDs is the SQL of the ids, with the arguments of a choice as the first parameters.
 const chosenIDs = `case when $2::text is null then $1::bigint[] else array(select S.matching_job_ids(job_key => $2::text)) end`
 
-func (c *choice) arguments() []any { return []any{c.ids, orNull(c.key)} }
+func (c *choice) arguments() []any { return []any{c.ids, statement.OrNull(c.key)} }
 
 // read reads the arguments of the command, once its flags are known.
 func (c *choice) read(args []string) (err error) {
