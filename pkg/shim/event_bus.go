@@ -36,12 +36,6 @@ func emit[E Event](b *eventBus, e E) {
 	}
 }
 
-// hasListeners reports whether anybody receives events.
-func (b *eventBus) hasListeners() bool {
-	listeners := b.listeners.Load()
-	return listeners != nil && len(*listeners) > 0
-}
-
 func (b *eventBus) add(l eventListener) {
 	b.change(func(listeners []eventListener) []eventListener { return append(listeners, l) })
 }

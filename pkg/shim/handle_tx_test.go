@@ -88,14 +88,6 @@ func (q *queue) wantLeft(want string) {
 	}
 }
 
-// wantUnshared checks that each job had a transaction of its own.
-func (q *queue) wantUnshared() {
-	q.t.Helper()
-	if n := value[int](q, `select count(*) - count(distinct transaction) from orders`); n > 0 {
-		q.t.Errorf("%d jobs shared a transaction", n)
-	}
-}
-
 var errNo = errors.New("no such order")
 
 // handleOrder writes the order, and then does what the job says.
