@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -172,8 +173,8 @@ func (a *add) call(ctx context.Context, db *session, task string, payload any) (
 		                 coalesce($4::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $5::text::interval),
 		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
 		  left join S.jobs as k on k.id operator(pg_catalog.=) a.id and $10::text operator(pg_catalog.=) 'unsafe_dedupe'`,
-		task, payload, orNull(a.queue), orNull(a.runAt), orNull(a.in), maxAttempts, orNull(a.key),
-		int64(a.priority), flags, orNull(a.keyMode))
+		task, payload, statement.OrNull(a.queue), statement.OrNull(a.runAt), statement.OrNull(a.in), maxAttempts, statement.OrNull(a.key),
+		int64(a.priority), flags, statement.OrNull(a.keyMode))
 }
 
 // describe returns what add_job() did, in one line.

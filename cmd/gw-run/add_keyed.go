@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -59,18 +60,18 @@ func (k *keyedCall) check(a *add) error {
 // callByKey adds the job by add_job_once(), debounce_job() or throttle_job().
 func (a *add) callByKey(ctx context.Context, db *session, task string, payload any) (inspect.Answer, error) {
 	flags, maxAttempts := a.options()
-	args := []any{task, payload, a.key, orNull(a.queue), maxAttempts, int64(a.priority), flags}
+	args := []any{task, payload, a.key, statement.OrNull(a.queue), maxAttempts, int64(a.priority), flags}
 	call := ""
 	switch {
 	case a.keyed.once != "":
 		call = `S.add_job_once($1::text, $2::text::json, $3::text, $8::text::interval, $4::text,
 		         coalesce($9::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $10::text::interval),
 		         $5::bigint::integer, $6::bigint::integer, $7::text[])`
-		args = append(args, a.keyed.once, orNull(a.runAt), orNull(a.in))
+		args = append(args, a.keyed.once, statement.OrNull(a.runAt), statement.OrNull(a.in))
 	case a.keyed.debounce != "":
 		call = `S.debounce_job($1::text, $2::text::json, $3::text, $8::text::interval, $9::text::interval, $4::text,
 		         $5::bigint::integer, $6::bigint::integer, $7::text[])`
-		args = append(args, a.keyed.debounce, orNull(a.keyed.maxWait))
+		args = append(args, a.keyed.debounce, statement.OrNull(a.keyed.maxWait))
 	default:
 		call = `S.throttle_job($1::text, $2::text::json, $3::text, $8::text::interval, $4::text,
 		         $5::bigint::integer, $6::bigint::integer, $7::text[])`

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/statement"
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -33,18 +34,14 @@ type change struct {
 	selection
 	json, yes bool
 	cobra     cobra.Command
-	verb      string // what it does to jobs, such as "retry"
-	did       string // what it did, such as "Retried"
-	failed    string // the reason why it skips failed jobs; empty if it does not skip them
-	// prepare returns the call of an SQL function that returns the changed jobs, and the arguments of the call. In the call
-	// IDS stands for an array of ids, BEFORE for the number of jobs in earlier steps, and the arguments are $2 and so on.
-	prepare func() (call string, args []any, err error)
+	prepare   func() (operate.Act, error)
+
+	operate.Change
+	out, errOut io.Writer
+	done, left  int
 }
 
-const (
-	changeStep = 1000 // jobs that are changed at once
-	mostTold   = 10   // skipped jobs whose reason is printed
-)
+const mostTold = 10 // skipped jobs whose reason is printed
 
 func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	cmd := &c.cobra
@@ -55,18 +52,16 @@ func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra
 		if err != nil {
 			return err
 		}
-		if len(ids) > 0 && !c.selection.isEmpty() {
+		if len(ids) > 0 && !c.selection.IsEmpty() {
 			return usageError{errors.New("ids and conditions exclude each other")}
 		}
-		if len(ids) == 0 && c.selection.isEmpty() {
-			return usageError{fmt.Errorf("which jobs to %s? Give ids, or conditions such as --state failed", c.verb)}
+		if len(ids) == 0 && c.selection.IsEmpty() {
+			return usageError{fmt.Errorf("which jobs to %s? Give ids, or conditions such as --state failed", cmd.Name())}
 		}
-		if err := c.complete(getenv); err != nil {
-			return usageError{err}
+		if c.Act, err = c.prepare(); err != nil {
+			return err
 		}
-		ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-		defer release()
-		return stop.Explain(ctx, c.run(ctx, cmd, ids))
+		return c.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return c.run(ctx, db, cmd, ids) })
 	}
 	c.selection.addFlags(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
@@ -76,49 +71,50 @@ func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra
 	return cmd
 }
 
-func (c *change) run(ctx context.Context, cmd *cobra.Command, ids []int64) error {
-	call, args, err := c.prepare()
-	if err != nil {
-		return err
-	}
-	db, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
+// run selects the jobs, asks for confirmation, changes them step by step and prints the outcomes.
+func (c *change) run(ctx context.Context, db *session, cmd *cobra.Command, ids []int64) (err error) {
 	if len(ids) == 0 {
+		c.Change.Selection = &c.selection.Selection
 		if ids, err = c.find(ctx, db); err != nil {
 			return err
 		}
-		if goOn, err := c.confirm(cmd, len(ids)); err != nil || !goOn {
+		switch {
+		case len(ids) == 0 && c.isOne():
+			return fmt.Errorf("no job matches; is there a job with the key %q?", c.Key)
+		case len(ids) == 0:
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No job matches.")
 			return err
+		case !c.yes && !c.isOne():
+			question := fmt.Sprintf("%s %s?", strings.ToUpper(cmd.Name()[:1])+cmd.Name()[1:], plural(len(ids), "job"))
+			if err := confirm(cmd, question, question+" Without a terminal, --yes is required to confirm"); err != nil {
+				return err
+			}
 		}
 	}
-	work := &changing{change: c, db: db, call: call, operation: rand.Text(), args: args, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
-	return work.do(ctx, ids)
+	audit := operate.Audit{Actor: operator(), Selection: c.selection.String(), Operation: rand.Text()}
+	c.out, c.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	bar := terminal.NewProgress(c.errOut, len(ids))
+	defer bar.Clear()
+	for step := range slices.Chunk(ids, operate.StepJobs) {
+		if err := c.step(ctx, db, audit, bar, step); err != nil {
+			bar.Clear()
+			return fmt.Errorf("%s jobs, %d of %d done: %w", cmd.Name(), c.done, len(ids), err)
+		}
+	}
+	bar.Clear()
+	return c.sum(len(ids))
 }
 
-// confirm asks whether to change this number of jobs. It does not ask about one job that is given by its key.
-func (c *change) confirm(cmd *cobra.Command, jobs int) (goOn bool, err error) {
-	errOut := cmd.ErrOrStderr()
-	switch {
-	case jobs == 0 && c.isOne():
-		return false, fmt.Errorf("no job matches; is there a job with the key %q?", c.key)
-	case jobs == 0:
-		_, err := fmt.Fprintln(errOut, "No job matches.")
-		return false, err
-	case c.yes || c.isOne():
-		return true, nil
-	}
-	question := fmt.Sprintf("%s %s?", strings.ToUpper(c.verb[:1])+c.verb[1:], plural(jobs, "job"))
+// confirm asks a question, and returns an error unless the answer is yes. Without a terminal the error is the refusal.
+func confirm(cmd *cobra.Command, question, refusal string) error {
 	if !terminal.Is(cmd.InOrStdin()) {
-		return false, fmt.Errorf("%s Without a terminal, --yes is required to confirm", question)
+		return errors.New(refusal)
 	}
-	goOn, err = terminal.Ask(cmd.InOrStdin(), errOut, question)
+	goOn, err := terminal.Ask(cmd.InOrStdin(), cmd.ErrOrStderr(), question)
 	if err == nil && !goOn {
 		err = errors.New("nothing was changed")
 	}
-	return goOn, err
+	return err
 }
 
 // plural returns a number with its noun, such as "1 job" or "2 jobs".
@@ -129,32 +125,10 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// changing is the run of a change.
-type changing struct {
-	*change
-	db          *session
-	call        string
-	operation   string // of which the steps are one act in the audit
-	args        []any
-	out, errOut io.Writer
-	done, left  int
-}
-
-// do changes the jobs step by step and prints the outcomes.
-func (c *changing) do(ctx context.Context, ids []int64) error {
-	bar := terminal.NewProgress(c.errOut, len(ids))
-	defer bar.Clear()
-	for rest := ids; len(rest) > 0; {
-		step := rest[:min(changeStep, len(rest))]
-		rest = rest[len(step):]
-		if err := c.step(ctx, bar, step); err != nil {
-			bar.Clear()
-			return fmt.Errorf("%s jobs, %d of %d done: %w", c.verb, c.done, len(ids), err)
-		}
-	}
-	bar.Clear()
+// sum prints how many jobs of all were changed, and returns an error if some were not.
+func (c *change) sum(all int) error {
 	if !c.json {
-		if _, err := fmt.Fprintf(c.out, "%s %s.\n", c.did, plural(c.done, "job")); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%s %s.\n", c.Act.Did, plural(c.done, "job")); err != nil {
 			return err
 		}
 	}
@@ -162,55 +136,28 @@ func (c *changing) do(ctx context.Context, ids []int64) error {
 		fmt.Fprintf(c.errOut, "and %d more\n", c.left-mostTold)
 	}
 	if c.left > 0 {
-		return fmt.Errorf("not changed: %s of %d", plural(c.left, "job"), len(ids))
+		return fmt.Errorf("not changed: %s of %d", plural(c.left, "job"), all)
 	}
 	return nil
 }
 
-// outcome is whether a job was changed, and otherwise the reason.
-type outcome struct {
-	ID     int64  `json:"id"`
-	IsDone bool   `json:"is_done"`
-	Reason string `json:"reason,omitempty"`
-}
-
-// step changes some jobs in one statement. Jobs that were selected by conditions must still match them: those that no longer
-// do are neither changed nor reported as skipped.
-func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64) error {
-	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.args...)
-	if !c.selection.isEmpty() {
-		wanted = `select m.id from S.matching_job_ids(` + conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null) as m (id)`
-		args = append(args, c.arguments()...)
-	}
-	found, err := c.db.act(ctx, c.selection.String(), c.operation, `
-		with wanted as materialized (`+wanted+`),
-		     changed as materialized (select j.id from `+statement.CallOf(c.call, c.done+c.left)+` as j)
-		select w.id, c.id is not null as is_done
-		  from (select distinct w.id from wanted as w) as w
-		  left join changed as c on c.id operator(pg_catalog.=) w.id
-		 order by w.id`, args...)
+// step changes some jobs and prints their outcomes.
+func (c *change) step(ctx context.Context, db *session, audit operate.Audit, bar terminal.Progress, ids []int64) error {
+	var outcomes []operate.Outcome
+	err := db.in(ctx, audit, func(conn *pgx.Conn) (err error) {
+		outcomes, err = c.Step(ctx, conn, pgx.Identifier{c.schema}.Sanitize(), ids, c.done+c.left)
+		return explain(err)
+	})
 	if err != nil {
 		return err
 	}
-	outcomes, err := inspect.Decode[outcome](found.Rows)
-	if err != nil {
-		return err
-	}
-	var untouched []int64
 	for _, o := range outcomes {
 		if o.IsDone {
 			c.done++
-		} else {
-			untouched = append(untouched, o.ID)
 		}
 	}
 	bar.Add(len(ids))
-	reasons, err := c.reasons(ctx, untouched)
-	if err != nil {
-		return err
-	}
 	for _, o := range outcomes {
-		o.Reason = reasons[o.ID]
 		if err := c.tell(bar, o); err != nil {
 			return err
 		}
@@ -219,7 +166,7 @@ func (c *changing) step(ctx context.Context, bar terminal.Progress, ids []int64)
 }
 
 // tell prints the outcome of a job: with --json always, otherwise only the reason why it was skipped.
-func (c *changing) tell(bar terminal.Progress, o outcome) error {
+func (c *change) tell(bar terminal.Progress, o operate.Outcome) error {
 	if !o.IsDone {
 		c.left++
 	}
@@ -232,49 +179,4 @@ func (c *changing) tell(bar terminal.Progress, o outcome) error {
 	bar.Clear()
 	_, err := fmt.Fprintf(c.errOut, "job %d: %s\n", o.ID, o.Reason)
 	return err
-}
-
-// reasons returns why these jobs were skipped.
-func (c *changing) reasons(ctx context.Context, ids []int64) (map[int64]string, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	found, err := c.db.ask(ctx, `select s.* from S.skip_reasons($1::bigint[]) as s`, ids)
-	if err != nil {
-		return nil, err
-	}
-	skipped, err := inspect.Decode[skippedJob](found.Rows)
-	if err != nil {
-		return nil, err
-	}
-	reasons := make(map[int64]string, len(skipped))
-	for _, s := range skipped {
-		reasons[s.ID] = c.explainSkip(s)
-	}
-	return reasons, nil
-}
-
-// skippedJob is a row of skip_reasons().
-type skippedJob struct {
-	ID       int64  `json:"id"`
-	Reason   string `json:"reason"`
-	LockedBy string `json:"locked_by"`
-}
-
-// explainSkip returns the reason in words.
-func (c *change) explainSkip(s skippedJob) string {
-	switch s.Reason {
-	case "gone":
-		return "does not exist (any more)"
-	case "running":
-		return "is being run by " + terminal.Printable(s.LockedBy)
-	case "failed", "replaced":
-		if c.failed != "" {
-			return c.failed
-		}
-	}
-	if s.Reason == "replaced" {
-		return "was replaced or removed while it ran; gw-run reschedule --attempts 0 makes it run again anyway"
-	}
-	return "was locked by another transaction"
 }

@@ -7,9 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -18,11 +21,6 @@ type choice struct {
 	ids []int64
 	key condition
 }
-
-// chosenIDs is the SQL of the ids, with the arguments of a choice as the first parameters.
-const chosenIDs = `case when $2::text is null then $1::bigint[] else array(select S.matching_job_ids(job_key => $2::text)) end`
-
-func (c *choice) arguments() []any { return []any{c.ids, orNull(c.key)} }
 
 // read reads the arguments of the command, once its flags are known.
 func (c *choice) read(args []string) (err error) {
@@ -52,26 +50,44 @@ func (c *choice) missing(found []int64) error {
 	return nil
 }
 
-// newChoiceCommand returns a command that prints something about chosen jobs. print returns the ids of those that exist.
-func newChoiceCommand(
-	getenv func(string) string, stops *stop.Reasons, cmd *cobra.Command,
-	print func(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer) (found []int64, err error),
+// newChoiceCommand returns a command that prints the rows of a query about chosen jobs, in which IDS stands for their ids. job
+// returns the job of a row. failed is what the command cannot do if the query fails.
+func newChoiceCommand[T any](
+	getenv func(string) string, stops *stop.Reasons, cmd *cobra.Command, failed, query string, job func(T) int64,
+	print func(ctx context.Context, db *session, rows []T, now time.Time, out io.Writer) error,
 ) *cobra.Command {
 	var (
 		l listing
 		c choice
 	)
+	query = strings.ReplaceAll(query, "IDS", `case when $2::text is null then $1::bigint[] else array(select S.matching_job_ids(job_key => $2::text)) end`)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := c.read(args); err != nil {
 			return err
 		}
 		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
-			found, err := print(ctx, db, &c, l.json, out)
+			found, err := db.ask(ctx, query, c.ids, statement.OrNull(c.key))
+			if err != nil {
+				return fmt.Errorf("%s: %w", failed, err)
+			}
+			rows, err := inspect.Decode[T](found.Rows)
 			if err != nil {
 				return err
 			}
-			return c.missing(found)
+			if l.json {
+				err = printJSON(out, found)
+			} else {
+				err = print(ctx, db, rows, found.Now, out)
+			}
+			if err != nil {
+				return err
+			}
+			var jobs []int64
+			for _, row := range rows {
+				jobs = append(jobs, job(row))
+			}
+			return c.missing(jobs)
 		})
 	}
 	cmd.Flags().VarP(&c.key, "key", "k", "the job with this `key`")

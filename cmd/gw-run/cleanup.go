@@ -74,7 +74,7 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 		return err
 	}
 	defer db.close()
-	found, err := db.act(ctx, "", "", `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
+	found, err := db.act(ctx, `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
 		tasks, append([]string{}, c.keep...), c.force)
 	if err != nil {
 		return fmt.Errorf("clean up: %w", err)

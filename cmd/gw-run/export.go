@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,15 +35,12 @@ func newExportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			if err != nil {
 				return err
 			}
-			if len(ids) > 0 && !which.isEmpty() {
+			if len(ids) > 0 && !which.IsEmpty() {
 				return usageError{errors.New("ids and conditions exclude each other")}
 			}
-			if err := d.complete(getenv); err != nil {
-				return usageError{err}
-			}
-			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-			defer release()
-			return stop.Explain(ctx, export(ctx, d, which, ids, cmd.OutOrStdout()))
+			return d.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+				return export(ctx, db, which, ids, cmd.OutOrStdout())
+			})
 		},
 	}
 	which.addFlags(cmd)
@@ -52,12 +50,7 @@ func newExportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 }
 
 // export prints the jobs with these ids, or else those that are selected.
-func export(ctx context.Context, d database, which selection, ids []int64, out io.Writer) error {
-	db, err := d.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
+func export(ctx context.Context, db *session, which selection, ids []int64, out io.Writer) (err error) {
 	wanted := len(ids)
 	if wanted == 0 {
 		if ids, err = which.find(ctx, db); err != nil {
@@ -66,9 +59,7 @@ func export(ctx context.Context, d database, which selection, ids []int64, out i
 	}
 	printed := 0
 	lines := bufio.NewWriter(out)
-	for rest := ids; len(rest) > 0; {
-		step := rest[:min(exportStep, len(rest))]
-		rest = rest[len(step):]
+	for step := range slices.Chunk(ids, exportStep) {
 		found, err := db.ask(ctx, `select s.* from S.show_jobs($1::bigint[]) as s order by s.id`, step)
 		if err != nil {
 			return fmt.Errorf("export jobs, %d printed: %w", printed, err)

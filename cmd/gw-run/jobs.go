@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -45,9 +46,9 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 				return err
 			}
 			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
-				args := append(which.arguments(), after, p.limit+1)
+				args := append(which.Arguments(), after, p.limit+1)
 				found, err := db.ask(ctx, `
-					select l.* from S.list_jobs(`+conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as l order by l.id`, args...)
+					select l.* from S.list_jobs(`+operate.Conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as l order by l.id`, args...)
 				if err != nil {
 					return fmt.Errorf("list jobs: %w", err)
 				}

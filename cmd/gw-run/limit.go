@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -79,7 +79,7 @@ func given(flags *pflag.FlagSet, name string, value int) any {
 
 // arguments returns the values of n in the order of the functions' arguments.
 func (n *numbers) arguments(flags *pflag.FlagSet) (maxRunning, rate, per, burst any) {
-	return given(flags, "max-running", n.maxRunning), given(flags, "rate", n.rate), orNull(n.per), given(flags, "burst", n.burst)
+	return given(flags, "max-running", n.maxRunning), given(flags, "rate", n.rate), statement.OrNull(n.per), given(flags, "burst", n.burst)
 }
 
 func newLimitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
@@ -107,30 +107,18 @@ type order struct {
 func newOrderCommand(getenv func(string) string, stops *stop.Reasons, o *order) *cobra.Command {
 	cmd := &o.cobra
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.complete(getenv); err != nil {
-			return usageError{err}
-		}
-		ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-		defer release()
-		return stop.Explain(ctx, o.run(ctx, cmd, args))
+		return o.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+			done, err := o.call(ctx, db, cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), done)
+			return err
+		})
 	}
 	o.database.addFlags(cmd.Flags(), getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
-}
-
-func (o *order) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	db, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	done, err := o.call(ctx, db, cmd.Flags(), args)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(cmd.OutOrStdout(), done+"\n")
-	return err
 }
 
 // exactly returns a check for the number of arguments.
@@ -166,11 +154,11 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	flags.Var(&strict, "strict", "the `time` for which a job of a worker that seems dead keeps its slots after another worker may run it, such as 1m")
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
-		_, err := db.act(ctx, "", "", `
+		_, err := db.act(ctx, `
 			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
 			                   $8::text::interval, $9::bigint::integer, $10::boolean, $11::text::interval)`,
-			args[0], tasks, orNull(queues), orNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair,
-			orNull(strict))
+			args[0], tasks, statement.OrNull(queues), statement.OrNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair,
+			statement.OrNull(strict))
 		return "The limit " + terminal.Printable(args[0]) + " is set.", err
 	}
 	return newOrderCommand(getenv, stops, o)
@@ -183,7 +171,7 @@ func newLimitDropCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 			Args: exactly(1, "which limit? Give one name, as gw-run limit list shows it"),
 		},
 		call: func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-			_, err := db.act(ctx, "", "", `select S.drop_limit($1::text)`, args[0])
+			_, err := db.act(ctx, `select S.drop_limit($1::text)`, args[0])
 			return "The limit " + terminal.Printable(args[0]) + " is dropped.", err
 		},
 	})
@@ -198,7 +186,7 @@ func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *c
 	n.addFlags(o.cobra.Flags())
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
-		_, err := db.act(ctx, "", "", `
+		_, err := db.act(ctx, `
 			select S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer)`,
 			args[0], args[1], maxRunning, rate, per, burst)
 		lane := (&target{limit: condition(args[0]), lane: condition(args[1])}).what()
@@ -228,7 +216,7 @@ func newLimitOpenCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 			}
 			lanes, err := actOnce[struct {
 				Opened int64 `json:"opened"`
-			}](ctx, db, `select S.open_lane($1::text, $2::text) as opened`, which.limit, orNull(which.lane))
+			}](ctx, db, `select S.open_lane($1::text, $2::text) as opened`, which.limit, statement.OrNull(which.lane))
 			if err == nil && lanes.Opened == 0 {
 				err = fmt.Errorf("%s has not been closed by a worker; gw-run limit lanes lists the lanes", which.what())
 			}

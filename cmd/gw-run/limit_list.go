@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -163,7 +164,7 @@ func listLanes(ctx context.Context, db *session, l listing, p page, limit, after
 	}
 	found, err := db.ask(ctx, `
 		select l.* from S.list_lanes($1::text, $2::text, $3::integer) as l order by l.lane nulls first`,
-		limit, orNull(after), p.limit+1)
+		limit, statement.OrNull(after), p.limit+1)
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}

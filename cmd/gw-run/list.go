@@ -34,25 +34,17 @@ type printer func(ctx context.Context, db *session, out, errOut io.Writer) error
 
 // run prints the list once, or repeatedly with --watch.
 func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, print printer) error {
-	if err := l.complete(getenv); err != nil {
-		return usageError{err}
-	}
 	if l.watch < 0 || l.watch > 0 && l.watch < 100*time.Millisecond {
 		return usageError{fmt.Errorf("--watch is %s, must be at least 100ms", l.watch)}
 	}
-	ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-	defer release()
-	db, err := l.open(ctx)
-	if err != nil {
-		return stop.Explain(ctx, err)
-	}
-	defer db.close()
-	if l.watch == 0 {
-		return stop.Explain(ctx, print(ctx, db, cmd.OutOrStdout(), cmd.ErrOrStderr()))
-	}
-	return stop.Explain(ctx, terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
-		return print(ctx, db, out, cmd.ErrOrStderr())
-	}))
+	return l.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+		if l.watch == 0 {
+			return print(ctx, db, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}
+		return terminal.Watch(ctx, cmd.OutOrStdout(), l.watch, func(out io.Writer) error {
+			return print(ctx, db, out, cmd.ErrOrStderr())
+		})
+	})
 }
 
 // column is a column of a list whose cells may depend on the time.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -33,7 +34,7 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 			return err
 		}
 		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
-			found, err := db.ask(ctx, n.query, orNull(after), p.limit+1)
+			found, err := db.ask(ctx, n.query, statement.OrNull(after), p.limit+1)
 			if err != nil {
 				return fmt.Errorf("list %s: %w", cmd.Name(), err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -67,7 +68,7 @@ func (t *target) check() error {
 }
 
 func (t *target) arguments() []any {
-	return []any{orNull(t.task), orNull(t.queue), orNull(t.limit), orNull(t.lane)}
+	return []any{statement.OrNull(t.task), statement.OrNull(t.queue), statement.OrNull(t.limit), statement.OrNull(t.lane)}
 }
 
 // what returns the target as the subject of a sentence.
@@ -105,10 +106,10 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		return t.check()
 	}
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
-		_, err := db.act(ctx, "", "", `
+		_, err := db.act(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 			               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval))`,
-			append(t.arguments(), orNull(reason), orNull(until), orNull(last))...)
+			append(t.arguments(), statement.OrNull(reason), statement.OrNull(until), statement.OrNull(last))...)
 		return t.what() + " is paused.", err
 	}
 	return newOrderCommand(getenv, stops, o)

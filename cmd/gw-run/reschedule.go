@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/operate"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -24,28 +26,24 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 		in                              span
 		priority, attempts, maxAttempts int
 	)
-	c := &change{
-		cobra: cobra.Command{Use: "reschedule [ID...]", Short: "Change when and how jobs run", Long: rescheduleHelp, Example: rescheduleExamples},
-		verb:  "reschedule",
-		did:   "Rescheduled",
-	}
+	c := &change{cobra: cobra.Command{
+		Use: "reschedule [ID...]", Short: "Change when and how jobs run", Long: rescheduleHelp, Example: rescheduleExamples,
+	}}
 	flags := c.cobra.Flags()
 	flags.StringVar(&runAt, "run-at", "", "`time` to run at, not before")
 	flags.Var(&in, "in", "`time` from now to run at, such as 90s or 2h")
 	flags.IntVar(&priority, "priority", 0, "`number`; lower runs first")
 	flags.IntVar(&attempts, "attempts", 0, "`number` of attempts used; 0 restores all attempts")
 	flags.IntVar(&maxAttempts, "max-attempts", 0, "maximum `number` of attempts before a job fails permanently")
-	c.prepare = func() (string, []any, error) {
+	c.prepare = func() (operate.Act, error) {
 		switch {
 		case runAt != "" && in != "":
-			return "", nil, usageError{errors.New("--run-at and --in exclude each other")}
+			return operate.Act{}, usageError{errors.New("--run-at and --in exclude each other")}
 		case runAt == "" && in == "" && !flags.Changed("priority") && !flags.Changed("attempts") && !flags.Changed("max-attempts"):
-			return "", nil, usageError{errors.New("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")}
+			return operate.Act{}, usageError{errors.New("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")}
 		}
-		call := `S.reschedule_jobs(IDS, coalesce($2::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $3::text::interval), $4::bigint::integer,
-		                           $5::bigint::integer, $6::bigint::integer)`
-		return call, []any{orNull(runAt), orNull(in), given(flags, "priority", priority),
-			given(flags, "attempts", attempts), given(flags, "max-attempts", maxAttempts)}, nil
+		return operate.Reschedule(statement.OrNull(runAt), statement.OrNull(in), given(flags, "priority", priority),
+			given(flags, "attempts", attempts), given(flags, "max-attempts", maxAttempts)), nil
 	}
 	return c.command(getenv, stops)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/stop"
 )
 
@@ -25,26 +26,22 @@ func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		rate int
 		per  = span("1s")
 	)
-	c := &change{
-		cobra: cobra.Command{Use: "retry [ID...]", Short: "Make jobs due now, with their attempts restored", Long: retryHelp, Example: retryExamples},
-		verb:  "retry",
-		did:   "Retried",
-	}
+	c := &change{cobra: cobra.Command{
+		Use: "retry [ID...]", Short: "Make jobs due now, with their attempts restored", Long: retryHelp, Example: retryExamples,
+	}}
 	flags := c.cobra.Flags()
 	flags.IntVar(&rate, "rate", 0, "`number` of jobs that become due per time, see --per (default all at once)")
 	flags.Var(&per, "per", "the `time` of --rate, such as 1s, 1m or 1d")
-	c.prepare = func() (string, []any, error) {
+	c.prepare = func() (operate.Act, error) {
 		switch {
 		case !flags.Changed("rate") && flags.Changed("per"):
-			return "", nil, usageError{errors.New("--per requires --rate")}
+			return operate.Act{}, usageError{errors.New("--per requires --rate")}
 		case !flags.Changed("rate"):
-			return `S.retry_jobs(IDS)`, nil, nil
+			return operate.Retry(), nil
 		case rate < 1:
-			return "", nil, usageError{fmt.Errorf("--rate must be at least 1, not %d", rate)}
+			return operate.Act{}, usageError{fmt.Errorf("--rate must be at least 1, not %d", rate)}
 		}
-		return `S.redrive_jobs(IDS, $2::text::interval operator(pg_catalog./) $3::bigint,
-		                       pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) ($2::text::interval operator(pg_catalog./) $3::bigint)))`,
-			[]any{per, int64(rate)}, nil
+		return operate.RetryApart(string(per), int64(rate)), nil
 	}
 	return c.command(getenv, stops)
 }

@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/statement"
+	"github.com/gwsql/gw/internal/stop"
 )
 
 // session is the connection of a command that shows or changes the queue, with the public SQL functions.
@@ -32,6 +35,23 @@ func (d database) open(ctx context.Context) (*session, error) {
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	s := &session{config: config.ConnConfig, schema: d.schema}
 	return s, s.connect(ctx)
+}
+
+// with runs do on a connection to the database of the queue, for a command that ends when it is told to stop.
+func (d *database) with(
+	cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, do func(ctx context.Context, db *session) error,
+) error {
+	if err := d.complete(getenv); err != nil {
+		return usageError{err}
+	}
+	ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+	defer release()
+	db, err := d.open(ctx)
+	if err == nil {
+		defer db.close()
+		err = do(ctx, db)
+	}
+	return stop.Explain(ctx, err)
 }
 
 func (s *session) connect(ctx context.Context) (err error) {
@@ -71,33 +91,37 @@ func (s *session) query(ctx context.Context, query string, args ...any) (inspect
 	return found, explain(err)
 }
 
-// act returns the rows of a query that changes something, as ask does, and records for the audit who did it, to which jobs,
-// and as a step of which operation: see list_audit().
-func (s *session) act(ctx context.Context, selection, operation, query string, args ...any) (inspect.Answer, error) {
+// in runs do in a transaction with its audit. It reconnects if the connection is closed.
+func (s *session) in(ctx context.Context, audit operate.Audit, do func(*pgx.Conn) error) error {
 	if err := s.reconnect(ctx); err != nil {
-		return inspect.Answer{}, err
+		return err
 	}
 	tx, err := s.conn.Begin(ctx)
 	if err != nil {
-		return inspect.Answer{}, explain(err)
+		return explain(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
-	_, err = s.query(ctx, `
-		select pg_catalog.set_config('gw.actor', $1::text, true), pg_catalog.set_config('gw.selection', $2::text, true),
-		       pg_catalog.set_config('gw.operation', $3::text, true)`, operator(), selection, operation)
-	if err != nil {
-		return inspect.Answer{}, err
+	if err := audit.Set(ctx, s.conn); err != nil {
+		return explain(err)
 	}
-	found, err := s.query(ctx, query, args...)
-	if err != nil {
-		return inspect.Answer{}, err
+	if err := do(s.conn); err != nil {
+		return err
 	}
-	return found, explain(tx.Commit(ctx))
+	return explain(tx.Commit(ctx))
+}
+
+// act returns the rows of a query that changes something, as ask does, and records who did it for the audit.
+func (s *session) act(ctx context.Context, query string, args ...any) (found inspect.Answer, err error) {
+	err = s.in(ctx, operate.Audit{Actor: operator()}, func(*pgx.Conn) (err error) {
+		found, err = s.query(ctx, query, args...)
+		return err
+	})
+	return found, err
 }
 
 // actOnce is act for a query that returns one row.
 func actOnce[T any](ctx context.Context, s *session, query string, args ...any) (row T, err error) {
-	found, err := s.act(ctx, "", "", query, args...)
+	found, err := s.act(ctx, query, args...)
 	if err != nil {
 		return row, err
 	}

@@ -29,37 +29,23 @@ const showExamples = `  gw-run show 17
 func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newChoiceCommand(getenv, stops, &cobra.Command{
 		Use: "show ID...", Short: "Show all values of jobs, with payload and last error", Long: showHelp, Example: showExamples,
-	}, show)
+	}, "show jobs", `select s.* from S.show_jobs(IDS) as s order by s.id`, func(j job) int64 { return j.ID }, show)
 }
 
 // show prints the jobs.
-func show(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer) (shown []int64, err error) {
-	found, err := db.ask(ctx, `select s.* from S.show_jobs(`+chosenIDs+`) as s order by s.id`, c.arguments()...)
-	if err != nil {
-		return nil, fmt.Errorf("show jobs: %w", err)
-	}
-	jobs, err := inspect.Decode[job](found.Rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		shown = append(shown, j.ID)
-	}
-	if asJSON {
-		return shown, printJSON(out, found)
-	}
+func show(ctx context.Context, db *session, jobs []job, now time.Time, out io.Writer) error {
 	for i, j := range jobs {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := describeJob(out, j, found.Now); err != nil {
-			return nil, err
+		if err := describeJob(out, j, now); err != nil {
+			return err
 		}
 		if err := describeAttempts(ctx, db, j.ID, out); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return shown, nil
+	return nil
 }
 
 // describeJob prints a job as text, one value per line.

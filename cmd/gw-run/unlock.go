@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +31,6 @@ const unlockExamples = `  gw-run unlock worker-d34db33f
 type unlock struct {
 	database
 	json, yes bool
-	db        *session
 }
 
 // unlocked is what a worker holds, or held until it was unlocked.
@@ -58,12 +59,7 @@ func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			if len(args) == 0 {
 				return usageError{errors.New("which workers? Give their ids, as gw-run workers shows them")}
 			}
-			if err := u.complete(getenv); err != nil {
-				return usageError{err}
-			}
-			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-			defer release()
-			return stop.Explain(ctx, u.run(ctx, cmd, args))
+			return u.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return u.run(ctx, db, cmd, args) })
 		},
 	}
 	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
@@ -73,31 +69,26 @@ func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	return cmd
 }
 
-func (u *unlock) run(ctx context.Context, cmd *cobra.Command, ids []string) (err error) {
-	if u.db, err = u.open(ctx); err != nil {
-		return err
-	}
-	defer u.db.close()
-	found, err := u.held(ctx, ids)
+func (u *unlock) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {
+	found, err := db.ask(ctx, held+` order by w.worker_id`, ids)
 	if err != nil {
-		return err
+		return fmt.Errorf("look at workers: %w", err)
 	}
 	workers, err := inspect.Decode[unlocked](found.Rows)
 	if err != nil {
 		return err
 	}
-	var known []string
-	for _, w := range workers {
-		if w.IsKnown {
-			known = append(known, w.ID)
-		}
-	}
+	known := slices.DeleteFunc(slices.Clone(workers), func(w unlocked) bool { return !w.IsKnown })
 	if len(known) > 0 {
-		if err := u.confirm(cmd, workers, found); err != nil {
+		if err := u.confirm(cmd, known, found.Now); err != nil {
 			return err
 		}
-		if found, err = u.free(ctx, ids); err != nil {
-			return err
+		found, err = db.act(ctx, `
+			with held as materialized (`+held+`),
+			     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
+			select h.* from held as h left join freed on true order by h.worker_id`, ids)
+		if err != nil {
+			return fmt.Errorf("unlock workers: %w", err)
 		}
 	}
 	if err := u.print(cmd.OutOrStdout(), found); err != nil {
@@ -115,52 +106,19 @@ const held = `
 	       w.is_registered or w.jobs operator(pg_catalog.>) 0 or w.queues operator(pg_catalog.>) 0 as is_known
 	  from S.held_by_workers($1::text[]) as w`
 
-// held returns what each of the workers holds.
-func (u *unlock) held(ctx context.Context, ids []string) (inspect.Answer, error) {
-	found, err := u.db.ask(ctx, held+` order by w.worker_id`, ids)
-	if err != nil {
-		return inspect.Answer{}, fmt.Errorf("look at workers: %w", err)
-	}
-	return found, nil
-}
-
-// free frees what the workers hold and returns what they held.
-func (u *unlock) free(ctx context.Context, ids []string) (inspect.Answer, error) {
-	found, err := u.db.act(ctx, "", "", `
-		with held as materialized (`+held+`),
-		     freed as materialized (select S.force_unlock_workers(array(select h.worker_id from held as h)))
-		select h.* from held as h left join freed on true order by h.worker_id`, ids)
-	if err != nil {
-		return inspect.Answer{}, fmt.Errorf("unlock workers: %w", err)
-	}
-	return found, nil
-}
-
 // confirm prints what the workers hold and asks for confirmation.
-func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, found inspect.Answer) error {
+func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, now time.Time) error {
 	if u.yes {
 		return nil
 	}
-	errOut := cmd.ErrOrStderr()
 	for _, w := range workers {
-		if !w.IsKnown {
-			continue
-		}
 		seen := "is not registered"
 		if !w.LastSeenAt.IsNull() {
-			seen = "was last seen " + ago(w.LastSeenAt, found.Now)
+			seen = "was last seen " + ago(w.LastSeenAt, now)
 		}
-		fmt.Fprintf(errOut, "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
 	}
-	const question = "Are these workers dead? Free what they hold?"
-	if !terminal.Is(cmd.InOrStdin()) {
-		return errors.New("without a terminal, --yes is required to confirm")
-	}
-	goOn, err := terminal.Ask(cmd.InOrStdin(), errOut, question)
-	if err == nil && !goOn {
-		err = errors.New("nothing was changed")
-	}
-	return err
+	return confirm(cmd, "Are these workers dead? Free what they hold?", "without a terminal, --yes is required to confirm")
 }
 
 func (u *unlock) print(out io.Writer, found inspect.Answer) error {

@@ -60,12 +60,9 @@ func newWaitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 			if w.timeout < 0 {
 				return usageError{errors.New("--timeout must be positive")}
 			}
-			if err := w.complete(getenv); err != nil {
-				return usageError{err}
-			}
-			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
-			defer release()
-			return stop.Explain(ctx, w.run(ctx, cmd.OutOrStdout(), ids))
+			return w.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+				return w.run(ctx, db, cmd.OutOrStdout(), ids)
+			})
 		},
 	}
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "`time` after which to give up, such as 30s or 5m (default: never)")
@@ -104,12 +101,7 @@ func (e jobEnd) String() string {
 	return fmt.Sprintf("Job %d no longer exists: it was %s.", e.ID, e.State)
 }
 
-func (w *wait) run(ctx context.Context, out io.Writer, ids []int64) error {
-	db, err := w.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.close()
+func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64) error {
 	waiting := ctx
 	if w.timeout > 0 {
 		var cancel context.CancelFunc

@@ -35,35 +35,15 @@ type whyRow struct {
 func newWhyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	return newChoiceCommand(getenv, stops, &cobra.Command{
 		Use: "why ID...", Short: "Show why jobs do not run, and what to do", Long: whyHelp, Example: whyExamples,
-	}, why)
-}
-
-// why prints why the jobs do not run.
-func why(ctx context.Context, db *session, c *choice, asJSON bool, out io.Writer) (explained []int64, err error) {
-	found, err := db.ask(ctx, `
+	}, "ask why", `
 		select i.id, w.reason, w.detail, w.until, w.blocking_job_ids, w.remedy
-		  from pg_catalog.unnest(`+chosenIDs+`) with ordinality as i (id, at)
+		  from pg_catalog.unnest(IDS) with ordinality as i (id, at)
 		 cross join lateral S.why(i.id) with ordinality as w (reason, detail, until, blocking_job_ids, remedy, at)
-		 order by i.at, w.at`, c.arguments()...)
-	if err != nil {
-		return nil, fmt.Errorf("ask why: %w", err)
-	}
-	reasons, err := inspect.Decode[whyRow](found.Rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range reasons {
-		explained = append(explained, r.ID)
-	}
-	if asJSON {
-		return explained, printJSON(out, found)
-	}
-	_, err = io.WriteString(out, describeReasons(reasons, found.Now))
-	return explained, err
+		 order by i.at, w.at`, func(r whyRow) int64 { return r.ID }, why)
 }
 
-// describeReasons returns the reasons as text.
-func describeReasons(reasons []whyRow, now time.Time) string {
+// why prints the reasons.
+func why(_ context.Context, _ *session, reasons []whyRow, now time.Time, out io.Writer) error {
 	var b strings.Builder
 	for _, r := range reasons {
 		fmt.Fprintf(&b, "%d: %s", r.ID, r.Reason)
@@ -76,5 +56,6 @@ func describeReasons(reasons []whyRow, now time.Time) string {
 		}
 		fmt.Fprintf(&b, "  -> %s\n", terminal.Printable(r.Remedy))
 	}
-	return b.String()
+	_, err := io.WriteString(out, b.String())
+	return err
 }

@@ -103,7 +103,7 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 	var value string
 	switch key.Takes {
 	case Number:
-		value = fmt.Sprint(r.number(e, 1, Most))
+		value = fmt.Sprint(r.number(e, Most))
 	case Time:
 		value = r.timeOrZero(e).String()
 	case YesNo:

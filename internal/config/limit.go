@@ -62,15 +62,15 @@ func (r *reader) limit(e entry) Limit {
 		case "by":
 			limit.By = r.laneKey(inner)
 		case "max_running":
-			limit.MaxRunning = r.number(inner, 1, maxLimit)
+			limit.MaxRunning = r.number(inner, maxLimit)
 		case "total_running":
-			limit.TotalRunning = r.number(inner, 1, maxLimit)
+			limit.TotalRunning = r.number(inner, maxLimit)
 		case "rate":
-			limit.Rate = r.number(inner, 1, maxLimit)
+			limit.Rate = r.number(inner, maxLimit)
 		case "per":
 			limit.Per = r.time(inner)
 		case "burst":
-			limit.Burst = r.number(inner, 1, maxLimit)
+			limit.Burst = r.number(inner, maxLimit)
 		case "fair":
 			limit.Fair = r.yes(inner)
 		case "strict":

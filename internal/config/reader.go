@@ -225,8 +225,8 @@ func (r *reader) text(e entry) Expanded {
 	return text
 }
 
-// number returns a whole number from least to most; 0 after a problem.
-func (r *reader) number(e entry, least, most int) int {
+// number returns a whole number from 1 to most; 0 after a problem.
+func (r *reader) number(e entry, most int) int {
 	text, ok := r.scalar(e)
 	if !ok {
 		return 0
@@ -235,8 +235,8 @@ func (r *reader) number(e entry, least, most int) int {
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		r.refuse(r.valueAt(e), "%s takes a whole number, not %q", e.name, text.Written)
-	case n < least:
-		r.refuse(r.valueAt(e), "%s is %s, must be at least %d", e.name, text.Written, least)
+	case n < 1:
+		r.refuse(r.valueAt(e), "%s is %s, must be at least 1", e.name, text.Written)
 	case n > most:
 		r.refuse(r.valueAt(e), "%s is %s, must be at most %d", e.name, text.Written, most)
 	default:

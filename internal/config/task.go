@@ -150,7 +150,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "timeout":
 		task.Timeout = r.time(e)
 	case "concurrency":
-		task.Concurrency = r.number(e, 1, Most)
+		task.Concurrency = r.number(e, Most)
 	case "backoff":
 		for _, delay := range r.list(e) {
 			task.Backoff = append(task.Backoff, r.time(delay))
@@ -176,7 +176,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "kill_delay":
 		task.Program.KillDelay = r.time(e)
 	case "children":
-		task.Program.Children = r.number(e, 1, Most)
+		task.Program.Children = r.number(e, Most)
 	case "http":
 		task.HTTP.URL = r.url(e)
 	case "headers":
@@ -205,7 +205,7 @@ func (r *reader) batch(e entry) int {
 	case text.Value == "true":
 		return defaultBatch
 	}
-	return r.number(e, 1, maxBatch)
+	return r.number(e, maxBatch)
 }
 
 // command returns a program with its arguments, and the same for messages. A bare name is looked up in $PATH; a relative path

@@ -2,15 +2,12 @@ package serve
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/config"
-	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -26,7 +23,7 @@ func keepTasks(ctx context.Context, o *Options, pool *pgxpool.Pool, tasks map[st
 	client := shim.NewClient(pool, shim.ClientConfig{Schema: o.Schema})
 	present, err := client.KeptTasks(ctx)
 	if err != nil {
-		return explainKeeping(wanted[0], err)
+		return explainRights(wanted[0].Position, "keep in the config file needs", err)
 	}
 	for _, task := range wanted {
 		kept := shim.KeptTask{Task: task.Name, KeepFor: task.Keep, Payloads: task.KeepPayloads, Results: task.KeepResults}
@@ -34,17 +31,9 @@ func keepTasks(ctx context.Context, o *Options, pool *pgxpool.Pool, tasks map[st
 			continue
 		}
 		if err := client.KeepTask(ctx, kept); err != nil {
-			return explainKeeping(task, err)
+			return explainRights(task.Position, "keep in the config file needs", err)
 		}
 		o.Logger.Info("history of task kept", "task_identifier", task.Name, "keep", task.Keep)
 	}
 	return nil
-}
-
-// explainKeeping returns the error with its place in the file. The role of a worker alone may not keep tasks.
-func explainKeeping(task config.Task, err error) error {
-	if errors.Is(err, shim.ErrNotGranted) || sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotGranted {
-		err = fmt.Errorf("%w; keep in the config file needs the rights of gw-migrate grants --admin", err)
-	}
-	return config.Problem{Position: task.Position, Message: err.Error()}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 	client := shim.NewClient(pool, shim.ClientConfig{Schema: o.Schema})
 	present, err := client.Limits(ctx)
 	if err != nil {
-		return explainLimits(limits[0], err)
+		return explainRights(limits[0].Position, "limits in the config file need", err)
 	}
 	for _, limit := range limits {
 		wanted := shim.Limit{
@@ -40,7 +41,7 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 			continue
 		}
 		if err := client.SetLimit(ctx, wanted); err != nil {
-			return explainLimits(limit, err)
+			return explainRights(limit.Position, "limits in the config file need", err)
 		}
 		o.Logger.Info("limit set", "limit", limit.Name)
 	}
@@ -52,17 +53,16 @@ func isSet(present, wanted shim.Limit) bool {
 	if wanted.Burst == 0 {
 		wanted.Burst = wanted.Rate
 	}
-	sameTasks := slices.Equal(present.Tasks, wanted.Tasks)
-	return sameTasks && present.Name == wanted.Name && present.Queues == wanted.Queues && present.By == wanted.By &&
-		present.MaxRunning == wanted.MaxRunning && present.TotalRunning == wanted.TotalRunning &&
-		present.Rate == wanted.Rate && present.Per == wanted.Per && present.Burst == wanted.Burst && present.Fair == wanted.Fair &&
-		present.Strict == wanted.Strict
+	same := slices.Equal(present.Tasks, wanted.Tasks)
+	present.Tasks, wanted.Tasks = nil, nil
+	return same && reflect.DeepEqual(present, wanted)
 }
 
-// explainLimits returns the error of a limit with its place in the file. The role of a worker alone may not set limits.
-func explainLimits(limit config.Limit, err error) error {
+// explainRights returns an error of a part of the config file with its position, and says so if the part needs more rights than
+// the role of a worker has.
+func explainRights(at config.Position, part string, err error) error {
 	if errors.Is(err, shim.ErrNotGranted) || sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotGranted {
-		err = fmt.Errorf("%w; limits in the config file need the rights of gw-migrate grants --admin", err)
+		err = fmt.Errorf("%w; %s the rights of gw-migrate grants --admin", err, part)
 	}
-	return config.Problem{Position: limit.Position, Message: err.Error()}
+	return config.Problem{Position: at, Message: err.Error()}
 }

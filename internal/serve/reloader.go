@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
@@ -17,15 +19,12 @@ import (
 // content.
 type reloader struct {
 	worker   *shim.Worker
+	options  *Options
 	log      *slog.Logger
-	config   ConfigFile
+	db       *pgxpool.Pool
 	finder   *taskFinder
 	services *services
 	flags    *forbiddenFlags // of all tasks
-	crontab  CrontabFile
-
-	setLimits func(context.Context, []config.Limit) error
-	keepTasks func(context.Context, map[string]config.Task) error
 
 	file *config.File // in use
 	cron []crontab.Source
@@ -33,12 +32,13 @@ type reloader struct {
 
 // follow applies changes of the files and of the queries for forbidden flags to the worker, until the function that it
 // returns is called.
-func (r *reloader) follow(ctx context.Context, o *Options) (unfollow func(), err error) {
+func (r *reloader) follow(ctx context.Context) (unfollow func(), err error) {
+	o := r.options
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	changes := make(chan struct{})
 	if o.Watch {
-		watch, err := watchFiles(o.Tasks.Path, []string{r.config.Path, r.crontab.Path}, r.log)
+		watch, err := watchFiles(o.Tasks.Path, []string{o.Config.Path, o.Crontab.Path}, r.log)
 		if err != nil {
 			cancel()
 			return nil, err
@@ -71,9 +71,9 @@ func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-ch
 }
 
 func (r *reloader) reload(ctx context.Context) {
-	file, err := r.config.Read()
+	file, err := r.options.Config.Read()
 	if err != nil {
-		r.log.Error("config is invalid, previous one stays in use", "path", r.config.Path, "error", err)
+		r.log.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error", err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -144,7 +144,7 @@ func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 		}
 	}
 	r.takeLimits(ctx, file)
-	if err := r.keepTasks(ctx, file.Tasks); err != nil {
+	if err := keepTasks(ctx, r.options, r.db, file.Tasks); err != nil {
 		r.log.Error("tasks could not be kept", "error", err)
 	}
 	if settings := changedSettings(r.file, file); settings != nil {
@@ -162,7 +162,7 @@ func (r *reloader) takeLimits(ctx context.Context, file *config.File) {
 	if slices.EqualFunc(r.file.Limits, file.Limits, sameLimit) {
 		return
 	}
-	if err := r.setLimits(ctx, file.Limits); err != nil {
+	if err := setLimits(ctx, r.options, r.db, file.Limits); err != nil {
 		r.log.Error("limits could not be set, previous ones stay in force", "error", err)
 		return
 	}
@@ -195,7 +195,7 @@ func changedSettings(a, b *config.File) (names []string) {
 
 // takeCrontab applies the items of the crontab, unless they are unchanged.
 func (r *reloader) takeCrontab() {
-	sources, err := r.crontab.read()
+	sources, err := r.options.Crontab.read()
 	if err == nil && reflect.DeepEqual(sources, r.cron) {
 		return
 	}
@@ -203,10 +203,10 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.log.Error("crontab is invalid, previous one stays in use", "path", r.crontab.Path, "error", err)
+		r.log.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error", err)
 		return
 	}
 	r.cron = sources
-	r.crontab.announce(r.log, sources)
-	r.crontab.warnOfTasks(r.log, sources, r.services.current)
+	r.options.Crontab.announce(r.log, sources)
+	r.options.Crontab.warnOfTasks(r.log, sources, r.services.current)
 }

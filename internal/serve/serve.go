@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
@@ -41,7 +40,6 @@ func Run(ctx, hard context.Context, o Options) error {
 	if err := PrepareSchema(ctx, o); err != nil {
 		return stop.Explain(ctx, err)
 	}
-
 	if err := setLimits(ctx, &o, pool, o.File.Limits); err != nil {
 		return stop.Explain(ctx, err)
 	}
@@ -57,19 +55,9 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	r := &reloader{
-		worker:    worker,
-		log:       o.Logger,
-		config:    o.Config,
-		finder:    finder,
-		services:  services,
-		flags:     flags,
-		crontab:   o.Crontab,
-		file:      o.File,
-		cron:      found.cron,
-		setLimits: func(ctx context.Context, limits []config.Limit) error { return setLimits(ctx, &o, pool, limits) },
-		keepTasks: func(ctx context.Context, tasks map[string]config.Task) error { return keepTasks(ctx, &o, pool, tasks) },
+		worker: worker, options: &o, log: o.Logger, db: pool, finder: finder, services: services, flags: flags, file: o.File, cron: found.cron,
 	}
-	unfollow, err := r.follow(ctx, &o)
+	unfollow, err := r.follow(ctx)
 	if err != nil {
 		return err
 	}

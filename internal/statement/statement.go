@@ -1,10 +1,7 @@
-// Package statement completes the text of statements: with the queue's schema, and with the jobs that they add or change.
+// Package statement completes the text of statements: with the queue's schema, and with their values.
 package statement
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // In replaces S in a statement by the quoted schema, and qualifies the types of its casts (text, json, jsonb and timestamptz)
 // with pg_catalog, so that they do not depend on the search_path. Functions and operators are qualified in the statement itself.
@@ -13,12 +10,6 @@ func In(schema, sql string) string {
 		sql = strings.ReplaceAll(sql, "::"+name, "::pg_catalog."+name)
 	}
 	return strings.ReplaceAll(sql, "S.", schema+".")
-}
-
-// CallOf returns a call of a function that changes jobs, with an array of the ids of the rows of wanted in place of IDS, lowest
-// first, and the number of jobs in earlier steps in place of BEFORE.
-func CallOf(call string, before int) string {
-	return strings.NewReplacer("IDS", "array(select w.id from wanted as w order by w.id)", "BEFORE", strconv.Itoa(before)).Replace(call)
 }
 
 // Specs returns an array of job_spec for add_jobs, in the order of a JSON list of objects. These have the fields of job_spec, the
@@ -31,4 +22,12 @@ func Specs(list string) string {
 		        from pg_catalog.json_to_recordset(` + list + `)
 		          as s (task pg_catalog.text, payload pg_catalog.text, queue_name pg_catalog.text, run_at pg_catalog.timestamptz,
 		                run_in bigint, max_attempts integer, job_key pg_catalog.text, priority integer, flags pg_catalog.text[]))`
+}
+
+// OrNull returns a text as the argument of a statement: null if it is empty.
+func OrNull[T ~string](text T) any {
+	if text == "" {
+		return nil
+	}
+	return string(text)
 }

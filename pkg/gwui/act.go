@@ -10,20 +10,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gwsql/gw/internal/operate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // jobAct is an action of an operator on jobs.
 type jobAct struct {
 	Name, Title string
 	Effect      string // what it does, in one sentence
-	Did         string // what it has done, such as "Retried"
 	States      []string
 	Fields      []field
 	function    string
-	// call is the call of the function, with IDS for an array of ids, BEFORE for the number of jobs in earlier steps, and $2
-	// and so on for the values of the fields. callBare is the call if no field has a value, if that is another one.
-	call, callBare string
-	skip           string // why it skips failed jobs, if it does
+	act         func(value func(field string) any) operate.Act // the values of its fields, nil for none
 }
 
 // field is a value that an act takes.
@@ -35,30 +34,35 @@ type field struct {
 var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the jobs."}
 
 var jobActList = []jobAct{
-	{Name: "retry", Title: "Retry", Effect: "The jobs become due now; failed jobs get all their attempts again.", Did: "Retried",
+	{Name: "retry", Title: "Retry", Effect: "The jobs become due now; failed jobs get all their attempts again.",
 		States:   []string{"scheduled", "failed"},
 		Fields:   []field{{Name: "apart", Label: "Apart", Hint: "The time between two jobs, such as 100ms or 2s, so that they do not all start at once. Default: none."}},
 		function: "retry_jobs",
-		call: `S.redrive_jobs(IDS, $2::text::interval,
-			pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) $2::text::interval))`,
-		callBare: `S.retry_jobs(IDS)`},
-	{Name: "reschedule", Title: "Reschedule", Effect: "The jobs run at another time, or with another priority.", Did: "Rescheduled",
+		act: func(value func(string) any) operate.Act {
+			if apart := value("apart"); apart != nil {
+				return operate.RetryApart(apart, 1)
+			}
+			return operate.Retry()
+		}},
+	{Name: "reschedule", Title: "Reschedule", Effect: "The jobs run at another time, or with another priority.",
 		States: []string{"ready", "scheduled", "failed"},
 		Fields: []field{
 			{Name: "in", Label: "Run in", Hint: "A time from now, such as 90s or 2h."},
 			{Name: "priority", Label: "Priority", Hint: "A number; lower runs first."},
 		},
 		function: "reschedule_jobs",
-		call: `S.reschedule_jobs(IDS, pg_catalog.now() operator(pg_catalog.+) $2::text::interval, ` +
-			`$3::text::integer)`},
-	{Name: "cancel", Title: "Cancel", Effect: "The jobs fail permanently; the handlers of running jobs are ended.", Did: "Canceled",
+		act: func(value func(string) any) operate.Act {
+			return operate.Reschedule(nil, value("in"), value("priority"), nil, nil)
+		}},
+	{Name: "cancel", Title: "Cancel", Effect: "The jobs fail permanently; the handlers of running jobs are ended.",
 		States: []string{"ready", "scheduled", "running"}, Fields: []field{reason}, function: "cancel_jobs",
-		call: `S.cancel_jobs(IDS, $2::text)`, skip: "has failed already"},
-	{Name: "fail", Title: "Fail", Effect: "The jobs fail permanently, and stay in the queue until they are retried or removed.", Did: "Failed",
+		act: func(value func(string) any) operate.Act { return operate.Cancel(value("reason")) }},
+	{Name: "fail", Title: "Fail", Effect: "The jobs fail permanently, and stay in the queue until they are retried or removed.",
 		States: []string{"ready", "scheduled"}, Fields: []field{reason}, function: "permanently_fail_jobs",
-		call: `S.permanently_fail_jobs(IDS, $2::text)`},
-	{Name: "remove", Title: "Remove", Effect: "The jobs are deleted, as if they had completed.", Did: "Removed",
-		States: []string{"ready", "scheduled", "failed"}, function: "complete_jobs", call: `S.complete_jobs(IDS)`},
+		act: func(value func(string) any) operate.Act { return operate.Fail(value("reason")) }},
+	{Name: "remove", Title: "Remove", Effect: "The jobs are deleted, as if they had completed.",
+		States: []string{"ready", "scheduled", "failed"}, function: "complete_jobs",
+		act: func(func(string) any) operate.Act { return operate.Remove() }},
 }
 
 // jobActs returns the actions that the viewer may take on jobs in a state, or in any state if it is empty.
@@ -75,13 +79,9 @@ func (q *request) jobActs(state string) []jobAct {
 // findJobAct returns an action of this name, if the viewer may take it.
 func (q *request) findJobAct(name string) (jobAct, error) {
 	for _, a := range jobActList {
-		if a.Name != name {
-			continue
+		if a.Name == name {
+			return a, q.needs(a.function)
 		}
-		if !q.Can(a.function) {
-			return a, statusError{http.StatusForbidden, "You do not have the right to do this."}
-		}
-		return a, nil
 	}
 	return jobAct{}, errNoPage
 }
@@ -170,14 +170,11 @@ type confirmation struct {
 	IsAtLeast bool // there may be more
 	Upto      int64
 	Back      template.URL
-	Typed     bool // the count has to be typed
+	Typed     bool // the count has to be typed, because there are more than are changed at once
 	Action    string
 }
 
-const (
-	stepJobs    = 1000   // jobs that are changed at once; for more, the user has to type their number
-	mostCounted = 10_000 // jobs that a confirmation counts
-)
+const mostCounted = 10_000 // jobs that a confirmation counts
 
 // selected returns the ids that a form or URL names, and whether it names all that match instead.
 func selected(q *request, values url.Values) (ids []int64, all bool, err error) {
@@ -232,7 +229,7 @@ func (c *Console) count(ctx context.Context, q *request, d *confirmation) error 
 	} else if len(hits.Rows) == 1 && hits.Rows[0].Next != nil {
 		d.IsAtLeast, d.Upto = true, *hits.Rows[0].Next
 	}
-	d.Typed = d.Count > stepJobs || d.IsAtLeast
+	d.Typed = d.Count > operate.StepJobs || d.IsAtLeast
 	return nil
 }
 
@@ -245,30 +242,22 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (st
 	if err != nil {
 		return "", err
 	}
-	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(form, "jobs")}
-	given := 0
-	for _, f := range act.Fields {
-		value := strings.TrimSpace(form.Get(f.Name))
-		if value != "" {
-			given++
-		}
-		o.args = append(o.args, orNull(value))
-	}
-	if act.Name == "reschedule" && given == 0 {
+	value := func(field string) any { return statement.OrNull(strings.TrimSpace(form.Get(field))) }
+	if act.Name == "reschedule" && value("in") == nil && value("priority") == nil {
 		return "", statusError{http.StatusBadRequest, "Give a time or a priority."}
 	}
-	if act.callBare != "" && given == 0 {
-		o.Act.call, o.args = act.callBare, nil
-	}
+	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(form, "jobs")}
+	o.change.Act = act.act(value)
 	if all {
 		count := form.Get("count")
 		if o.Total, err = strconv.Atoi(count); err != nil {
 			return "", statusError{http.StatusBadRequest, "The form does not contain the number of jobs."}
 		}
-		if form.Get("typed") != count && (o.Total > stepJobs || form.Get("more") != "") {
+		if form.Get("typed") != count && (o.Total > operate.StepJobs || form.Get("more") != "") {
 			return "", statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: type %s to confirm.", count)}
 		}
 		o.ids, o.isAll, o.filter, o.upto, o.IsAtLeast = nil, true, newFilter(form), number(form, "upto"), form.Get("more") != ""
+		o.change.Selection = &o.filter.Selection
 	}
 	c.operations.start(c, o, q.may)
 	if !o.endsSoon(ctx) {

@@ -24,7 +24,7 @@ func TestSelectedJobsAreChangedAfterAQuestion(t *testing.T) {
 	if !strings.HasPrefix(to, "../jobs?") || !strings.Contains(to, "state=failed&task=sync") {
 		t.Errorf("the browser is sent to %q", to)
 	}
-	s.get(strings.TrimPrefix(to, "../")).want(t, http.StatusOK, "Retried 2 jobs.", "Left alone: 1 job.", "Job 99 is not there any more.")
+	s.get(strings.TrimPrefix(to, "../")).want(t, http.StatusOK, "Retried 2 jobs.", "Left alone: 1 job.", "Job 99 does not exist (any more).")
 	if got := pgtest.Value[int64](t, s.pool, `select attempts::bigint from graphile_worker.jobs where id = 3`); got != 0 {
 		t.Errorf("the job has %d attempts after the retry", got)
 	}

@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gwsql/gw/internal/operate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // filter selects the jobs of a list or an action. Jobs must match all conditions that are given.
 type filter struct {
-	State, Task, Queue, Key, Error, Older, Newer string
+	operate.Selection
+	Error string
 }
 
 // condition is one of them.
@@ -21,10 +25,9 @@ type condition struct {
 // newFilter returns the filter of a URL or a form.
 func newFilter(values url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	return filter{
-		State: get("state"), Task: get("task"), Queue: get("queue"), Key: get("key"), Error: get("error"),
-		Older: get("older"), Newer: get("newer"),
-	}
+	return filter{operate.Selection{
+		State: get("state"), Task: get("task"), Queue: get("queue"), Key: get("key"), Older: get("older"), Newer: get("newer"),
+	}, get("error")}
 }
 
 // Conditions returns those that are given.
@@ -80,7 +83,7 @@ func (f filter) String() string {
 
 // arguments are those of search_jobs, from the first to newer_than.
 func (f filter) arguments() []any {
-	return []any{orNull(f.State), orNull(f.Task), orNull(f.Queue), orNull(f.Key), orNull(f.Error), orNull(f.Older), orNull(f.Newer)}
+	return []any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Key), statement.OrNull(f.Error), statement.OrNull(f.Older), statement.OrNull(f.Newer)}
 }
 
 // found is what search_jobs or browse_jobs returns: ids, highest first, and where the search continues.
@@ -104,14 +107,7 @@ func (f filter) search(may rights, below int64, rows, most int) (string, []any) 
 	return `select f.job_ids, f.next_id
 	          from S.browse_jobs($1::text, $2::text, $3::text, $4::text::interval, $5::text::interval, $6::bigint,
 	                             $7::integer, $8::integer) as f`,
-		[]any{orNull(f.State), orNull(f.Task), orNull(f.Queue), orNull(f.Older), orNull(f.Newer), from, rows, most}
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
+		[]any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Older), statement.OrNull(f.Newer), from, rows, most}
 }
 
 // number returns a positive number of a query, 0 if there is none.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // failures is the value of the filter for the outcomes of attempts that failed.
@@ -163,7 +164,7 @@ func (c *Console) listHistory(ctx context.Context, f historyFilter, from positio
 			  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean,
 			         pg_catalog.now() operator(pg_catalog.-) $6::text::interval, null, $7::text::timestamptz, $8::bigint, $10::integer) as h
 			 order by h.ended_at desc, h.job_id desc, h.attempt desc`,
-			orNull(f.Task), orNull(outcome), orNull(f.Worker), orNull(f.Key), f.Outcome == failures, orNull(f.Since), at, id,
+			statement.OrNull(f.Task), statement.OrNull(outcome), statement.OrNull(f.Worker), statement.OrNull(f.Key), f.Outcome == failures, statement.OrNull(f.Since), at, id,
 			errorsCut, rowsShown+1)
 	})
 	d := historyData{answer: found, Filter: f, IsLate: !from.At.IsZero()}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // changing returns the link to a form that changes a limit or a lane by a function.
@@ -135,7 +136,7 @@ func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (str
 	if err != nil {
 		return "", err
 	}
-	get := func(name string) any { return orNull(strings.TrimSpace(form.Get(name))) }
+	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
 	return backTo(form, "limits"), c.once(ctx, q, `
 		select 1 as one
 		  from S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
@@ -209,7 +210,7 @@ func overrideLane(ctx context.Context, c *Console, q *request, form url.Values) 
 	return backTo(form, "limits"), c.once(ctx, q, `
 		select 1 as one
 		  from S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer) as o`,
-		t.Limit, *t.Lane, n[0], n[1], orNull(strings.TrimSpace(form.Get("per"))), n[2])
+		t.Limit, *t.Lane, n[0], n[1], statement.OrNull(strings.TrimSpace(form.Get("per"))), n[2])
 }
 
 // limit returns the limit, or its lane, that a URL or a form names, if the viewer may act on it by a function.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // namesShown is how many tasks, queues or workers a page lists.
@@ -25,7 +26,7 @@ type named[T any] struct {
 // Its arguments are the name that the page comes after, the number of rows, and args.
 func listNames[T any](ctx context.Context, c *Console, what, query, after string, name func(T) string, args ...any) (named[T], error) {
 	return cached(ctx, c.cache, what+" "+after, func(ctx context.Context) (named[T], error) {
-		found, err := read[T](ctx, c.store, query, append([]any{orNull(after), namesShown + 1}, args...)...)
+		found, err := read[T](ctx, c.store, query, append([]any{statement.OrNull(after), namesShown + 1}, args...)...)
 		list := named[T]{Rows: found.Rows, Now: found.Now, Since: after}
 		if len(list.Rows) > namesShown {
 			list.Rows = list.Rows[:namesShown]

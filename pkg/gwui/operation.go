@@ -3,17 +3,17 @@ package gwui
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/sqlstate"
-	"github.com/gwsql/gw/internal/statement"
 )
 
 const (
@@ -22,8 +22,6 @@ const (
 	soon           = time.Second // how long an action waits before it shows progress instead
 	stepTries      = 3           // of a step that met a conflict
 )
-
-type conn = pgx.Conn
 
 // operation is a change of jobs in progress. It continues after its viewer has left, in steps, each in a transaction with its
 // audit.
@@ -34,11 +32,11 @@ type operation struct {
 	Total     int
 	IsAtLeast bool // there may be more than Total
 
+	change operate.Change
 	ids    []int64 // or, if isAll:
 	isAll  bool
 	filter filter
 	upto   int64 // the highest id that it changes
-	args   []any
 	back   string
 	ended  chan struct{}
 	stop   context.CancelFunc
@@ -50,17 +48,9 @@ type operation struct {
 // progress is the progress of an operation.
 type progress struct {
 	Done, Skipped, Looked int
-	Reasons               []skippedJob // the first few
+	Reasons               []operate.Outcome // the first few
 	Problem               problem
 	Ended, Stopped        bool
-}
-
-// skippedJob is a row of skip_reasons.
-type skippedJob struct {
-	ID       int64  `json:"id"`
-	Reason   string `json:"reason"`
-	LockedBy string `json:"locked_by"`
-	Text     string `json:"-"`
 }
 
 // operations are those in progress, and the last ones that have ended.
@@ -126,7 +116,7 @@ func (o *operation) Progress() progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.progress
-	p.Reasons = append([]skippedJob(nil), p.Reasons...)
+	p.Reasons = append([]operate.Outcome(nil), p.Reasons...)
 	return p
 }
 
@@ -141,9 +131,7 @@ func (o *operation) Selection() string {
 // run goes through the jobs, highest id first.
 func (o *operation) run(ctx context.Context, c *Console, may rights) error {
 	if !o.isAll {
-		for rest := o.ids; len(rest) > 0; {
-			step := rest[:min(stepJobs, len(rest))]
-			rest = rest[len(step):]
+		for step := range slices.Chunk(o.ids, operate.StepJobs) {
 			if err := o.step(ctx, c, step); err != nil {
 				return err
 			}
@@ -151,7 +139,7 @@ func (o *operation) run(ctx context.Context, c *Console, may rights) error {
 		return nil
 	}
 	for below := o.upto + 1; ; {
-		search, args := o.filter.search(may, below, stepJobs, mostRead)
+		search, args := o.filter.search(may, below, operate.StepJobs, mostRead)
 		hits, err := read[found](ctx, c.store, search, args...)
 		if err != nil || len(hits.Rows) == 0 {
 			return err
@@ -176,7 +164,7 @@ func (o *operation) step(ctx context.Context, c *Console, ids []int64) (err erro
 	}
 	for try := 1; ; try++ {
 		step, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*actTimeout)
-		err = o.change(step, c, ids)
+		err = o.changeOnce(step, c, ids)
 		cancel()
 		if err == nil || try == stepTries || ctx.Err() != nil || sqlstate.ClassOf(sqlstate.Of(err)) != sqlstate.Retry {
 			return err
@@ -184,49 +172,13 @@ func (o *operation) step(ctx context.Context, c *Console, ids []int64) (err erro
 	}
 }
 
-// change changes jobs in one transaction.
-func (o *operation) change(ctx context.Context, c *Console, ids []int64) error {
-	wanted := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`
-	args := append([]any{idArray(ids)}, o.args...)
-	if o.isAll {
-		n := len(args)
-		wanted = fmt.Sprintf(`select m.id from S.matching_job_ids($%d::text, $%d::text, $%d::text, $%d::text, $%d::text::interval,
-			$%d::text::interval, job_ids => $1::bigint[], max_rows => null) as m (id)`, n+1, n+2, n+3, n+4, n+5, n+6)
-		args = append(args, orNull(o.filter.State), orNull(o.filter.Task), orNull(o.filter.Queue), orNull(o.filter.Key),
-			orNull(o.filter.Older), orNull(o.filter.Newer))
-	}
-	sql := `
-		with wanted as materialized (` + wanted + `),
-		     changed as materialized (
-		       select j.id from ` + statement.CallOf(o.Act.call, o.Progress().Looked) + ` as j)
-		select w.id, c.id is not null as is_done
-		  from (select distinct w.id from wanted as w) as w
-		  left join changed as c on c.id operator(pg_catalog.=) w.id
-		 order by w.id`
-	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4,
-		settings: c.audit(o.Viewer, o.Selection(), o.ID)}
-	var left []int64
-	done := 0
-	var reasons answer[skippedJob]
-	err := c.store.in(ctx, t, func(conn *conn) error {
-		outcomes, err := ask[struct {
-			ID     int64 `json:"id"`
-			IsDone bool  `json:"is_done"`
-		}](ctx, c.store, conn, sql, args...)
-		if err != nil {
-			return err
-		}
-		for _, out := range outcomes.Rows {
-			if out.IsDone {
-				done++
-			} else {
-				left = append(left, out.ID)
-			}
-		}
-		if len(left) > 0 {
-			told := left[:min(len(left), mostTold)]
-			reasons, err = ask[skippedJob](ctx, c.store, conn, `select s.* from S.skip_reasons($1::bigint[]) as s`, idArray(told))
-		}
+// changeOnce changes jobs in one transaction.
+func (o *operation) changeOnce(ctx context.Context, c *Console, ids []int64) error {
+	var outcomes []operate.Outcome
+	audit := auditOf(o.Viewer)
+	audit.Selection, audit.Operation = o.Selection(), o.ID
+	err := c.store.act(ctx, audit, func(conn *pgx.Conn) (err error) {
+		outcomes, err = o.change.Step(ctx, conn, c.store.schema, ids, o.Progress().Looked)
 		return err
 	})
 	if err != nil {
@@ -234,34 +186,18 @@ func (o *operation) change(ctx context.Context, c *Console, ids []int64) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.progress.Done += done
-	o.progress.Skipped += len(left)
 	o.progress.Looked += len(ids)
-	for _, r := range reasons.Rows {
-		if len(o.progress.Reasons) < mostTold {
-			r.Text = o.Act.explainSkip(r)
-			o.progress.Reasons = append(o.progress.Reasons, r)
+	for _, out := range outcomes {
+		if out.IsDone {
+			o.progress.Done++
+			continue
+		}
+		o.progress.Skipped++
+		if o.progress.Skipped <= mostTold {
+			o.progress.Reasons = append(o.progress.Reasons, out)
 		}
 	}
 	return nil
-}
-
-// explainSkip returns why a job was skipped.
-func (a jobAct) explainSkip(s skippedJob) string {
-	switch s.Reason {
-	case "gone":
-		return "is not there any more"
-	case "running":
-		return "is being run by " + printable(s.LockedBy)
-	case "failed", "replaced":
-		if a.skip != "" {
-			return a.skip
-		}
-	}
-	if s.Reason == "replaced" {
-		return "was replaced or removed while it ran"
-	}
-	return "was locked by another transaction just now"
 }
 
 // loadNotice returns the result of the operation that the query of a page names.
@@ -284,6 +220,9 @@ func operationPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "operation", body: "operation", load: func(context.Context) (any, error) { return o, nil }},
 	}}, nil
 }
+
+// Did is what the act has done, such as "Retried".
+func (o *operation) Did() string { return o.change.Act.Did }
 
 // Back is the page from which an operation was started.
 func (o *operation) Back() template.URL { return template.URL(withOperation(o.back, o.ID)) }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // stats is the row of queue_stats.
@@ -39,7 +41,7 @@ type errorGroup struct {
 
 // Query returns the filter that finds the jobs of the group.
 func (g errorGroup) Query() template.URL {
-	return filter{State: "failed", Task: g.Task, Error: g.Prefix}.Query()
+	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Query()
 }
 
 // spans are the spans of time of charts.
@@ -97,6 +99,6 @@ func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
 
 func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {
 	return cached(ctx, c.cache, fmt.Sprintf("errors %d %s", rows, task), func(ctx context.Context) (answer[errorGroup], error) {
-		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, orNull(task), rows)
+		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, statement.OrNull(task), rows)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // target is the target of a pause: a task, a queue, a limit or one of its lanes, or everything.
@@ -56,7 +57,7 @@ func (t target) arguments() []any {
 	if t.Lane != nil {
 		lane = *t.Lane
 	}
-	return []any{orNull(t.Task), orNull(t.Queue), orNull(t.Limit), lane}
+	return []any{statement.OrNull(t.Task), statement.OrNull(t.Queue), statement.OrNull(t.Limit), lane}
 }
 
 // is reports whether both are the same.
@@ -224,7 +225,7 @@ func pause(ctx context.Context, c *Console, q *request, form url.Values) (string
 	if err != nil {
 		return "", err
 	}
-	get := func(name string) any { return orNull(strings.TrimSpace(form.Get(name))) }
+	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
 	if get("for") != nil && get("until") != nil {
 		return "", statusError{http.StatusBadRequest, "Nothing was done: give one end, not two."}
 	}

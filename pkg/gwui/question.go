@@ -1,18 +1,23 @@
 package gwui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/operate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // once runs the statement of an action that is not an operation on jobs, in a transaction with its audit, and returns its rows.
 func once[T any](ctx context.Context, c *Console, q *request, sql string, args ...any) (done answer[T], err error) {
-	t := transaction{mode: "read write", timeout: actTimeout, lockTimeout: actTimeout / 4, settings: c.audit(q.viewer.Name, "", "")}
-	err = c.store.in(ctx, t, func(conn *conn) error {
+	err = c.store.act(ctx, auditOf(q.viewer.Name), func(conn *pgx.Conn) error {
 		done, err = ask[T](ctx, c.store, conn, sql, args...)
 		return err
 	})
@@ -25,12 +30,9 @@ func (c *Console) once(ctx context.Context, q *request, sql string, args ...any)
 	return err
 }
 
-// audit returns the settings that name the user for the audit.
-func (c *Console) audit(viewer, selection, operation string) map[string]string {
-	if viewer == "" {
-		viewer = "console"
-	}
-	return map[string]string{"gw.actor": viewer, "gw.selection": selection, "gw.operation": operation}
+// auditOf returns the audit of a user's action.
+func auditOf(viewer string) operate.Audit {
+	return operate.Audit{Actor: cmp.Or(viewer, "console")}
 }
 
 // question is a page that asks for confirmation of an action that does not change jobs.
@@ -122,6 +124,6 @@ func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (s
 		return "", err
 	}
 	err := c.once(ctx, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
-		form.Get("name"), orNull(strings.TrimSpace(form.Get("value"))))
+		form.Get("name"), statement.OrNull(strings.TrimSpace(form.Get("value"))))
 	return "settings", err
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/statement"
+	"github.com/gwsql/gw/internal/operate"
 )
 
 const (
@@ -48,12 +48,21 @@ type answer[T any] struct {
 // read returns the rows of a query, in which S. stands for the schema. It runs in a read-only transaction with the limits of
 // a panel, without prepared statements, so that it may come through a pooler.
 func read[T any](ctx context.Context, s *store, query string, args ...any) (found answer[T], err error) {
-	limits := transaction{mode: "read only", timeout: s.timeout, lockTimeout: lockTimeout}
-	err = s.in(ctx, limits, func(conn *pgx.Conn) error {
+	err = s.in(ctx, "read only", s.timeout, lockTimeout, func(conn *pgx.Conn) error {
 		found, err = ask[T](ctx, s, conn, query, args...)
 		return err
 	})
 	return found, err
+}
+
+// act runs do in a transaction with its audit.
+func (s *store) act(ctx context.Context, audit operate.Audit, do func(*pgx.Conn) error) error {
+	return s.in(ctx, "read write", actTimeout, actTimeout/4, func(conn *pgx.Conn) error {
+		if err := audit.Set(ctx, conn); err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		return do(conn)
+	})
 }
 
 // ask returns the rows of a query on a connection.
@@ -69,16 +78,8 @@ func ask[T any](ctx context.Context, s *store, conn *pgx.Conn, query string, arg
 	return found, err
 }
 
-// transaction contains the settings of a transaction.
-type transaction struct {
-	mode        string // "read only" or "read write"
-	timeout     time.Duration
-	lockTimeout time.Duration
-	settings    map[string]string // of the session, until the transaction ends
-}
-
-// in runs do in a transaction on one of the console's connections.
-func (s *store) in(ctx context.Context, t transaction, do func(*pgx.Conn) error) (err error) {
+// in runs do in a transaction, with limits of its statements, on one of the console's connections.
+func (s *store) in(ctx context.Context, mode string, timeout, lockTimeout time.Duration, do func(*pgx.Conn) error) (err error) {
 	waiting, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	select {
@@ -95,7 +96,7 @@ func (s *store) in(ctx context.Context, t transaction, do func(*pgx.Conn) error)
 	conn := held.Conn()
 	begin := fmt.Sprintf("begin transaction isolation level read committed, %s; set local statement_timeout = %d; "+
 		"set local lock_timeout = %d; set local timezone = 'UTC'; set local search_path = %s",
-		t.mode, t.timeout.Milliseconds(), t.lockTimeout.Milliseconds(), connection.OwnPath)
+		mode, timeout.Milliseconds(), lockTimeout.Milliseconds(), connection.OwnPath)
 	if _, err := conn.Exec(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -109,12 +110,6 @@ func (s *store) in(ctx context.Context, t transaction, do func(*pgx.Conn) error)
 			}
 		}
 	}()
-	for name, value := range t.settings {
-		set := `select pg_catalog.set_config($1::text, $2::text, true)`
-		if _, err := conn.Exec(ctx, statement.In(s.schema, set), pgx.QueryExecModeExec, name, value); err != nil {
-			return fmt.Errorf("begin: %w", err)
-		}
-	}
 	if err := do(conn); err != nil {
 		return err
 	}

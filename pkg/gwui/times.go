@@ -6,6 +6,7 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 const (
@@ -33,7 +34,7 @@ func (c *Console) taskTimes(ctx context.Context, after string) (named[taskTimes]
 			  from S.list_kept_tasks() as k
 			 where $1::text is null or k.task operator(pg_catalog.>) $1::text
 			 order by k.task
-			 limit $2::integer`, orNull(after), timesShown+1)
+			 limit $2::integer`, statement.OrNull(after), timesShown+1)
 		list := named[taskTimes]{Now: kept.Now, Since: after}
 		for i, k := range kept.Rows {
 			if i == timesShown || i > 0 && time.Since(began) > c.budget {

@@ -12,8 +12,7 @@
 {{ template "shared/_gw_check_expiry.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
 {{ template "shared/_gw_check_state.sql" . }}
-{{ template "shared/_gw_drop_spent_contexts.sql" . }}
-{{ template "shared/_gw_drop_spent_steps.sql" . }}
+{{ template "shared/_gw_drop_spent_rows.sql" . }}
 {{ template "shared/_gw_keep_steps.sql" . }}
 
 -- For operators: fleet-wide settings and registered workers.

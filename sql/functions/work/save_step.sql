@@ -55,7 +55,7 @@ begin
   if not found then
     select s.result into stored from {{.schema}}._gw_steps as s where s.job_id = save_step.job_id and s.name = save_step.name;
   elsif random() < 1.0 / 64 then -- reading four rows for each new one limits the table to twice what is needed
-    perform {{.schema}}._gw_drop_spent_steps(256);
+    perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_steps', 256);
   end if;
   return stored;
 end;

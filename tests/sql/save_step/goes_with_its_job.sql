@@ -24,8 +24,8 @@ select add_job('task') from generate_series(1, 300);
 select save_step('w', c.id, c.lease, 'a') from get_job_batch('w', batch_size => 300) as c;
 delete from _private_jobs where id > 200;
 select setval('_gw_step_cursor', 0);
-select is(_gw_drop_spent_steps(100), 0::bigint, 'the first call finds none among a hundred');
-select cmp_ok(_gw_drop_spent_steps(200), '>=', 98::bigint, 'the second one begins with the next');
+select is(_gw_drop_spent_rows('_gw_steps', 100), 0::bigint, 'the first call finds none among a hundred');
+select cmp_ok(_gw_drop_spent_rows('_gw_steps', 200), '>=', 98::bigint, 'the second one begins with the next');
 
 -- Later steps delete those of earlier jobs.
 do $$

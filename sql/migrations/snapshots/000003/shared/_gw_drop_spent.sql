@@ -31,9 +31,9 @@ begin
   perform {{.schema}}._gw_drop_keyed_calls();
   perform {{.schema}}._gw_drop_spent_suspects();
   perform {{.schema}}._gw_drop_spent_cancels();
-  perform {{.schema}}._gw_drop_spent_contexts(10000);
-  perform {{.schema}}._gw_drop_spent_steps(10000);
-  perform {{.schema}}._gw_drop_spent_progress(10000);
+  perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_job_context', 10000);
+  perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_steps', 10000);
+  perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_progress', 10000);
 end;
 $$;
 

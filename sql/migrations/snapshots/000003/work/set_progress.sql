@@ -43,7 +43,7 @@ begin
          reported_at = excluded.reported_at;
   get diagnostics stored = row_count;
   if random() < stored / 16.0 then
-    perform {{.schema}}._gw_drop_spent_progress(64);
+    perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_progress', 64);
   end if;
   return stored;
 end;
