@@ -23,8 +23,7 @@ func parseJSON5(text string) (json.RawMessage, *json5Error) {
 	lexer.emit("\n", len(text)) // so that an error at the end has a position of its own
 	var value any
 	err := json5.Unmarshal(lexer.plain, &value)
-	var syntax *json5.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json5.SyntaxError](err); ok {
 		origin := lexer.origins[min(int(syntax.Offset), len(lexer.origins))-1]
 		if wrong == nil || origin < wrong.offset {
 			wrong = newJSON5Error(text, origin)

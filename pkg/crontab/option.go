@@ -1,6 +1,7 @@
 package crontab
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -84,10 +85,7 @@ func splitOption(text string, at int) givenOption {
 	if hasValue {
 		given.valueAt += len("=")
 	}
-	given.name = given.key
-	if name, isOther := otherSpellings[given.key]; isOther {
-		given.name = name
-	}
+	given.name = cmp.Or(otherSpellings[given.key], given.key)
 	return given
 }
 

@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,10 +88,7 @@ func (o Options) completed(item Item) (Item, error) {
 	payload, err := o.payload()
 	problems = append(problems, err)
 
-	item.Identifier, item.TimeZone, item.Payload, item.Fill = item.Task, o.TimeZone, payload, o.Fill
-	if o.ID != "" {
-		item.Identifier = o.ID
-	}
+	item.Identifier, item.TimeZone, item.Payload, item.Fill = cmp.Or(o.ID, item.Task), o.TimeZone, payload, o.Fill
 	item.MaxAttempts, item.QueueName, item.Priority = o.MaxAttempts, o.Queue, o.Priority
 	item.JobKey, item.JobKeyMode = o.JobKey, o.JobKeyMode
 	if item.JobKey != "" && item.JobKeyMode == "" {

@@ -1,6 +1,7 @@
 package gwprom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -74,12 +75,8 @@ func NewQueueCollector(client *shim.Client, cfg QueueConfig) *QueueCollector {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
 	}
-	if cfg.MaxAge == 0 {
-		cfg.MaxAge = 5 * time.Second
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.MaxAge = cmp.Or(cfg.MaxAge, 5*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	return &QueueCollector{client: client, cfg: cfg}
 }
 

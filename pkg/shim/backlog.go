@@ -120,24 +120,19 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// finished records a job whose handler took d, and continues its streak if it goes on. Otherwise it returns the unstarted jobs of
-// the streak, which are no longer in the backlog.
-func (b *backlog) finished(job *Job, d time.Duration, goesOn bool) (unstarted []*Job) {
+// ended records a job that an executor has taken, and continues its streak if it goes on. Otherwise it returns the unstarted jobs of
+// the streak, which are no longer in the backlog. A job that was not run does not count for the duration of handlers.
+func (b *backlog) ended(o outcome) (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pace.finished(d)
-	job.hold.task.finished(d)
-	unstarted = b.follow(job, goesOn)
-	b.leave(job)
-	return unstarted
-}
-
-// skipped records a job that an executor has taken and not run. It does not count for the duration of handlers.
-func (b *backlog) skipped(job *Job, goesOn bool) (unstarted []*Job) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	unstarted = b.follow(job, goesOn)
-	b.leave(job)
+	if o.started {
+		b.pace.finished(o.duration)
+	}
+	unstarted = b.follow(o.job, o.goesOn())
+	b.left(o.job)
+	if b.hasRoom || b.pace.want(b.busy, b.starves()) > 0 {
+		b.slack.set()
+	}
 	return unstarted
 }
 
@@ -170,13 +165,6 @@ func (b *backlog) breakUp(s *streak) (unstarted []*Job) {
 		b.left(job)
 	}
 	return unstarted
-}
-
-func (b *backlog) leave(job *Job) {
-	b.left(job)
-	if b.hasRoom || b.pace.want(b.busy, b.starves()) > 0 {
-		b.slack.set()
-	}
 }
 
 // starves reports whether an executor has nothing to run although jobs may be waiting in streaks.

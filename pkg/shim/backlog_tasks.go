@@ -1,7 +1,5 @@
 package shim
 
-import "time"
-
 // room is the room that the tasks of a set have.
 type room struct {
 	tasks []string // those that have any
@@ -39,9 +37,8 @@ func (b *backlog) reopened() bool {
 
 // taskCount is the state of a task in the backlog.
 type taskCount struct {
-	busy int           // jobs waiting or running
-	full bool          // it was full at the last check
-	mean time.Duration // of recent handlers, as in pace
+	busy int  // jobs waiting or running
+	full bool // it was full at the last check
 }
 
 func (b *backlog) countOf(task string) *taskCount {
@@ -76,14 +73,5 @@ func (b *backlog) left(job *Job) {
 	if count.full {
 		count.full = false
 		b.hasRoom = true
-	}
-}
-
-// finished records a handler that took d.
-func (c *taskCount) finished(d time.Duration) {
-	if c.mean == 0 {
-		c.mean = max(d, 1)
-	} else {
-		c.mean += (d - c.mean) / 8
 	}
 }

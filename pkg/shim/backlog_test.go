@@ -73,13 +73,16 @@ func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 	}
 }
 
+// ran is the outcome of a job whose handler has completed it in d.
+func ran(job *Job, d time.Duration) outcome { return outcome{job: job, started: true, duration: d} }
+
 func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 	b := newBacklog(1)
 	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true, 1)
 	if b.want(0) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
-	b.finished(first(b), time.Millisecond, true)
+	b.ended(ran(first(b), time.Millisecond))
 	select {
 	case <-b.slack:
 	default:

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -74,12 +75,8 @@ func (c *Client) WithSQL(db SQLDB) *Client {
 func (c *Client) on(db database) *Client {
 	other := *c
 	other.db, other.waits = db, newWaits()
-	if other.cfg.Schema == "" {
-		other.cfg.Schema = defaultSchema
-	}
-	if other.kind == nil {
-		other.kind = &schemaKind{}
-	}
+	other.cfg.Schema = cmp.Or(other.cfg.Schema, defaultSchema)
+	other.kind = cmp.Or(other.kind, &schemaKind{})
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
 }

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,24 +124,13 @@ func (c Config) completed() (Config, error) {
 	if slices.ContainsFunc(c.Middleware, func(m Middleware) bool { return m == nil }) {
 		problems = append(problems, errors.New("a middleware is nil"))
 	}
-	if c.Schema == "" {
-		c.Schema = defaultSchema
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 1
-	}
-	if c.PollInterval == 0 {
-		c.PollInterval = defaultPollInterval
-	}
-	c.PollInterval = min(c.PollInterval, longestPollInterval)
-	if c.Grace == 0 {
-		c.Grace = defaultGrace
-	}
+	c.Schema = cmp.Or(c.Schema, defaultSchema)
+	c.Concurrency = cmp.Or(c.Concurrency, 1)
+	c.PollInterval = min(cmp.Or(c.PollInterval, defaultPollInterval), longestPollInterval)
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.WorkerID == "" {
 		c.WorkerID = newWorkerID()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
 	}
 	return c, errors.Join(problems...)
 }

@@ -196,13 +196,7 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
-	var unstarted []*Job
-	if o.started {
-		unstarted = e.backlog.finished(o.job, o.duration, o.goesOn())
-	} else {
-		unstarted = e.backlog.skipped(o.job, o.goesOn())
-	}
-	for _, job := range unstarted {
+	for _, job := range e.backlog.ended(o) {
 		e.outcomes <- outcome{job: job, verdict: returned}
 	}
 }

@@ -9,11 +9,9 @@ import (
 	"time"
 )
 
-const (
-	// maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
-	// caught up.
-	maxUnwritten = 2000
-)
+// maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
+// caught up.
+const maxUnwritten = 2000
 
 // settlement reports that outcomes have left the finisher.
 type settlement struct {

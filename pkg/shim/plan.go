@@ -1,5 +1,7 @@
 package shim
 
+import "slices"
+
 // plan is what a claim asks for.
 type plan struct {
 	tasks []string
@@ -30,10 +32,6 @@ func (f *fetcher) plan(set *taskSet, limit int) plan {
 
 // learn records how many jobs a plan has returned, for the next one.
 func (f *fetcher) learn(p plan, jobs []*Job, set *taskSet) {
-	f.skips = p.whole && len(jobs) == p.limit
-	for _, job := range jobs {
-		if set.byName[job.TaskIdentifier].limit > 0 {
-			f.skips = false
-		}
-	}
+	f.skips = p.whole && len(jobs) == p.limit &&
+		!slices.ContainsFunc(jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
 }

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,13 +103,5 @@ func (c *cancellations) allows(ctx context.Context, job *Job) bool {
 		jobs, err := c.queries.canceled(ctx)
 		c.at, c.jobs, c.fails = time.Now(), jobs, err != nil
 	}
-	if c.fails {
-		return false
-	}
-	for _, id := range c.jobs {
-		if id == job.ID {
-			return false
-		}
-	}
-	return true
+	return !c.fails && !slices.Contains(c.jobs, job.ID)
 }

@@ -41,9 +41,9 @@ func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
 		if job.ID == 1 { // one more executor takes a job while this one runs
 			other := first(b)
 			order = append(order, other.ID)
-			b.finished(other, time.Millisecond, true)
+			b.ended(ran(other, time.Millisecond))
 		}
-		b.finished(job, time.Millisecond, true)
+		b.ended(ran(job, time.Millisecond))
 		if len(order) == 6 {
 			break
 		}
@@ -71,18 +71,18 @@ func TestLimitedJobsOfAQueueDoNotWaitForEachOther(t *testing.T) {
 
 func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	for name, end := range map[string]func(*backlog, *Job) []*Job{
-		"the queue may have another next job": func(b *backlog, job *Job) []*Job { return b.finished(job, 1, false) },
-		"the job did not start":               func(b *backlog, job *Job) []*Job { return b.skipped(job, false) },
+		"the queue may have another next job": func(b *backlog, job *Job) []*Job { return b.ended(outcome{job: job, verdict: lost, started: true}) },
+		"the job did not start":               func(b *backlog, job *Job) []*Job { return b.ended(outcome{job: job, verdict: returned}) },
 		"the worker stops": func(b *backlog, job *Job) []*Job {
-			return append(b.close(), b.finished(job, 1, true)...)
+			return append(b.close(), b.ended(ran(job, 1))...)
 		},
 		"a job waits for too long": func(b *backlog, job *Job) []*Job {
 			unstarted, _ := b.takeOld(time.Now())
-			return append(unstarted, b.finished(job, 1, true)...)
+			return append(unstarted, b.ended(ran(job, 1))...)
 		},
 		"a job of it is lost": func(b *backlog, job *Job) []*Job {
 			job.hold.streak.broken.Store(true)
-			return b.finished(job, 1, true)
+			return b.ended(ran(job, 1))
 		},
 	} {
 		b := newBacklog(1)
@@ -136,11 +136,11 @@ func TestJobsOfALaneRunAsManyAtOnceAsTheClaimHasSlots(t *testing.T) {
 	}
 	one, two := first(b), first(b)
 	first(b)
-	b.finished(two, time.Millisecond, true)
+	b.ended(ran(two, time.Millisecond))
 	if three := first(b); three.ID != 3 || len(b.waiting) != 0 {
 		t.Errorf("after job 2, job %d starts, and %d more", three.ID, len(b.waiting))
 	}
-	b.finished(one, time.Millisecond, true)
+	b.ended(ran(one, time.Millisecond))
 	if four := first(b); four.ID != 4 || len(b.waiting) != 0 {
 		t.Errorf("after job 1, job %d starts, and %d more", four.ID, len(b.waiting))
 	}
@@ -156,7 +156,7 @@ func TestStreaksGrowWhileTheyAreCut(t *testing.T) {
 		jobs := claimOf(time.Now(), slices.Repeat([]string{"a"}, most)...)
 		b.add(jobs, false, most)
 		for range most {
-			b.finished(first(b), time.Microsecond, true)
+			b.ended(ran(first(b), time.Microsecond))
 		}
 	}
 	if want := []int{1, 2, 3, 5, 9}; !slices.Equal(lengths, want) {

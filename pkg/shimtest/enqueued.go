@@ -1,6 +1,7 @@
 package shimtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -154,21 +155,13 @@ func find(tb TB, db reader, task string, match *Match) (result found) {
 // addedBy returns the jobs that the transaction has added or replaced. It compares times, because ids of transactions
 // differ within savepoints: now() is when this transaction began.
 func addedBy(ctx context.Context, db reader, schema string) ([]added, error) {
-	if schema == "" {
-		schema = "graphile_worker"
-	}
+	schema = cmp.Or(schema, "graphile_worker")
 	var jobs []added
-	payloads := make(map[int64]string)
-	var ids []int64
 	err := db.each(ctx, func(scan func(...any) error) error {
-		var id int64
-		var payload string
-		if err := scan(&id, &payload); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-		payloads[id] = payload
-		return nil
+		job := added{info: &shim.JobInfo{}}
+		err := scan(&job.info.ID, (*[]byte)(&job.payload))
+		jobs = append(jobs, job)
+		return err
 	}, fmt.Sprintf(`
 		select j.id, j.payload::pg_catalog.text
 		  from %s._private_jobs as j
@@ -179,12 +172,10 @@ func addedBy(ctx context.Context, db reader, schema string) ([]added, error) {
 		return nil, err
 	}
 	client := db.client(shim.ClientConfig{Schema: schema})
-	for _, id := range ids {
-		info, err := client.Job(ctx, id)
-		if err != nil {
+	for i, job := range jobs {
+		if jobs[i].info, err = client.Job(ctx, job.info.ID); err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, added{info: info, payload: json.RawMessage(payloads[id])})
 	}
 	return jobs, nil
 }

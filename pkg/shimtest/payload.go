@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
+	"slices"
 )
 
 // decode keeps numbers as text, so that large ones compare correctly.
@@ -27,15 +28,7 @@ func holds(got, want any) bool {
 		return ok
 	case []any:
 		array, ok := got.([]any)
-		if !ok || len(array) != len(want) {
-			return false
-		}
-		for i := range want {
-			if !holds(array[i], want[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(array, want, holds)
 	case json.Number:
 		number, ok := got.(json.Number)
 		return ok && equal(number, want)
