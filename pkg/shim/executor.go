@@ -105,37 +105,22 @@ func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	return jobs
 }
 
-// lose ends the context of a job whose handler runs here, and returns whether it does.
-func (e *executor) lose(job *Job) bool {
+// interrupt ends the context of a job whose handler runs here, and the call for several jobs that it is part of, which
+// cannot be committed any more. It returns whether the handler runs here and was not interrupted before; but a canceled
+// job may still be lost.
+func (e *executor) interrupt(job *Job, cause error) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !slices.Contains(e.jobs, job) || job.hold.lost {
+	isLoss := errors.Is(cause, ErrLeaseLost)
+	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled && !isLoss {
 		return false
 	}
-	job.hold.lost = true
-	e.endContext(job, ErrLeaseLost)
-	return true
-}
-
-// cancel ends the context of a job whose handler runs here, unless it has ended, and returns whether the handler runs
-// here.
-func (e *executor) cancel(job *Job, cause error) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled {
-		return false
-	}
-	job.hold.canceled = true
-	e.endContext(job, cause)
-	return true
-}
-
-// endContext ends the context of a job, and the call for several jobs that it is part of, which cannot be committed any more.
-func (e *executor) endContext(job *Job, cause error) {
+	job.hold.lost, job.hold.canceled = isLoss, job.hold.canceled || !isLoss
 	job.hold.context.end(cause)
 	if e.cut != nil {
 		e.cut(cause)
 	}
+	return true
 }
 
 // end records that the handler has returned. It returns false if the handler was left behind before and its jobs were

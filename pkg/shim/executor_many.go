@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -36,23 +37,15 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 			return
 		}
 		if err != nil {
-			errs = make([]error, len(jobs))
-			for i := range errs {
-				errs[i] = err
-			}
+			errs = slices.Repeat([]error{err}, len(jobs))
 		}
-		e.concludeMany(jobs, task, causes, errorsOf(errs, len(jobs)))
+		share := time.Since(e.started) / time.Duration(len(jobs))
+		for i, err := range errorsOf(errs, len(jobs)) {
+			e.conclude(jobs[i], task, share, causes[i], err)
+		}
 	}()
 	err = recovered(func() error {
 		errs = task.many(ctx, jobs)
 		return nil
 	})
-}
-
-// concludeMany reports the outcomes of jobs whose handler returned errs.
-func (e *executor) concludeMany(jobs []*Job, task task, causes, errs []error) {
-	share := time.Since(e.started) / time.Duration(len(jobs))
-	for i, job := range jobs {
-		e.conclude(job, task, share, causes[i], errs[i])
-	}
 }

@@ -1,27 +1,212 @@
 package shim
 
-import "context"
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
 
 // call calls the handler of a job.
 func (e *executor) call(ctx context.Context, job *Job, task task) error {
 	if !task.inTx {
 		return task.handler(job.within(ctx), job)
 	}
-	tx := newHandlerTx(ctx, []*Job{job})
-	tx.jobs = []*Job{job}
+	jobs := []*Job{job}
+	tx := newHandlerTx(ctx, jobs)
+	tx.jobs = jobs
 	err := errExited
 	defer func() { tx.close(err) }()
-	if err = task.handler(job.within(ctx), job); err == nil {
+	err = e.commit(tx, task.handler(job.within(ctx), job))
+	return err
+}
+
+// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed.
+func (e *executor) commit(tx *handlerTx, err error) error {
+	if err == nil {
 		err = tx.check()
 	}
 	if err != nil {
-		err = tx.fault(err)
+		return tx.fault(err)
 	}
-	if err == nil && tx.tx != nil {
-		var lost []*Job
-		if lost, err = tx.complete(); lost != nil {
-			e.lose(job)
-		}
+	if tx.tx == nil {
+		return nil
+	}
+	lost, err := tx.complete()
+	for _, job := range lost {
+		e.interrupt(job, ErrLeaseLost)
 	}
 	return err
+}
+
+// executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
+// runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
+func (e *executor) executeManyTx(jobs []*Job, task task) {
+	defer e.end()
+	e.ownJobs()
+	for _, job := range jobs {
+		emit(e.events, JobStarted{Job: job})
+	}
+	for together := !e.losses.haveAny(jobs); together && len(jobs) > 1; {
+		jobs, together = e.runTogether(jobs, task)
+	}
+	for i, job := range jobs {
+		if cause := job.hold.context.reason(); cause != nil { // meanwhile
+			e.settle(jobs[i:i+1], task, 0, nil, []error{cause})
+			continue
+		}
+		c := e.callTx(jobs[i:i+1], task)
+		e.settle(jobs[i:i+1], task, c.took, c.cause, c.errs)
+		if when, isLost := lostWhen(c.err); isLost && when == atBegin {
+			rest := jobs[i+1:]
+			e.settle(rest, task, 0, nil, slices.Repeat([]error{c.err}, len(rest)))
+			return
+		}
+	}
+}
+
+// runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run together,
+// because the call was rolled back only for the sake of others.
+func (e *executor) runTogether(jobs []*Job, task task) (again []*Job, together bool) {
+	c := e.callTx(jobs, task)
+	when, isLost := lostWhen(c.err)
+	isOver := c.err == nil || e.handling.Err() != nil || isLost && when != inStatement
+	var over []*Job
+	var errs []error
+	for i, job := range jobs {
+		isGone := e.isGone(job)
+		together = together || isGone
+		if isOver || isGone || !slices.Contains(c.tx.jobs, job) {
+			over, errs = append(over, job), append(errs, c.errs[i])
+		} else {
+			again = append(again, job)
+		}
+	}
+	e.settle(over, task, c.took/time.Duration(len(jobs)), c.cause, errs)
+	return again, together
+}
+
+// txCall is a call of a handler of jobs that share a transaction.
+type txCall struct {
+	tx    *handlerTx // its jobs are those that the handler was called for
+	errs  []error    // of all jobs
+	err   error      // why nothing of the call was kept, nil if these jobs are completed
+	cause error      // why the context ended, unless because of one of several jobs
+	took  time.Duration
+}
+
+// callTx calls the handler and completes the jobs.
+func (e *executor) callTx(jobs []*Job, task task) *txCall {
+	began := time.Now()
+	ctx, release := e.contextOf(jobs, task)
+	defer release()
+	c := &txCall{tx: newHandlerTx(ctx, jobs), errs: slices.Repeat([]error{errExited}, len(jobs))}
+	ended := make(chan struct{})
+	go func() { // which the handler may end
+		defer close(ended)
+		err := recovered(func() error {
+			c.errs = errorsOf(task.many(ctx, jobs), len(jobs))
+			return nil
+		})
+		if err != nil {
+			c.errs = slices.Repeat([]error{err}, len(jobs))
+		}
+	}()
+	<-ended
+	e.completeTx(c, jobs)
+	c.cause, c.took = context.Cause(ctx), time.Since(began)
+	if len(jobs) > 1 && (errors.Is(c.cause, ErrLeaseLost) || errors.Is(c.cause, ErrCanceled)) {
+		c.cause = nil
+	}
+	return c
+}
+
+// completeTx completes the jobs of a call whose handler has returned, or rolls it back.
+func (e *executor) completeTx(c *txCall, jobs []*Job) {
+	for i, job := range jobs {
+		if c.err == nil && slices.Contains(c.tx.jobs, job) {
+			c.err = c.errs[i]
+		}
+	}
+	if c.err == nil && len(jobs) > 1 && slices.ContainsFunc(c.tx.jobs, e.isGone) {
+		c.err = errGone
+	}
+	c.err = e.commit(c.tx, c.err)
+	_, isLost := lostWhen(c.err)
+	for i, job := range jobs {
+		if (c.errs[i] == nil || isLost) && slices.Contains(c.tx.jobs, job) {
+			c.errs[i] = c.err
+		}
+	}
+	c.tx.close(c.err)
+}
+
+var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
+
+// contextOf returns the context of a call for jobs, which several jobs share.
+func (e *executor) contextOf(jobs []*Job, task task) (ctx context.Context, release func()) {
+	ctx, release = &jobs[0].hold.context, func() {}
+	if len(jobs) > 1 {
+		shared, cut := context.WithCancelCause(e.handling)
+		e.setCut(cut)
+		if slices.ContainsFunc(jobs, e.isGone) {
+			cut(errGone)
+		}
+		ctx, release = shared, func() {
+			e.setCut(nil)
+			cut(nil)
+		}
+	}
+	if task.timeout == 0 {
+		return ctx, release
+	}
+	end := release
+	ctx, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
+	return ctx, func() {
+		cancel()
+		end()
+	}
+}
+
+func (e *executor) setCut(cut context.CancelCauseFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cut = cut
+}
+
+// isGone reports whether a job was lost or canceled.
+func (e *executor) isGone(job *Job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return job.hold.lost || job.hold.canceled
+}
+
+// ownJobs makes the list of running jobs one from which jobs can be removed.
+func (e *executor) ownJobs() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.jobs = slices.Clone(e.jobs)
+}
+
+// settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were returned.
+// cause is why the context of the call has ended.
+func (e *executor) settle(jobs []*Job, task task, duration time.Duration, cause error, errs []error) {
+	e.mu.Lock()
+	isOurs := e.jobs != nil
+	if len(jobs) == len(e.jobs) {
+		e.jobs = e.jobs[:0]
+	} else {
+		e.jobs = slices.DeleteFunc(e.jobs, func(job *Job) bool { return slices.Contains(jobs, job) })
+	}
+	e.mu.Unlock()
+	for i, job := range jobs {
+		own := job.hold.context.reason()
+		if own == nil {
+			own = cause
+		}
+		job.hold.context.end(nil)
+		if isOurs {
+			e.conclude(job, task, duration, own, errs[i])
+		}
+	}
 }

@@ -55,21 +55,11 @@ func TypedTx[T any](fn func(ctx context.Context, tx pgx.Tx, payload T, job *Job)
 var errNoTx = errors.New("the handler got another job than the worker has passed, so it has no transaction")
 
 // handler returns the handler that passes the transaction of its job, so that middleware applies inside the transaction.
-// What a call wrote that fails is undone at once, so middleware may call it again.
 func (h TxHandler) handler() Handler {
 	return func(ctx context.Context, job *Job) error {
 		if job.hold == nil || job.hold.tx == nil {
 			return errNoTx
 		}
-		tx := job.hold.tx
-		tx.ctx = ctx
-		err := errExited
-		defer func() {
-			if err != nil {
-				tx.undo()
-			}
-		}()
-		err = h(ctx, tx, job)
-		return err
+		return job.hold.tx.try(ctx, func(tx pgx.Tx) error { return h(ctx, tx, job) })
 	}
 }

@@ -41,6 +41,18 @@ func newHandlerTx(ctx context.Context, jobs []*Job) *handlerTx {
 	return t
 }
 
+// try calls a handler. What a call wrote that fails is undone at once, so middleware may call it again.
+func (t *handlerTx) try(ctx context.Context, call func(pgx.Tx) error) (err error) {
+	t.ctx, err = ctx, errExited
+	defer func() {
+		if err != nil {
+			t.undo()
+		}
+	}()
+	err = call(t)
+	return err
+}
+
 // close ends what the handler may do. Unless err is nil, what it has written is undone.
 func (t *handlerTx) close(err error) {
 	if t.over = true; err != nil {

@@ -119,22 +119,18 @@ func (r *running) lasting(d time.Duration) (jobs []*Job) {
 	return jobs
 }
 
-// lose ends the context of a job's running handler because the worker has lost the job. It returns whether the handler
-// was running.
-func (r *running) lose(job *Job) bool {
+// interrupt ends the context of a job's running handler because the worker has lost the job or because it was canceled.
+// It returns whether the handler was running.
+func (r *running) interrupt(job *Job, cause error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.lose(job) })
+	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.interrupt(job, cause) })
 }
 
-// cancel ends the context of a job's running handler because the job was canceled. It returns whether the handler was
-// running.
-func (r *running) cancel(job *Job, reason string) bool {
-	cause := ErrCanceled
-	if reason != "" {
-		cause = fmt.Errorf("%w: %s", ErrCanceled, reason)
+// cancelCause returns the cause of the end of a canceled job's context, for a reason, which may be empty.
+func cancelCause(reason string) error {
+	if reason == "" {
+		return ErrCanceled
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.cancel(job, cause) })
+	return fmt.Errorf("%w: %s", ErrCanceled, reason)
 }

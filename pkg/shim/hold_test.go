@@ -171,7 +171,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	e.begin([]*Job{job})
 	go e.execute(job, long)
 	<-started
-	e.lose(job)
+	e.interrupt(job, ErrLeaseLost)
 	if o := <-outcomes; o.verdict != lost {
 		t.Errorf("verdict is %d, want %d", o.verdict, lost)
 	}

@@ -79,10 +79,6 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	if j.hold.isWorkersTx() {
 		return fmt.Errorf("complete job %d: %w", j.ID, errCompletes)
 	}
-	return j.completeOn(ctx, c)
-}
-
-func (j *Job) completeOn(ctx context.Context, c *Client) error {
 	if j.worker == nil {
 		return fmt.Errorf("complete job %d: %w", j.ID, errNoWorker)
 	}

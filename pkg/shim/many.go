@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ManyHandler runs several jobs of one task at once, and returns for each of them, at the same index, what a [Handler]
@@ -93,14 +94,11 @@ func (n *nested) call() {
 
 // errorsOf returns an error for each of n jobs, whatever the handler has returned.
 func errorsOf(errs []error, n int) []error {
-	if len(errs) == n {
+	switch {
+	case len(errs) == n:
 		return errs
+	case errs == nil:
+		return make([]error, n)
 	}
-	all := make([]error, n)
-	if errs != nil {
-		for i := range all {
-			all[i] = fmt.Errorf("handler returned %d errors for %d jobs", len(errs), n)
-		}
-	}
-	return all
+	return slices.Repeat([]error{fmt.Errorf("handler returned %d errors for %d jobs", len(errs), n)}, n)
 }

@@ -82,7 +82,7 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
-		e.lose(jobs[1])
+		e.interrupt(jobs[1], ErrLeaseLost)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
@@ -101,8 +101,8 @@ func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
-		e.cancel(jobs[0], ErrCanceled)
-		e.cancel(jobs[1], ErrCanceled)
+		e.interrupt(jobs[0], ErrCanceled)
+		e.interrupt(jobs[1], ErrCanceled)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
@@ -120,8 +120,8 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		end  func(*executor, *Job)
 		want error
 	}{
-		"canceled": {func(e *executor, job *Job) { e.cancel(job, ErrCanceled) }, ErrCanceled},
-		"lost":     {func(e *executor, job *Job) { e.lose(job) }, ErrLeaseLost},
+		"canceled": {func(e *executor, job *Job) { e.interrupt(job, ErrCanceled) }, ErrCanceled},
+		"lost":     {func(e *executor, job *Job) { e.interrupt(job, ErrLeaseLost) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
 		e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}

@@ -63,14 +63,8 @@ func TypedManyTx[T any](fn func(ctx context.Context, tx pgx.Tx, payloads []T, jo
 func (h ManyTxHandler) handler() ManyHandler {
 	return func(ctx context.Context, jobs []*Job) []error {
 		tx := jobs[0].hold.tx
-		tx.ctx, tx.jobs = ctx, jobs
-		err := errExited
-		defer func() {
-			if err != nil {
-				tx.undo()
-			}
-		}()
-		err = h(ctx, tx, jobs)
+		tx.jobs = jobs
+		err := tx.try(ctx, func(tx pgx.Tx) error { return h(ctx, tx, jobs) })
 		return slices.Repeat([]error{err}, len(jobs))
 	}
 }
