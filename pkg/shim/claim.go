@@ -204,8 +204,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	if r.id == 0 {
 		if r.dueIn.Valid {
-			delay := seconds.Duration(r.dueIn.Float64) // the year 9999 exceeds a time.Duration
-			answer.dueIn = &delay
+			answer.dueIn = new(seconds.Duration(r.dueIn.Float64)) // the year 9999 exceeds a time.Duration
 		}
 		answer.newMark = r.newMark.Bool
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,8 +24,8 @@ type Client struct {
 	cfg    ClientConfig
 	schema string // quoted
 
-	kind  *schemaKind
-	waits *waits
+	isQueue *atomic.Bool // see mayBeForRoles; copies of the client share it
+	waits   *waits
 }
 
 // ClientConfig configures a [Client]. Its zero value is valid.
@@ -76,7 +77,7 @@ func (c *Client) on(db database) *Client {
 	other := *c
 	other.db, other.waits = db, newWaits()
 	other.cfg.Schema = cmp.Or(other.cfg.Schema, defaultSchema)
-	other.kind = cmp.Or(other.kind, &schemaKind{})
+	other.isQueue = cmp.Or(other.isQueue, &atomic.Bool{})
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
 }
@@ -84,7 +85,7 @@ func (c *Client) on(db database) *Client {
 // Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
 // handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
 func (w *Worker) Client() *Client {
-	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, kind: &w.schemaKind}
+	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, isQueue: &w.isQueue}
 	return client.With(w.pool)
 }
 
@@ -96,4 +97,20 @@ func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) erro
 		return errNoDatabase
 	}
 	return c.explained(c.db.each(ctx, fn, statement.In(c.schema, sql), args...))
+}
+
+// listed returns what read makes of each row of a statement.
+func listed[T any](
+	ctx context.Context, c *Client, read func(scan func(...any) error) (T, error), sql string, args ...any,
+) ([]T, error) {
+	var list []T
+	err := c.each(ctx, func(scan func(...any) error) error {
+		row, err := read(scan)
+		list = append(list, row)
+		return err
+	}, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }

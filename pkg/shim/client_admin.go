@@ -110,9 +110,7 @@ func (c *Client) reschedule(ctx context.Context, opts RescheduleOptions, ids []i
 // ForceUnlock frees every job and queue that these workers hold. Use it only for workers that are known to be dead: the
 // jobs of a worker that is alive would run a second time.
 func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
-	err := c.each(ctx, func(func(...any) error) error { return nil },
-		`select from S.force_unlock_workers($1::text[])`, textArray(workerIDs))
-	if err != nil {
+	if err := c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, textArray(workerIDs)); err != nil {
 		return fmt.Errorf("unlock workers: %w", err)
 	}
 	return nil
@@ -182,16 +180,7 @@ func named(call string) string {
 }
 
 func (c *Client) all(ctx context.Context, sql string, args ...any) ([]*JobInfo, error) {
-	var jobs []*JobInfo
-	err := c.each(ctx, func(scan func(...any) error) error {
-		job, err := scanInfo(scan)
-		jobs = append(jobs, job)
-		return err
-	}, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return jobs, nil
+	return listed(ctx, c, scanInfo, sql, args...)
 }
 
 func (c *Client) one(ctx context.Context, sql string, args ...any) (*JobInfo, error) {

@@ -96,20 +96,17 @@ func orNull[T comparable](v T) any {
 
 // textArray writes an array as text that PostgreSQL can read and every driver can send.
 func textArray(elements []string) string {
-	escaper := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	var b strings.Builder
-	b.WriteByte('{')
+	quoted := make([]string, len(elements))
 	for i, element := range elements {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('"')
-		b.WriteString(escaper.Replace(element))
-		b.WriteByte('"')
+		quoted[i] = arrayElement(element)
 	}
-	b.WriteByte('}')
-	return b.String()
+	return "{" + strings.Join(quoted, ",") + "}"
 }
+
+var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// arrayElement returns an element of such an array.
+func arrayElement(text string) string { return `"` + arrayEscapes.Replace(text) + `"` }
 
 // textArrayOrNull is textArray, but null for no slice.
 func textArrayOrNull(elements []string) any {

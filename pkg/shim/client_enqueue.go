@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -15,14 +14,10 @@ import (
 // schema.
 const rolesSuffix = "_api"
 
-// schemaKind caches the kind of a schema whose name ends with rolesSuffix. Copies of the client share it.
-type schemaKind struct {
-	isQueue atomic.Bool // it is the schema of a queue, not one for roles
-}
-
-// mayBeForRoles reports whether the client's schema may be one for roles. If so, enqueue determines whether it is.
+// mayBeForRoles reports whether the client's schema may be one for roles. If so, enqueue determines whether it is, and
+// sets isQueue if it is not.
 func (c *Client) mayBeForRoles() bool {
-	return strings.HasSuffix(c.cfg.Schema, rolesSuffix) && !c.kind.isQueue.Load()
+	return strings.HasSuffix(c.cfg.Schema, rolesSuffix) && !c.isQueue.Load()
 }
 
 // enqueuedSpec is a spec with its key mode.
@@ -58,7 +53,7 @@ func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) 
 	if err != nil {
 		return nil, err
 	}
-	c.kind.isQueue.Store(len(jobs) == 0)
+	c.isQueue.Store(len(jobs) == 0)
 	return jobs, nil
 }
 

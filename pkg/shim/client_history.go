@@ -41,16 +41,11 @@ func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, er
 
 // KeptTasks returns the tasks whose jobs are recorded, by name.
 func (c *Client) KeptTasks(ctx context.Context) ([]KeptTask, error) {
-	var tasks []KeptTask
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var kept KeptTask
+	tasks, err := listed(ctx, c, func(scan func(...any) error) (kept KeptTask, err error) {
 		var keepFor float64
-		if err := scan(&kept.Task, &keepFor, &kept.Payloads, &kept.Results); err != nil {
-			return err
-		}
+		err = scan(&kept.Task, &keepFor, &kept.Payloads, &kept.Results)
 		kept.KeepFor = seconds.Duration(keepFor)
-		tasks = append(tasks, kept)
-		return nil
+		return kept, err
 	}, `select k.task, extract(epoch from k.keep_for)::double precision, k.payloads, k.results from S.list_kept_tasks() as k`)
 	if err != nil {
 		return nil, fmt.Errorf("list kept tasks: %w", err)
@@ -76,25 +71,14 @@ type Attempt struct {
 // JobHistory returns the recorded attempts and the end of a job of a kept task, oldest first, also after the job has gone.
 // It returns none if the task was not kept.
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
-	var attempts []Attempt
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var a Attempt
-		var worker, place, lastError, payload, result *string
+	attempts, err := listed(ctx, c, func(scan func(...any) error) (a Attempt, err error) {
+		var worker, place, lastError *string
 		var runAt, startedAt *time.Time
-		err := scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &runAt, &startedAt, &a.EndedAt, &lastError, &payload, &result)
-		if err != nil {
-			return err
-		}
+		err = scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &runAt, &startedAt, &a.EndedAt, &lastError,
+			(*[]byte)(&a.Payload), (*[]byte)(&a.Result))
 		a.WorkerID, a.Place, a.Error = orZero(worker), orZero(place), orZero(lastError)
 		a.RunAt, a.StartedAt = orZero(runAt), orZero(startedAt)
-		if payload != nil {
-			a.Payload = json.RawMessage(*payload)
-		}
-		if result != nil {
-			a.Result = json.RawMessage(*result)
-		}
-		attempts = append(attempts, a)
-		return nil
+		return a, err
 	}, `
 		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
 		       case when pg_catalog.isfinite(h.run_at) then h.run_at end, h.started_at, h.ended_at, h.error, h.payload::text, h.result::text
@@ -126,10 +110,6 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 // The percentiles of more than 50 000 attempts are computed from a part of them.
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
 	s := &TaskStats{}
-	var high any
-	if !until.IsZero() {
-		high = until.UTC().Format(time.RFC3339Nano)
-	}
 	err := c.each(ctx, func(scan func(...any) error) error {
 		var times [6]*float64
 		err := scan(&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
@@ -143,7 +123,8 @@ func (c *Client) TaskStats(ctx context.Context, task string, since, until time.T
 		       extract(epoch from s.waited_p50)::double precision, extract(epoch from s.waited_p95)::double precision,
 		       extract(epoch from s.waited_p99)::double precision, extract(epoch from s.ran_p50)::double precision,
 		       extract(epoch from s.ran_p95)::double precision, extract(epoch from s.ran_p99)::double precision
-		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`, task, since.UTC().Format(time.RFC3339Nano), high)
+		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`,
+		task, since.UTC().Format(time.RFC3339Nano), textOfTime(until))
 	if err != nil {
 		return nil, fmt.Errorf("read statistics of task %q: %w", task, err)
 	}

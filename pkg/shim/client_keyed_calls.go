@@ -35,10 +35,9 @@ func (c *Client) AddOnce(ctx context.Context, task string, payload any, key stri
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
 func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "debounce_job", task: task, payload: payload, key: key, every: wait, adds: "true"}
+	call.last = []any{nil}
 	if maxWait != 0 {
-		call.last = []any{maxWait.Microseconds()}
-	} else {
-		call.last = []any{nil}
+		call.last[0] = maxWait.Microseconds()
 	}
 	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+microseconds("$4")+`, `+microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)

@@ -108,27 +108,21 @@ type LimitInfo struct {
 
 // Limits returns the limits, by name.
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
-	var limits []LimitInfo
-	err := c.each(ctx, func(scan func(...any) error) error {
+	limits, err := listed(ctx, c, func(scan func(...any) error) (limit LimitInfo, err error) {
 		var (
-			limit                                  LimitInfo
 			tasks, queues, by                      *string
 			maxRunning, totalRunning, rate, bursts *int
 			per, strict                            *float64
 		)
-		err := scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
+		err = scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
 			&limit.Lanes, &limit.Running, &limit.IsMoving, &limit.FullLanes, &limit.ClosedLanes)
-		if err != nil {
-			return err
-		}
 		limit.Queues, limit.By, limit.MaxRunning, limit.TotalRunning = orZero(queues), orZero(by), orZero(maxRunning), orZero(totalRunning)
 		limit.Rate, limit.Per, limit.Burst = orZero(rate), seconds.Duration(orZero(per)), orZero(bursts)
 		limit.Strict = seconds.Duration(orZero(strict))
-		limits = append(limits, limit)
-		if tasks == nil {
-			return nil
+		if err == nil && tasks != nil {
+			err = json.Unmarshal([]byte(*tasks), &limit.Tasks)
 		}
-		return json.Unmarshal([]byte(*tasks), &limits[len(limits)-1].Tasks)
+		return limit, err
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.queues, l.by, l.max_running, l.total_running, l.rate,
 		       extract(epoch from l.per)::double precision, l.burst, l.fair,
@@ -153,22 +147,15 @@ type Reason struct {
 // Why returns why a job does not run: one element for each reason, or one with the reason "next" or "behind" if nothing
 // holds the job back. If there is no such job, the error matches [ErrJobNotFound].
 func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
-	var reasons []Reason
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var (
-			reason           Reason
-			blocking, detail *string
-			until            *time.Time
-		)
-		if err := scan(&reason.Reason, &detail, &until, &blocking, &reason.Remedy); err != nil {
-			return err
-		}
+	reasons, err := listed(ctx, c, func(scan func(...any) error) (reason Reason, err error) {
+		var blocking, detail *string
+		var until *time.Time
+		err = scan(&reason.Reason, &detail, &until, &blocking, &reason.Remedy)
 		reason.Detail, reason.Until = orZero(detail), orZero(until)
-		reasons = append(reasons, reason)
-		if blocking == nil {
-			return nil
+		if err == nil && blocking != nil {
+			err = json.Unmarshal([]byte(*blocking), &reason.BlockingJobIDs)
 		}
-		return json.Unmarshal([]byte(*blocking), &reasons[len(reasons)-1].BlockingJobIDs)
+		return reason, err
 	}, `
 		select w.reason, w.detail, case when pg_catalog.isfinite(w.until) then w.until end,
 		       pg_catalog.array_to_json(w.blocking_job_ids)::text, w.remedy

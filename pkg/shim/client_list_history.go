@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,36 +35,26 @@ type HistoryRow struct {
 // ListHistory returns recorded attempts and ends of jobs of kept tasks, latest first; see [Client.KeepTask]. The next page is that
 // after the last row of a page; there is none after a page with fewer rows than the limit.
 func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]HistoryRow, error) {
-	var rows []HistoryRow
 	var beforeAt, beforeID any
 	if after := filter.After; after != nil {
 		beforeAt, beforeID = textOfTime(after.Attempt.EndedAt), after.JobID
 	}
-	limit := filter.Limit
-	if limit == 0 {
-		limit = 100
-	}
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var row HistoryRow
+	rows, err := listed(ctx, c, func(scan func(...any) error) (row HistoryRow, err error) {
 		a := &row.Attempt
 		var worker, place, key, lastError *string
 		var runAt, startedAt, createdAt *time.Time
-		err := scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, &startedAt, &a.EndedAt, &runAt,
+		err = scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, &startedAt, &a.EndedAt, &runAt,
 			&createdAt, &lastError)
-		if err != nil {
-			return err
-		}
 		a.WorkerID, a.Place, a.Error, row.JobKey = orZero(worker), orZero(place), orZero(lastError), orZero(key)
 		a.RunAt, a.StartedAt, row.CreatedAt = orZero(runAt), orZero(startedAt), orZero(createdAt)
-		rows = append(rows, row)
-		return nil
+		return row, err
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
 		       h.started_at, h.ended_at, case when pg_catalog.isfinite(h.run_at) then h.run_at end, h.created_at, h.error
 		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz, $8::timestamptz,
 		                      $9::bigint, $10::integer) as h`,
 		orNull(filter.Task), orNull(filter.Outcome), orNull(filter.WorkerID), orNull(filter.JobKey), filter.Failures,
-		textOfTime(filter.Since), textOfTime(filter.Until), beforeAt, beforeID, limit)
+		textOfTime(filter.Since), textOfTime(filter.Until), beforeAt, beforeID, cmp.Or(filter.Limit, 100))
 	if err != nil {
 		return nil, fmt.Errorf("list the history: %w", err)
 	}

@@ -67,20 +67,13 @@ type PauseInfo struct {
 
 // Pauses returns the pauses in force, the oldest first.
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
-	var pauses []PauseInfo
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var (
-			pause                                    PauseInfo
-			task, queue, limit, lane, reason, author *string
-			until                                    *time.Time
-		)
-		if err := scan(&task, &queue, &limit, &lane, &reason, &author, &pause.PausedAt, &until); err != nil {
-			return err
-		}
+	pauses, err := listed(ctx, c, func(scan func(...any) error) (pause PauseInfo, err error) {
+		var task, queue, limit, lane, reason, author *string
+		var until *time.Time
+		err = scan(&task, &queue, &limit, &lane, &reason, &author, &pause.PausedAt, &until)
 		pause.Task, pause.Queue, pause.Limit, pause.Lane = orZero(task), orZero(queue), orZero(limit), orZero(lane)
 		pause.Reason, pause.Author, pause.Until = orZero(reason), orZero(author), orZero(until)
-		pauses = append(pauses, pause)
-		return nil
+		return pause, err
 	}, `
 		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, p.paused_at,
 		       case when pg_catalog.isfinite(p.until) then p.until end

@@ -20,8 +20,7 @@ func encodePayload(payload any) (*string, error) {
 		if !json.Valid(payload) || !utf8.Valid(payload) {
 			return nil, errors.New("encode payload: the json.RawMessage is not valid JSON")
 		}
-		text := string(payload)
-		return &text, nil
+		return new(string(payload)), nil
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -29,8 +28,7 @@ func encodePayload(payload any) (*string, error) {
 	if err := encoder.Encode(payload); err != nil {
 		return nil, fmt.Errorf("encode payload: %w", err)
 	}
-	text := string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-	return &text, nil
+	return new(string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), nil
 }
 
 // encodeBatch returns the JSON text of a payload that is an array with at least one element.

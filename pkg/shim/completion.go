@@ -62,11 +62,10 @@ func arrayOfResults(jobs []*Job) any {
 	if !slices.ContainsFunc(jobs, func(job *Job) bool { return job.result != "" }) {
 		return nil
 	}
-	elements := make([]string, len(jobs))
+	elements := slices.Repeat([]string{"null"}, len(jobs))
 	for i, job := range jobs {
-		elements[i] = "null"
 		if job.result != "" {
-			elements[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(job.result) + `"`
+			elements[i] = arrayElement(job.result)
 		}
 	}
 	return "{" + strings.Join(elements, ",") + "}"

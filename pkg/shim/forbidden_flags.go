@@ -93,8 +93,7 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 	if err != nil {
 		return forbidden{}, fmt.Errorf("write forbidden flags: %w", err)
 	}
-	object := string(text)
-	asked.ofTasks = &object
+	asked.ofTasks = new(string(text))
 	return asked, nil
 }
 

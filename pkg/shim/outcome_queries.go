@@ -38,16 +38,11 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	ids, leases := leasesOf(outcomes)
 	var completed []int64 // nil if all were
 	var err error
+	results := resultsOf(outcomes)
 	switch ofOneClaim, queued := classify(outcomes); {
-	case slices.ContainsFunc(outcomes, func(o outcome) bool { return o.job.result != "" }):
-		err = q.row(ctx, &completed, `
-			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
-			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
-			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[]) as c (id)`,
-			q.workerID, ids, leases, resultsOf(outcomes))
-	case ofOneClaim && !queued:
+	case results == nil && ofOneClaim && !queued:
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
-	case ofOneClaim && len(ids) > 1:
+	case results == nil && ofOneClaim && len(ids) > 1:
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.cardinality(c.ids) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[]) then c.ids end
 			  from S._gw_complete_queued($1::text, $2::bigint[], $3::bigint) as c (ids)`, q.workerID, ids, leases[0])
@@ -55,7 +50,8 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
 			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
-			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[]) as c (id)`, q.workerID, ids, leases)
+			  from S.complete_job_batch($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[]) as c (id)`,
+			q.workerID, ids, leases, results)
 	}
 	if err != nil || completed == nil {
 		return nil, err
@@ -174,8 +170,11 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 	return ids, leases
 }
 
-// resultsOf returns the results of jobs, nil for a job without one.
+// resultsOf returns the results of jobs, nil for a job without one, and nil if no job has one.
 func resultsOf(outcomes []outcome) []*string {
+	if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.job.result != "" }) {
+		return nil
+	}
 	results := make([]*string, len(outcomes))
 	for i, o := range outcomes {
 		if o.job.result != "" {

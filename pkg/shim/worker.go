@@ -44,8 +44,8 @@ type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	completeAll string     // the statement of a Completion
-	schemaKind  schemaKind // for its clients
+	completeAll string      // the statement of a Completion
+	isQueue     atomic.Bool // for its clients
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill
