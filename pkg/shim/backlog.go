@@ -120,8 +120,9 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// ended records a job that an executor has taken, and continues its streak if it goes on. Otherwise it returns the unstarted jobs of
-// the streak, which are no longer in the backlog. A job that was not run does not count for the duration of handlers.
+// ended records a job that an executor has taken, and continues its streak if it goes on. Otherwise it returns the
+// unstarted jobs of the streak, which are no longer in the backlog. A job that was not run does not count for the
+// duration of handlers.
 func (b *backlog) ended(o outcome) (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

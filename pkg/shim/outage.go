@@ -27,19 +27,6 @@ type outage struct {
 	since, logged time.Time // zero without an outage
 }
 
-func newOutage(logger *slog.Logger) *outage {
-	return &outage{
-		logger: logger,
-		gone:   "database cannot be reached, worker will try again",
-		back:   "database can be reached again",
-	}
-}
-
-// newListenOutage returns an outage for a listening connection with an address of its own.
-func newListenOutage(logger *slog.Logger) *outage {
-	return &outage{logger: logger, gone: "listening connection failed, worker will connect again", back: "listening again"}
-}
-
 // found is called with each error of a lost connection or a failed connection attempt.
 func (o *outage) found(err error) {
 	if o == nil {

@@ -57,7 +57,6 @@ type session struct {
 
 func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
-	readOnly := &readOnly{logger: logger, moved: newSignal()}
 	held := w.cfg.Concurrency + maxAhead + maxUnwritten
 	s := &session{
 		worker: w,
@@ -67,8 +66,10 @@ func newSession(w *Worker, once bool) *session {
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
 			worker:   w,
-			readOnly: readOnly,
-			outage:   newOutage(logger),
+			readOnly: &readOnly{logger: logger, moved: newSignal()},
+			outage: &outage{
+				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
+			},
 		},
 		wake:     newSignal(),
 		heard:    newSignal(),

@@ -47,6 +47,11 @@ func (s *session) newCron(fail func(error)) *cron {
 }
 
 func (s *session) newListener() *listener {
+	lost := s.queries.outage              // to which the listening connection reports its loss
+	if s.worker.cfg.ListenConfig != nil { // with another address than the other connections
+		lost = &outage{logger: s.logger}
+		lost.gone, lost.back = "listening connection failed, worker will connect again", "listening again"
+	}
 	return &listener{
 		connect:  s.connect,
 		listens:  s.heard,
@@ -55,7 +60,7 @@ func (s *session) newListener() *listener {
 		moved:    s.queries.readOnly.moved,
 		broke:    &s.listenBroke,
 		anew:     &s.listensAnew,
-		outage:   s.listenOutage(),
+		outage:   lost,
 		logger:   s.logger,
 		events:   s.events,
 	}
@@ -106,15 +111,6 @@ func (s *session) newExecutor(handling context.Context, stopped func()) *executo
 		handling: handling,
 		stopped:  stopped,
 	}
-}
-
-// listenOutage returns the outage to which the listening connection reports its loss: that of the other connections if it
-// has the same address.
-func (s *session) listenOutage() *outage {
-	if s.worker.cfg.ListenConfig != nil {
-		return newListenOutage(s.logger)
-	}
-	return s.queries.outage
 }
 
 // connect opens the listening connection.
