@@ -187,7 +187,6 @@
 {{ template "admin/queue_depth.sql" . }}
 {{ template "admin/jobs_for_scaling.sql" . }}
 {{ template "doctor/_gw_doctor_helpers.sql" . }}
-{{ template "doctor/_gw_find_hidden_queue.sql" . }}
 {{ template "doctor/_gw_find_replaced_functions.sql" . }}
 {{ template "doctor/_gw_unpinned_functions.sql" . }}
 {{ template "doctor/_gw_find_unpinned_functions.sql" . }}

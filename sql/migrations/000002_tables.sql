@@ -85,9 +85,6 @@ create table {{.schema}}._gw_turns (
 insert into {{.schema}}._gw_turns (name, last_at)
 values ('stale_sweep', '-infinity'), ('recovery', '-infinity'), ('idle_lanes', '-infinity'), ('sample', '-infinity');
 
-alter table {{.schema}}._gw_settings enable row level security;
-alter table {{.schema}}._gw_turns    enable row level security;
-
 -- add_job reads this table and _gw_sleepers with the privileges of its caller. A role that row level security applies to reads
 -- all rows as well, if it was granted select: without a policy it would get the defaults.
 create policy _gw_readable on {{.schema}}._gw_settings for select using (true);
@@ -157,12 +154,6 @@ create unlogged table {{.schema}}._gw_sleepers (
 -- Skips expired marks, including those that an old snapshot keeps from being vacuumed.
 create index _gw_sleepers_until on {{.schema}}._gw_sleepers (until);
 
-alter table {{.schema}}._gw_workers  enable row level security;
-alter table {{.schema}}._gw_suspects enable row level security;
-alter table {{.schema}}._gw_cancels  enable row level security;
-alter table {{.schema}}._gw_recovery enable row level security;
-alter table {{.schema}}._gw_sleepers enable row level security;
-
 -- As that of _gw_settings.
 create policy _gw_readable on {{.schema}}._gw_sleepers for select using (true);
 
@@ -220,10 +211,6 @@ create index _gw_claim_cursors_newest on {{.schema}}._gw_claim_cursors (scope, p
 create table {{.schema}}._gw_claim_turn ();
 create table {{.schema}}._gw_second_claim_turn ();
 
-alter table {{.schema}}._gw_claim_cursors     enable row level security;
-alter table {{.schema}}._gw_claim_turn        enable row level security;
-alter table {{.schema}}._gw_second_claim_turn enable row level security;
-
 comment on table {{.schema}}._gw_claim_cursors is 'Claim cursors that all sessions share; see _gw_claim_cursor().';
 comment on column {{.schema}}._gw_claim_cursors.scope is 'The scope of the claims.';
 comment on column {{.schema}}._gw_claim_cursors.put_at is 'When the cursor was stored, in microseconds since 1970. The newest one counts.';
@@ -258,9 +245,6 @@ create table {{.schema}}._gw_keyed_calls (
   constraint _gw_keyed_calls_pkey primary key (kind, key)
 );
 create index _gw_keyed_calls_kept_until on {{.schema}}._gw_keyed_calls (kept_until);
-
-alter table {{.schema}}._gw_job_context enable row level security;
-alter table {{.schema}}._gw_keyed_calls enable row level security;
 
 comment on table {{.schema}}._gw_job_context is 'Contexts of jobs, such as traces, stored by producers; a row may outlive its job for some time.';
 comment on column {{.schema}}._gw_job_context.job_id is 'The id of the job.';
@@ -298,9 +282,6 @@ create table {{.schema}}._gw_progress (
   reported_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50);
 create sequence {{.schema}}._gw_progress_cursor minvalue 0 start 0 owned by {{.schema}}._gw_progress.job_id;
-
-alter table {{.schema}}._gw_steps    enable row level security;
-alter table {{.schema}}._gw_progress enable row level security;
 
 comment on table {{.schema}}._gw_steps is 'The steps that attempts of jobs have saved; see save_step().';
 comment on column {{.schema}}._gw_steps.job_id is 'The id of the job.';
@@ -351,9 +332,6 @@ create table {{.schema}}._gw_schedules (
   last_run     timestamptz,
   last_job_id  bigint
 );
-
-alter table {{.schema}}._gw_cron_patterns enable row level security;
-alter table {{.schema}}._gw_schedules     enable row level security;
 
 comment on table {{.schema}}._gw_cron_patterns is 'Parsed cron patterns, 10 000 at most.';
 comment on column {{.schema}}._gw_cron_patterns.pattern is 'The five fields.';
@@ -518,18 +496,6 @@ create table {{.schema}}._gw_limit_changes (
 );
 insert into {{.schema}}._gw_limit_changes default values;
 
-alter table {{.schema}}._gw_limits        enable row level security;
-alter table {{.schema}}._gw_lanes         enable row level security;
-alter table {{.schema}}._gw_groups        enable row level security;
-alter table {{.schema}}._gw_group_lanes   enable row level security;
-alter table {{.schema}}._gw_kept_slots    enable row level security;
-alter table {{.schema}}._gw_starts        enable row level security;
-alter table {{.schema}}._gw_streaks       enable row level security;
-alter table {{.schema}}._gw_fronts        enable row level security;
-alter table {{.schema}}._gw_moves         enable row level security;
-alter table {{.schema}}._gw_pauses        enable row level security;
-alter table {{.schema}}._gw_limit_changes enable row level security;
-
 comment on table {{.schema}}._gw_limits is 'Limits; see set_limit().';
 comment on column {{.schema}}._gw_limits.id is 'The id that lanes refer to.';
 comment on column {{.schema}}._gw_limits.name is 'The name of the limit.';
@@ -657,9 +623,6 @@ create table {{.schema}}._gw_samples (
   gone                 bigint      not null
 );
 
-alter table {{.schema}}._gw_audit   enable row level security;
-alter table {{.schema}}._gw_samples enable row level security;
-
 -- Functions that Graphile Worker has, too, record what they did with the rights of their caller.
 create policy _gw_own on {{.schema}}._gw_audit using (role = session_user::text) with check (role = session_user::text);
 
@@ -780,15 +743,6 @@ create table {{.schema}}._gw_long_attempts (
   started_at timestamptz not null
 );
 
-alter table {{.schema}}._gw_kept_tasks    enable row level security;
-alter table {{.schema}}._gw_ended         enable row level security;
-alter table {{.schema}}._gw_ended_0       enable row level security;
-alter table {{.schema}}._gw_ended_1       enable row level security;
-alter table {{.schema}}._gw_ended_2       enable row level security;
-alter table {{.schema}}._gw_history       enable row level security;
-alter table {{.schema}}._gw_expected      enable row level security;
-alter table {{.schema}}._gw_long_attempts enable row level security;
-
 comment on table {{.schema}}._gw_kept_tasks is 'The tasks whose jobs are recorded; see keep_task().';
 comment on column {{.schema}}._gw_kept_tasks.task is 'The name of the task.';
 comment on column {{.schema}}._gw_kept_tasks.keep_for is 'For how long its records are kept.';
@@ -889,15 +843,10 @@ create table {{.schema}}._gw_shared_rights (
   constraint _gw_shared_rights_pkey primary key (role, right_to)
 );
 
-alter table {{.schema}}._gw_installed     enable row level security;
-alter table {{.schema}}._gw_grants        enable row level security;
-alter table {{.schema}}._gw_shared_rights enable row level security;
-
 comment on table {{.schema}}._gw_installed is 'Digests of the functions and triggers that the migrations installed, for doctor() to compare with.';
 comment on column {{.schema}}._gw_installed.object is 'The function or trigger.';
 comment on column {{.schema}}._gw_installed.digest is 'The MD5 sum of its definition.';
 
--- Without row level security, as migrations: programs of other roles than the owner read it, too.
 comment on table {{.schema}}._gw_breaking_versions is
   'Breaking versions of this schema: programs that do not support them must not use it. A breaking migration adds its number.';
 comment on column {{.schema}}._gw_breaking_versions.version is 'The version, as in _gw_schema_version.';
@@ -910,3 +859,20 @@ comment on column {{.schema}}._gw_grants.tasks is 'For a producer, the tasks tha
 comment on table {{.schema}}._gw_shared_rights is 'Privileges that migrations granted to roles with privileges of their own on _private_jobs; see _gw_share_rights().';
 comment on column {{.schema}}._gw_shared_rights.role is 'The role, quoted.';
 comment on column {{.schema}}._gw_shared_rights.right_to is 'The privilege and its object, as in GRANT.';
+
+-- Row level security hides the tables from roles other than the owner. Their programs read only the two tables of
+-- versions, as they read migrations.
+do $$
+declare
+  hidden regclass;
+begin
+  for hidden in
+    select c.oid
+      from pg_class as c
+     where c.relnamespace = '{{ replace "'" "''" .schema }}'::regnamespace and c.relkind in ('r', 'p')
+       and starts_with(c.relname, '_gw_') and c.relname not in ('_gw_breaking_versions', '_gw_schema_version')
+  loop
+    execute format('alter table %s enable row level security', hidden);
+  end loop;
+end
+$$;

@@ -1,5 +1,5 @@
--- Returns the next run of a pattern after a time, in a time zone; null if there is none, or if the time is outside of
--- the years 1 to 199999.
+-- Returns the next run of a pattern after a time, in a time zone; null if it has none within nine years, or if the time
+-- is outside of the years 1 to 199999. 29 February recurs after eight years at the latest.
 -- Raises GWRPT (invalid pattern), GWRTZ (unknown time zone).
 create or replace function {{.schema}}.cron_next(
   pattern   text,
@@ -15,7 +15,10 @@ declare
   parsed constant {{.schema}}._gw_cron_patterns := {{.schema}}._gw_cron_parse(pattern, 'cron_next call');
 begin
   perform {{.schema}}._gw_check_zone(time_zone);
-  return {{.schema}}._gw_cron_next(parsed, after, time_zone);
+  if not {{.schema}}._gw_in_calendar(after) then
+    return null;
+  end if;
+  return (select r.run from {{.schema}}._gw_cron_runs(parsed, after, after + interval '78900 hours', time_zone, 1) as r (run));
 end;
 $$;
 

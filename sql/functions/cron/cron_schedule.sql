@@ -43,9 +43,7 @@ begin
   perform {{.schema}}._gw_lock_crons(array[identifier], array[identifier], now());
   select to_json(s)::text into before from {{.schema}}._gw_schedules as s where s.identifier = identifier;
   insert into {{.schema}}._gw_schedules as s
-    (identifier, task, pattern, time_zone, payload, fill, queue_name, max_attempts, priority, job_key, job_key_mode, flags)
-  values (identifier, task, pattern, time_zone, payload, entry.fill, queue_name, max_attempts, priority, job_key,
-          job_key_mode, flags)
+  select (entry).*
       on conflict on constraint _gw_schedules_pkey do update
      set task         = excluded.task,
          pattern      = excluded.pattern,

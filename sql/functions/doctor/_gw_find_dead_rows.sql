@@ -7,12 +7,10 @@ create or replace function {{.schema}}._gw_find_dead_rows(
   patience   interval default '15 minutes'
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   with tables as (
     select c.oid, c.relname, pg_stat_get_dead_tuples(c.oid) as dead, pg_stat_get_live_tuples(c.oid) as live,
            greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)) as vacuumed,
@@ -50,8 +48,7 @@ begin
    where not j.running
       or not j.enabled
       or greatest(j.vacuumed, pg_postmaster_start_time(), (select max(m.ts) from {{.schema}}.migrations as m)) < now() - patience
-   order by j.dead desc;
-end;
+   order by j.dead desc
 $$;
 
 comment on function {{.schema}}._gw_find_dead_rows(bigint, interval) is

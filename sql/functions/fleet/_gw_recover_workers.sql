@@ -87,7 +87,14 @@ begin
   end if;
 
   delete from {{.schema}}._gw_recovery;
-  perform {{.schema}}._gw_free_queues_of(dead, silent_since);
+  update {{.schema}}._private_job_queues as q -- whatever the state of their jobs is
+     set locked_at = null, locked_by = null
+    from (select l.id
+            from {{.schema}}._private_job_queues as l
+           where l.locked_by = any (dead) and l.locked_at < silent_since
+           order by l.id
+             for no key update skip locked) as held
+   where q.id = held.id;
   if not pass.left_over then
     update {{.schema}}._gw_workers as w set recovered_at = clock_timestamp() where w.id = any (dead);
     died := dead;
@@ -97,25 +104,3 @@ $$;
 
 comment on function {{.schema}}._gw_recover_workers(interval, integer) is
   'Internal, for heartbeat(): recovers the jobs of dead workers step by step.';
-
--- Unlocks the queues that dead workers have held since before a time, whatever the state of their jobs is.
-create or replace function {{.schema}}._gw_free_queues_of(
-  workers text[],
-  since   timestamptz
-)
-  returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
-as $$
-  update {{.schema}}._private_job_queues as q
-     set locked_at = null, locked_by = null
-    from (select l.id
-            from {{.schema}}._private_job_queues as l
-           where l.locked_by = any (workers) and l.locked_at < since
-           order by l.id
-             for no key update skip locked) as held
-   where q.id = held.id
-$$;
-
-comment on function {{.schema}}._gw_free_queues_of(text[], timestamptz) is
-  'Internal: unlocks the queues that dead workers have held since before a time.';

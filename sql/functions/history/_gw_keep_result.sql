@@ -71,14 +71,20 @@ $$;
 comment on function {{.schema}}._gw_keep_result(bigint, json) is
   'Internal, for workers: stores the result of a job that this transaction is about to complete.';
 
+-- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in _gw_expected, and
+-- in the setting gw.results, from which the trigger on the jobs reads those of kept tasks.
 -- Raises GWWRS if one of the results has more bytes than the setting max_result.
-create or replace function {{.schema}}._gw_check_results(
+create or replace function {{.schema}}._gw_store_results(
   job_ids bigint[],
   results json[]
 )
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   most    constant bigint := {{.schema}}.setting('max_result')::bigint;
@@ -94,29 +100,6 @@ begin
     raise exception 'The result of job % has % bytes; the setting max_result allows %.', largest.id, largest.bytes, most
       using errcode = 'GWWRS', hint = 'Store large data elsewhere and report a reference.';
   end if;
-end;
-$$;
-
-comment on function {{.schema}}._gw_check_results(bigint[], json[]) is
-  'Internal: raises GWWRS if one of the results has more bytes than the setting max_result.';
-
--- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in _gw_expected, and
--- in the setting gw.results, from which the trigger on the jobs reads those of kept tasks.
--- Raises GWWRS as _gw_check_results does.
-create or replace function {{.schema}}._gw_store_results(
-  job_ids bigint[],
-  results json[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
-as $$
-begin
-  perform {{.schema}}._gw_check_results(job_ids, results);
   update {{.schema}}._gw_expected as e
      set result = u.result
     from unnest(job_ids, results) as u (id, result)

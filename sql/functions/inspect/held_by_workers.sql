@@ -10,12 +10,10 @@ create or replace function {{.schema}}.held_by_workers(
     is_registered boolean,
     last_seen_at  timestamptz
   )
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   with held as (
     select j.locked_by, count(*) as jobs
       from {{.schema}}._private_jobs as j
@@ -28,8 +26,7 @@ begin
     from (select distinct u.id from unnest(worker_ids) as u (id) where u.id is not null) as i
     left join held as h on h.locked_by = i.id
     left join {{.schema}}._gw_workers as w on w.id = i.id
-   order by i.id;
-end;
+   order by i.id
 $$;
 
 comment on function {{.schema}}.held_by_workers(text[]) is

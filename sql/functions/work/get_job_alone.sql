@@ -116,29 +116,17 @@ begin
            and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags, flagged_tasks, task_flags));
     end if;
 
-    return query
-    with claimed as (
-      update {{.schema}}._private_jobs as j
-         set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.id = (select l.id
-                       from {{.schema}}._private_jobs as l
-                      where l.id = suspect.id and l.is_available
-                        and (l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)
-                        and l.job_queue_id is not distinct from suspect.job_queue_id
-                        for update skip locked)
-      returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
-                j.flags, j.created_at, j.last_error, j.revision
-    )
-    select c.id,
-           (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id), -- null: deleted by hand
-           c.payload,
-           case when c.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = c.job_queue_id)
-                else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id) end,
-           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           {{.schema}}._gw_lease(claimed_at), c.created_at, c.last_error, c.revision,
-           null::integer, null::integer
-      from claimed as c;
+    update {{.schema}}._private_jobs as j
+       set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
+     where j.id = (select l.id
+                     from {{.schema}}._private_jobs as l
+                    where l.id = suspect.id and l.is_available
+                      and (l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)
+                      and l.job_queue_id is not distinct from suspect.job_queue_id
+                      for update skip locked);
     continue when not found;
+    return query
+    select h.* from {{.schema}}._gw_held_job(worker_id, suspect.id, {{.schema}}._gw_lease(claimed_at)) as h;
 
     update {{.schema}}._gw_suspects as s set worker_id = get_job_alone.worker_id, is_alone = beside is not true where s.job_id = suspect.id;
     update {{.schema}}._private_job_queues as q

@@ -18,22 +18,13 @@ create or replace function {{.schema}}.queue_depth(
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  share real := {{.schema}}._gw_share_seen('_private_jobs', queue_depth.pages);
 begin
   perform {{.schema}}._gw_check_limit('pages', pages);
   return query
-  with seen as (
-    select {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state, count(*) * 100 / share as jobs
-      from {{.schema}}._private_jobs as j tablesample system (share)
-     group by 1
-  )
-  select coalesce(sum(s.jobs) filter (where s.state = 'ready'), 0)::bigint,
-         coalesce(sum(s.jobs) filter (where s.state = 'scheduled'), 0)::bigint,
-         coalesce(sum(s.jobs) filter (where s.state = 'running'), 0)::bigint,
-         coalesce(sum(s.jobs) filter (where s.state = 'failed'), 0)::bigint,
-         now() - {{.schema}}._gw_oldest_ready(), share < 100
-    from seen as s;
+  select coalesce(sum(s.ready), 0)::bigint, coalesce(sum(s.scheduled), 0)::bigint, coalesce(sum(s.running), 0)::bigint,
+         coalesce(sum(s.failed), 0)::bigint, now() - {{.schema}}._gw_oldest_ready(),
+         {{.schema}}._gw_share_seen('_private_jobs', pages) < 100
+    from {{.schema}}._gw_count_jobs('all', pages) as s;
 end;
 $$;
 

@@ -92,26 +92,3 @@ $$;
 
 comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is
   'Internal: returns when a cron pattern runs after since, up to and including until, at most most times.';
-
--- Returns the next run of a pattern; null if it has none within nine years, or none in the years 1 to 199999. 29
--- February recurs after eight years at the latest.
-create or replace function {{.schema}}._gw_cron_next(
-  parsed    {{.schema}}._gw_cron_patterns,
-  after     timestamptz,
-  time_zone text
-)
-  returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not {{.schema}}._gw_in_calendar(after) then
-    return null;
-  end if;
-  return (select r.run from {{.schema}}._gw_cron_runs(parsed, after, after + interval '78900 hours', time_zone, 1) as r (run));
-end;
-$$;
-
-comment on function {{.schema}}._gw_cron_next({{.schema}}._gw_cron_patterns, timestamptz, text) is
-  'Internal: returns the next run of a cron pattern after a time; null if there is none.';

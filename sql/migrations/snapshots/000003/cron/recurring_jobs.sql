@@ -2,13 +2,11 @@
 -- table would prevent Graphile Worker's migrations from changing it. The caller needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
   returns table (identifier text, known_since timestamptz, last_execution timestamptz)
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k;
-end;
+  select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k
 $$;
 
 comment on function {{.schema}}._gw_known_crons() is

@@ -42,7 +42,9 @@ begin
        for update skip locked
   ), judged as (
     select h.id,
-           {{.schema}}._gw_obituary(w.id, w.host, w.pid, w.last_seen_at) as obituary,
+           format('Worker %s (host %s, pid %s) died; it was last seen at %s UTC.',
+                  w.id, coalesce(w.host, 'unknown'), coalesce(w.pid::text, 'unknown'),
+                  to_char(w.last_seen_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')) as obituary,
            u.id is not null as is_unstarted,
            s.job_id is not null as suspected,
            coalesce(s.crashes, 0) + case when s.worker_id = h.locked_by and s.is_alone then 1 else 0 end as crashes,
@@ -108,22 +110,3 @@ $$;
 
 comment on function {{.schema}}._gw_recover_jobs(text[], bigint[]) is
   'Internal, for heartbeat(): frees the jobs of dead workers.';
-
-create or replace function {{.schema}}._gw_obituary(
-  worker_id    text,
-  host         text,
-  pid          integer,
-  last_seen_at timestamptz
-)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
-as $$
-  select format('Worker %s (host %s, pid %s) died; it was last seen at %s UTC.',
-                worker_id, coalesce(host, 'unknown'), coalesce(pid::text, 'unknown'),
-                to_char(last_seen_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
-$$;
-
-comment on function {{.schema}}._gw_obituary(text, text, integer, timestamptz) is
-  'Internal: returns the last_error of a job whose worker died.';

@@ -4,8 +4,8 @@
 -- workers: these hold the jobs, by the leases if these are given (ids must ascend then). Without workers, the jobs are idle,
 -- or their locks are older than four hours, and they have not failed yet.
 -- outcome: as in job_history; failed becomes permanently_failed where no attempt follows, and canceled or replaced where an
--- operator or a producer has ended the job while it ran. details: errors, of which the first line is kept. Security definer,
--- for roles with rights of their own to the jobs, as with Graphile Worker.
+-- operator or a producer has ended the job while it ran. details: errors, of which the first line is kept, up to 1000
+-- characters. Security definer, for roles with rights of their own to the jobs, as with Graphile Worker.
 -- Locks: job rows by id, skipping locked ones if skip_locked.
 create or replace function {{.schema}}._gw_note_attempts(
   outcome     text,
@@ -48,7 +48,7 @@ begin
                  array_agg(j.run_at order by j.id) as run_at,
                  array_agg(j.created_at order by j.id) as created_at,
                  array_agg(least(j.attempts, j.max_attempts)::smallint order by j.id) as attempts,
-                 array_agg({{.schema}}._gw_first_line(o.detail) order by j.id) as details
+                 array_agg(left(split_part(o.detail, e'\n', 1), 1000) order by j.id) as details
             from {{.schema}}._private_jobs as j
             join {{.schema}}._private_tasks as t on t.id = j.task_id
             join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier
@@ -88,17 +88,3 @@ $$;
 
 comment on function {{.schema}}._gw_keeps() is
   'Internal: returns whether attempts have to be recorded or somebody waits for jobs.';
-
--- Returns the first line of an error, up to 1000 characters.
-create or replace function {{.schema}}._gw_first_line(
-  error text
-)
-  returns text
-  language sql
-  immutable
-as $$
-  select pg_catalog."left"(pg_catalog.split_part(error, E'\n', 1), 1000)
-$$;
-
-comment on function {{.schema}}._gw_first_line(text) is
-  'Internal: returns the first line of an error, up to 1000 characters.';

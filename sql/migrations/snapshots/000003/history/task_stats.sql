@@ -61,52 +61,38 @@ begin
        and (every = 1 or abs(hashint8(h.first_id)) % every = 0)
        and (every > 1 or h.first_ended_at >= since and h.last_ended_at < high
             or h.first_ended_at + u.ended_after * interval '1 second' >= since and h.first_ended_at + u.ended_after * interval '1 second' < high)
-  ), tally as (
-    select count(*) as n, count(*) filter (where l.outcome = 'completed') as completed,
-           count(*) filter (where l.outcome = 'failed') as failed,
-           count(*) filter (where l.outcome = 'permanently_failed') as permanently_failed,
-           count(*) filter (where l.outcome = 'recovered') as recovered,
-           count(*) filter (where l.outcome = 'snoozed') as snoozed,
-           count(*) filter (where l.outcome = 'returned') as returned,
-           percentile_cont(array[0.5, 0.95, 0.99]) within group (order by l.waited) as waited,
-           percentile_cont(array[0.5, 0.95, 0.99]) within group (order by l.ran) as ran,
-           count(l.ran) as sampled
-      from (select l.outcome, case when r.counts then greatest(0, l.waited) end as waited, case when r.counts then l.ran end as ran
-              from line as l
-             cross join lateral (
-                    select l.ran is not null and l.outcome in ('completed', 'failed', 'permanently_failed') as counts) as r) as l
-  ), packed as (
-    select coalesce(sum(h.attempt_count), 0) as n, coalesce(sum((h.counts ->> 'completed')::bigint), 0) as completed,
-           coalesce(sum((h.counts ->> 'failed')::bigint), 0) as failed,
-           coalesce(sum((h.counts ->> 'permanently_failed')::bigint), 0) as permanently_failed,
-           coalesce(sum((h.counts ->> 'recovered')::bigint), 0) as recovered,
-           coalesce(sum((h.counts ->> 'snoozed')::bigint), 0) as snoozed,
-           coalesce(sum((h.counts ->> 'returned')::bigint), 0) as returned
+  ), ended as ( -- by the lines, or, if they are a sample, by the counts that are stored
+    select l.outcome, 1 as jobs from line as l where every = 1
+    union all
+    select c.outcome, c.jobs::integer
       from {{.schema}}._gw_history as h
+     cross join lateral jsonb_each_text(h.counts) as c (outcome, jobs)
      where every > 1 and h.task = task_stats.task and h.last_ended_at >= since and h.first_ended_at < high
-  ), recent as (
-    select coalesce(sum(cardinality(e.job_ids)), 0) as n,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'completed'), 0) as completed,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'failed'), 0) as failed,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'permanently_failed'), 0) as permanently_failed,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'recovered'), 0) as recovered,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'snoozed'), 0) as snoozed,
-           coalesce(sum(cardinality(e.job_ids)) filter (where e.outcome = 'returned'), 0) as returned
+    union all
+    select e.outcome, cardinality(e.job_ids)
       from {{.schema}}._gw_ended as e
      where every > 1 and e.task = task_stats.task and e.ended_at >= since and e.ended_at < high
+  ), tally as (
+    select coalesce(sum(e.jobs), 0) as n,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'completed'), 0) as completed,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'failed'), 0) as failed,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'permanently_failed'), 0) as permanently_failed,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'recovered'), 0) as recovered,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'snoozed'), 0) as snoozed,
+           coalesce(sum(e.jobs) filter (where e.outcome = 'returned'), 0) as returned
+      from ended as e
+  ), times as (
+    select percentile_cont(array[0.5, 0.95, 0.99]) within group (order by greatest(0, l.waited)) as waited,
+           percentile_cont(array[0.5, 0.95, 0.99]) within group (order by l.ran) as ran,
+           count(*) as sampled
+      from line as l
+     where l.ran is not null and l.outcome in ('completed', 'failed', 'permanently_failed')
   )
-  select case when every = 1 then t.n else p.n::bigint + r.n::bigint end,
-         case when every = 1 then t.completed else p.completed::bigint + r.completed::bigint end,
-         case when every = 1 then t.failed else p.failed::bigint + r.failed::bigint end,
-         case when every = 1 then t.permanently_failed else p.permanently_failed::bigint + r.permanently_failed::bigint end,
-         case when every = 1 then t.recovered else p.recovered::bigint + r.recovered::bigint end,
-         case when every = 1 then t.snoozed else p.snoozed::bigint + r.snoozed::bigint end,
-         case when every = 1 then t.returned else p.returned::bigint + r.returned::bigint end,
-         t.waited[1] * interval '1 second', t.waited[2] * interval '1 second', t.waited[3] * interval '1 second',
-         t.ran[1] * interval '1 second', t.ran[2] * interval '1 second', t.ran[3] * interval '1 second', t.sampled
+  select t.n, t.completed, t.failed, t.permanently_failed, t.recovered, t.snoozed, t.returned,
+         p.waited[1] * interval '1 second', p.waited[2] * interval '1 second', p.waited[3] * interval '1 second',
+         p.ran[1] * interval '1 second', p.ran[2] * interval '1 second', p.ran[3] * interval '1 second', p.sampled
     from tally as t
-   cross join packed as p
-   cross join recent as r;
+   cross join times as p;
 end;
 $$;
 
