@@ -52,8 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 // exitCode returns the exit code for err. Errors without an exit code come from parsing the command line.
 func exitCode(err error) int {
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
 	}
 	return exitUsage
@@ -61,8 +60,7 @@ func exitCode(err error) int {
 
 // failed returns err with the exit code of a failure, or of a schema that is too new.
 func failed(err error) error {
-	var refusal *migrate.Refusal
-	if errors.As(err, &refusal) && refusal.Reason == migrate.ReasonNewer {
+	if refusal, ok := errors.AsType[*migrate.Refusal](err); ok && refusal.Reason == migrate.ReasonNewer {
 		return &exitError{exitNewer, err}
 	}
 	return &exitError{exitFailed, err}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/task"
 )
 
@@ -82,19 +82,11 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 	if c.json {
 		return printJSON(out, found)
 	}
-	removed, err := inspect.Decode[struct {
-		Task string `json:"task"`
-		Rows int64  `json:"rows"`
-	}](found.Rows)
-	if err != nil {
-		return err
+	type removed struct {
+		Task string
+		Rows int64
 	}
-	for _, r := range removed {
-		if _, err := fmt.Fprintf(out, "%s: %d removed\n", r.Task, r.Rows); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printLines(out, found, func(r removed, _ time.Time) string { return fmt.Sprintf("%s: %d removed", r.Task, r.Rows) })
 }
 
 // cleanUp runs gw-run --cleanup, which keeps the names of the tasks that this worker has.

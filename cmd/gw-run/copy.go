@@ -27,13 +27,11 @@ func newCopyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		},
 	}}
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-		added, err := actOnce[struct {
-			ID int64 `json:"id"`
-		}](ctx, db, `select S.copy_job($1::text::bigint) as id`, args[0])
-		if err == nil && added.ID == 0 {
+		id, err := actOnce[int64](ctx, db, `select S.copy_job($1::text::bigint) as value`, args[0])
+		if err == nil && id == 0 {
 			err = fmt.Errorf("there is no job %s; completed jobs no longer exist", args[0])
 		}
-		return fmt.Sprintf("Job %d is a copy of job %s.", added.ID, args[0]), err
+		return fmt.Sprintf("Job %d is a copy of job %s.", id, args[0]), err
 	}
 	return newOrderCommand(getenv, stops, o)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,7 @@ import (
 // cronAct is a command that changes or runs one schedule of the database.
 type cronAct struct {
 	use, short, long string
-	query            string // returns the column did, null or false if there is no such schedule
+	query            string // returns the column value, null or false if there is no such schedule
 	did              string // the end of the sentence about the schedule
 }
 
@@ -28,30 +27,23 @@ paused can be run, too.`
 var cronActs = []cronAct{
 	{use: "pause", short: "Pause a schedule of the database", did: "is paused",
 		long:  "Pauses a schedule that cron_schedule() has created, until gw-run cron resume: it adds no jobs." + noItem,
-		query: `select S.cron_pause($1::text) as did`},
+		query: `select S.cron_pause($1::text) as value`},
 	{use: "resume", short: "Resume a schedule of the database", did: "is resumed",
 		long:  "Resumes a paused schedule. Its missed runs are not backfilled." + noItem,
-		query: `select S.cron_resume($1::text) as did`},
+		query: `select S.cron_resume($1::text) as value`},
 	{use: "run", short: "Add a job of a schedule now", did: "was run: a job was added", long: cronRun + noItem,
-		query: `select S.cron_add_job($1::text) is not null as did`},
+		query: `select S.cron_add_job($1::text) is not null as value`},
 }
 
 // command returns the command of the act.
 func (a cronAct) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	o := &order{cobra: cobra.Command{
 		Use: a.use + " NAME", Short: a.short, Long: a.long, Example: "  gw-run cron " + a.use + " nightly",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{errors.New("which schedule? Give one name, as gw-run cron list shows it")}
-			}
-			return nil
-		},
+		Args: exactly(1, "which schedule? Give one name, as gw-run cron list shows it"),
 	}}
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, args []string) (string, error) {
-		act, err := actOnce[struct {
-			Did bool `json:"did"`
-		}](ctx, db, a.query, args[0])
-		if err == nil && !act.Did {
+		did, err := actOnce[bool](ctx, db, a.query, args[0])
+		if err == nil && !did {
 			err = fmt.Errorf("there is no schedule %s; gw-run cron list shows them", terminal.Printable(args[0]))
 		}
 		return fmt.Sprintf("The schedule %s %s.", terminal.Printable(args[0]), a.did), err

@@ -173,8 +173,7 @@ func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 		return nil
 	}
 	runs, err := c.nextRuns(ctx, item)
-	var refusal *pgconn.PgError
-	if errors.As(err, &refusal) && strings.HasPrefix(refusal.Code, "GWR") {
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(refusal.Code, "GWR") {
 		c.complain(crontab.Problem{Line: item.Line, Column: 1, Message: refusal.Message})
 		return nil
 	}
@@ -194,7 +193,7 @@ func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, 
 	if zone == "" {
 		zone = "UTC"
 	}
-	rows, err := c.db.conn.Query(ctx, c.db.sql(`
+	rows, _ := c.db.conn.Query(ctx, c.db.sql(`
 		with recursive runs (number, run) as (
 		  select 1, S.cron_next($1::text, pg_catalog.now(), $2::text)
 		  union all
@@ -208,10 +207,7 @@ func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, 
 		              then pg_catalog.concat(', ', pg_catalog.to_char(r.run at time zone $2::text, $3::text), ' ', $2::text) end)
 		  from runs as r
 		 where r.run is not null
-		 order by r.number`), item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI")
-	if err != nil {
-		return nil, err
-	}
+		 order by r.number`), item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI") // the error comes again
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 const cronListHelp = `Prints the recurring jobs in the database: the schedules created by cron_schedule(), and the items of crontabs with
@@ -72,15 +73,15 @@ func minute(m inspect.Moment) string {
 	return m.UTC().Format("2006-01-02 15:04")
 }
 
-var cronColumns = []column[recurringJob]{
-	{title: "IDENTIFIER", cell: func(j recurringJob, _ time.Time) string { return j.Identifier }},
-	{title: "SOURCE", cell: func(j recurringJob, _ time.Time) string { return j.source() }},
-	{title: "TASK", cell: func(j recurringJob, _ time.Time) string { return j.Task }},
-	{title: "PATTERN", cell: func(j recurringJob, _ time.Time) string { return j.Pattern }},
-	{title: "ZONE", cell: func(j recurringJob, _ time.Time) string { return j.TimeZone }},
-	{title: "NEXT RUN", cell: func(j recurringJob, _ time.Time) string { return j.nextRun() }},
-	{title: "LAST RUN", cell: func(j recurringJob, _ time.Time) string { return minute(j.LastRun) }},
-	{title: "LAST OUTCOME", cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
+var cronColumns = []terminal.Column[recurringJob]{
+	{Title: "IDENTIFIER", Cell: func(j recurringJob, _ time.Time) string { return j.Identifier }},
+	{Title: "SOURCE", Cell: func(j recurringJob, _ time.Time) string { return j.source() }},
+	{Title: "TASK", Cell: func(j recurringJob, _ time.Time) string { return j.Task }},
+	{Title: "PATTERN", Cell: func(j recurringJob, _ time.Time) string { return j.Pattern }},
+	{Title: "ZONE", Cell: func(j recurringJob, _ time.Time) string { return j.TimeZone }},
+	{Title: "NEXT RUN", Cell: func(j recurringJob, _ time.Time) string { return j.nextRun() }},
+	{Title: "LAST RUN", Cell: func(j recurringJob, _ time.Time) string { return minute(j.LastRun) }},
+	{Title: "LAST OUTCOME", Cell: func(j recurringJob, _ time.Time) string { return j.LastOutcome }},
 }
 
 // noteCrontabs prints which command shows the rest of a crontab's items, if the list has items of crontabs.

@@ -106,7 +106,7 @@ func (d *demo) play(ctx, hard context.Context, psqlURL string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stage.clear(ctx)) }()
-	audience := newDemoAudience(d.out)
+	audience := &demoAudience{out: d.out, seen: make(chan error, 1)}
 	worker, err := shim.New(pool, shim.Config{Schema: d.database.schema, Concurrency: 2, Logger: d.log, QuietSuccess: true})
 	if err != nil {
 		return err

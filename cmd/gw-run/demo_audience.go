@@ -24,10 +24,6 @@ type demoAudience struct {
 	printing sync.Mutex
 }
 
-func newDemoAudience(out io.Writer) *demoAudience {
-	return &demoAudience{out: out, seen: make(chan error, 1)}
-}
-
 // watch returns a handler that calls another one and prints its result.
 func (a *demoAudience) watch(handler shim.Handler) shim.Handler {
 	return func(ctx context.Context, job *shim.Job) error {

@@ -57,8 +57,7 @@ func (d *demo) runPrivately(ctx, hard context.Context, mirror string) error {
 		}
 	}
 	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: d.out, Mirror: mirror})
-	var missing pgtemp.NoServerError
-	if errors.As(err, &missing) {
+	if _, isMissing := errors.AsType[pgtemp.NoServerError](err); isMissing {
 		return fmt.Errorf("%w; give the demo a database with --connection or DATABASE_URL; give a Maven repository that this machine "+
 			"can reach with --mirror or %s", err, mirrorVariable)
 	}
@@ -103,8 +102,7 @@ func (d *demo) install(ctx context.Context, source string) error {
 		return err
 	}
 	status, err := migrator.Status(ctx)
-	var unreachable *pgconn.ConnectError
-	if errors.As(err, &unreachable) && source != "" {
+	if _, isUnreachable := errors.AsType[*pgconn.ConnectError](err); isUnreachable && source != "" {
 		return fmt.Errorf("%w; without %s, the demo starts a private server", err, source)
 	}
 	if err != nil {

@@ -89,15 +89,12 @@ func (h *healthcheck) run(ctx context.Context) error {
 	if err := h.say("database", nil, "it answers"); err != nil {
 		return err
 	}
-	version, err := h.schemaVersion(ctx, db)
-	if err != nil {
-		return h.say("schema", err, "")
-	}
-	if err := h.say("schema", nil, version); err != nil {
+	version, sick := h.schemaVersion(ctx, db)
+	if err := h.say("schema", sick, version); err != nil || sick != nil {
 		return err
 	}
-	detail, err := h.critical(ctx, db)
-	if err := h.say("doctor", err, detail); err != nil {
+	detail, sick := h.critical(ctx, db)
+	if err := h.say("doctor", sick, detail); err != nil {
 		return err
 	}
 	if h.maxAge == 0 && h.workers == 0 {
@@ -112,20 +109,20 @@ func (h *healthcheck) run(ctx context.Context) error {
 		if stats.OldestReady != nil {
 			oldest = seconds.Duration(*stats.OldestReady).Truncate(time.Second)
 		}
-		detail, err := fmt.Sprintf("the oldest ready job has been due for %s", oldest), error(nil)
+		detail, sick := fmt.Sprintf("the oldest ready job has been due for %s", oldest), error(nil)
 		if oldest > h.maxAge {
-			err = fmt.Errorf("%s, longer than %s", detail, h.maxAge)
+			sick = fmt.Errorf("%s, longer than %s", detail, h.maxAge)
 		}
-		if err := h.say("age", err, detail); err != nil {
+		if err := h.say("age", sick, detail); err != nil {
 			return err
 		}
 	}
 	if h.workers > 0 {
-		detail, err := fmt.Sprintf("registered and seen: %d", stats.Workers), error(nil)
+		detail, sick := fmt.Sprintf("registered and seen: %d", stats.Workers), error(nil)
 		if stats.Workers < h.workers {
-			err = fmt.Errorf("%s, fewer than %d", detail, h.workers)
+			sick = fmt.Errorf("%s, fewer than %d", detail, h.workers)
 		}
-		return h.say("workers", err, detail)
+		return h.say("workers", sick, detail)
 	}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 const historyHelp = `Prints recorded attempts and ends of jobs: of the jobs in the arguments, oldest first, or those that match the flags,
@@ -29,16 +31,16 @@ const historyExamples = `  gw-run history 17
   gw-run history --key user:42
   gw-run history 17 --json | jq .result`
 
-var historyColumns = []column[inspect.Attempt]{
-	{title: "JOB", numbers: true, cell: func(r inspect.Attempt, _ time.Time) string { return fmt.Sprint(r.JobID) }},
-	{title: "TASK", cell: func(r inspect.Attempt, _ time.Time) string { return r.Task }},
-	{title: "ATTEMPT", numbers: true, cell: func(r inspect.Attempt, _ time.Time) string { return r.Tried() }},
-	{title: "OUTCOME", cell: func(r inspect.Attempt, _ time.Time) string { return r.Outcome }},
-	{title: "ENDED", cell: func(r inspect.Attempt, now time.Time) string { return ago(r.EndedAt, now) }},
-	{title: "RAN", cell: func(r inspect.Attempt, _ time.Time) string { return r.Ran() }},
-	{title: "WORKER", cell: func(r inspect.Attempt, _ time.Time) string { return r.WorkerID }},
-	{title: "QUEUE", cell: func(r inspect.Attempt, _ time.Time) string { return r.Place }},
-	{title: "ERROR", cell: func(r inspect.Attempt, _ time.Time) string { return r.Error }},
+var historyColumns = []terminal.Column[inspect.Attempt]{
+	{Title: "JOB", Numbers: true, Cell: func(r inspect.Attempt, _ time.Time) string { return fmt.Sprint(r.JobID) }},
+	{Title: "TASK", Cell: func(r inspect.Attempt, _ time.Time) string { return r.Task }},
+	{Title: "ATTEMPT", Numbers: true, Cell: func(r inspect.Attempt, _ time.Time) string { return r.Tried() }},
+	{Title: "OUTCOME", Cell: func(r inspect.Attempt, _ time.Time) string { return r.Outcome }},
+	{Title: "ENDED", Cell: func(r inspect.Attempt, now time.Time) string { return ago(r.EndedAt, now) }},
+	{Title: "RAN", Cell: func(r inspect.Attempt, _ time.Time) string { return r.Ran() }},
+	{Title: "WORKER", Cell: func(r inspect.Attempt, _ time.Time) string { return r.WorkerID }},
+	{Title: "QUEUE", Cell: func(r inspect.Attempt, _ time.Time) string { return r.Place }},
+	{Title: "ERROR", Cell: func(r inspect.Attempt, _ time.Time) string { return r.Error }},
 }
 
 // historyFilter selects rows of list_history().
@@ -105,14 +107,6 @@ func jobHistories(ctx context.Context, db *session, l listing, ids []int64, out 
 	return printList(out, found, l.json, historyColumns)
 }
 
-// orNil returns a condition, nil if it was not given.
-func orNil(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
 func listHistory(ctx context.Context, db *session, l listing, p page, f historyFilter, out, errOut io.Writer) error {
 	var beforeAt, beforeID any
 	if f.after != "" {
@@ -131,7 +125,8 @@ func listHistory(ctx context.Context, db *session, l listing, p page, f historyF
 		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean,
 		         pg_catalog.now() operator(pg_catalog.-) ($6::double precision operator(pg_catalog.*) interval '1 second'), null,
 		         $7::text::timestamptz, $8::text::bigint, $9::integer) as h`,
-		orNil(f.task), orNil(f.outcome), orNil(f.worker), orNil(f.key), f.failures, within, beforeAt, beforeID, p.limit+1)
+		statement.OrNull(f.task), statement.OrNull(f.outcome), statement.OrNull(f.worker), statement.OrNull(f.key), f.failures, within,
+		beforeAt, beforeID, p.limit+1)
 	if err != nil {
 		return fmt.Errorf("list the history: %w", err)
 	}

@@ -179,28 +179,19 @@ func (l *jobLines) next() (jobs []importedJob, err error) {
 	return jobs, nil
 }
 
-// sentJob is an imported job for the database. The payload is text, which arrives unchanged.
-type sentJob struct {
-	Task        string   `json:"task"`
-	Payload     *string  `json:"payload"`
-	Queue       *string  `json:"queue_name"`
-	Key         *string  `json:"job_key"`
-	Priority    *int64   `json:"priority"`
-	RunAt       *string  `json:"run_at"`
-	MaxAttempts *int64   `json:"max_attempts"`
-	Flags       []string `json:"flags"`
-}
-
 // refusedSpec matches the detail of add_jobs about the job that it refuses.
 var refusedSpec = regexp.MustCompile(`spec (\d+)`)
 
 // addImported adds jobs by one call of add_jobs.
 func addImported(ctx context.Context, db *session, jobs []importedJob) error {
-	specs := make([]sentJob, len(jobs))
+	specs := make([]map[string]any, len(jobs))
 	for i, j := range jobs {
-		specs[i] = sentJob{Task: j.Task, Queue: j.Queue, Key: j.Key, Priority: j.Priority, RunAt: j.RunAt, MaxAttempts: j.MaxAttempts, Flags: j.Flags}
+		specs[i] = map[string]any{
+			"task": j.Task, "queue_name": j.Queue, "job_key": j.Key, "priority": j.Priority, "run_at": j.RunAt,
+			"max_attempts": j.MaxAttempts, "flags": j.Flags,
+		}
 		if j.Payload != nil {
-			specs[i].Payload = new(string(j.Payload))
+			specs[i]["payload"] = string(j.Payload) // as text, which arrives unchanged
 		}
 	}
 	list, err := json.Marshal(specs)

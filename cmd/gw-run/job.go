@@ -29,15 +29,15 @@ func (j job) when(now time.Time) string {
 	}
 }
 
-var jobColumns = []column[job]{
-	{title: "ID", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.ID) }},
-	{title: "STATE", cell: func(j job, _ time.Time) string { return j.State }},
-	{title: "TASK", cell: func(j job, _ time.Time) string { return j.Task }},
-	{title: "QUEUE", cell: func(j job, _ time.Time) string { return j.Queue }},
-	{title: "KEY", cell: func(j job, _ time.Time) string { return terminal.Short(j.Key, 40) }},
-	{title: "PRIORITY", numbers: true, cell: func(j job, _ time.Time) string { return fmt.Sprint(j.Priority) }},
-	{title: "ATTEMPTS", numbers: true, cell: func(j job, _ time.Time) string { return j.Tried() }},
-	{title: "WHEN", cell: job.when},
-	{title: "ADDED", cell: func(j job, now time.Time) string { return ago(j.CreatedAt, now) }},
-	{title: "LAST ERROR", cell: func(j job, _ time.Time) string { return terminal.Short(j.LastError, 60) }},
+var jobColumns = []terminal.Column[job]{
+	{Title: "ID", Numbers: true, Cell: func(j job, _ time.Time) string { return fmt.Sprint(j.ID) }},
+	{Title: "STATE", Cell: func(j job, _ time.Time) string { return j.State }},
+	{Title: "TASK", Cell: func(j job, _ time.Time) string { return j.Task }},
+	{Title: "QUEUE", Cell: func(j job, _ time.Time) string { return j.Queue }},
+	{Title: "KEY", Cell: func(j job, _ time.Time) string { return terminal.Short(j.Key, 40) }},
+	{Title: "PRIORITY", Numbers: true, Cell: func(j job, _ time.Time) string { return fmt.Sprint(j.Priority) }},
+	{Title: "ATTEMPTS", Numbers: true, Cell: func(j job, _ time.Time) string { return j.Tried() }},
+	{Title: "WHEN", Cell: job.when},
+	{Title: "ADDED", Cell: func(j job, now time.Time) string { return ago(j.CreatedAt, now) }},
+	{Title: "LAST ERROR", Cell: func(j job, _ time.Time) string { return terminal.Short(j.LastError, 60) }},
 }

@@ -214,10 +214,9 @@ func newLimitOpenCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 			if len(args) == 2 {
 				which.lane = condition(args[1])
 			}
-			lanes, err := actOnce[struct {
-				Opened int64 `json:"opened"`
-			}](ctx, db, `select S.open_lane($1::text, $2::text) as opened`, which.limit, statement.OrNull(which.lane))
-			if err == nil && lanes.Opened == 0 {
+			lanes, err := actOnce[int64](ctx, db, `select S.open_lane($1::text, $2::text) as value`, which.limit,
+				statement.OrNull(which.lane))
+			if err == nil && lanes == 0 {
 				err = fmt.Errorf("%s has not been closed by a worker; gw-run limit lanes lists the lanes", which.what())
 			}
 			return which.what() + " is open.", err

@@ -12,6 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 const limitListHelp = `Prints the limits, with the number of their lanes and of their running jobs. FULL counts the lanes that run their maximum
@@ -29,12 +30,8 @@ The first job of a lane creates it. The lane (all) stands for all jobs of the li
 const limitLanesExamples = `  gw-run limit lanes exports
   gw-run limit lanes exports --json | jq -r 'select(.reason == "full") | .lane'`
 
-// laneRow is a row of list_lanes().
-type laneRow struct {
-	inspect.Lane
-}
-
-func (l laneRow) name() string {
+// laneName returns the key of a lane, or what stands for all lanes.
+func laneName(l inspect.Lane) string {
 	if l.IsTotal {
 		return "(all)"
 	}
@@ -76,30 +73,30 @@ func yes(is bool) string {
 	return ""
 }
 
-var limitColumns = []column[inspect.Limit]{
-	{title: "LIMIT", cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
-	{title: "TASKS", cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
-	{title: "QUEUES", cell: func(l inspect.Limit, _ time.Time) string { return l.Queues }},
-	{title: "BY", cell: func(l inspect.Limit, _ time.Time) string { return l.By }},
-	{title: "MAX RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
-	{title: "TOTAL", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
-	{title: "RATE", cell: func(l inspect.Limit, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
-	{title: "FAIR", cell: func(l inspect.Limit, _ time.Time) string { return yes(l.Fair) }},
-	{title: "LANES", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
-	{title: "FULL", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.FullLanes) }},
-	{title: "CLOSED", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.ClosedLanes) }},
-	{title: "RUNNING", numbers: true, cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
-	{title: "MOVING", cell: func(l inspect.Limit, _ time.Time) string { return yes(l.IsMoving) }},
+var limitColumns = []terminal.Column[inspect.Limit]{
+	{Title: "LIMIT", Cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
+	{Title: "TASKS", Cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
+	{Title: "QUEUES", Cell: func(l inspect.Limit, _ time.Time) string { return l.Queues }},
+	{Title: "BY", Cell: func(l inspect.Limit, _ time.Time) string { return l.By }},
+	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{Title: "TOTAL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
+	{Title: "RATE", Cell: func(l inspect.Limit, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{Title: "FAIR", Cell: func(l inspect.Limit, _ time.Time) string { return yes(l.Fair) }},
+	{Title: "LANES", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
+	{Title: "FULL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.FullLanes) }},
+	{Title: "CLOSED", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.ClosedLanes) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{Title: "MOVING", Cell: func(l inspect.Limit, _ time.Time) string { return yes(l.IsMoving) }},
 }
 
-var laneColumns = []column[laneRow]{
-	{title: "LANE", cell: func(l laneRow, _ time.Time) string { return l.name() }},
-	{title: "MAX RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return numberOf(l.MaxRunning) }},
-	{title: "RATE", cell: func(l laneRow, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
-	{title: "RUNNING", numbers: true, cell: func(l laneRow, _ time.Time) string { return fmt.Sprint(l.Running) }},
-	{title: "STATE", cell: func(l laneRow, _ time.Time) string { return l.State() }},
-	{title: "UNTIL", cell: func(l laneRow, now time.Time) string { return ago(l.Until, now) }},
-	{title: "JOBS", cell: func(l laneRow, _ time.Time) string { return idsOf(l.JobIDs) }},
+var laneColumns = []terminal.Column[inspect.Lane]{
+	{Title: "LANE", Cell: func(l inspect.Lane, _ time.Time) string { return laneName(l) }},
+	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{Title: "RATE", Cell: func(l inspect.Lane, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{Title: "STATE", Cell: func(l inspect.Lane, _ time.Time) string { return l.State() }},
+	{Title: "UNTIL", Cell: func(l inspect.Lane, now time.Time) string { return ago(l.Until, now) }},
+	{Title: "JOBS", Cell: func(l inspect.Lane, _ time.Time) string { return idsOf(l.JobIDs) }},
 }
 
 // idsOf formats the ids of jobs, ten at most.
@@ -168,5 +165,5 @@ func listLanes(ctx context.Context, db *session, l listing, p page, limit, after
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
-	return printPage(l, p, found, laneColumns, func(last laneRow) string { return quoteForShell(textOf(last.Key)) }, out, errOut)
+	return printPage(l, p, found, laneColumns, func(last inspect.Lane) string { return quoteForShell(textOf(last.Key)) }, out, errOut)
 }

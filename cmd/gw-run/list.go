@@ -47,15 +47,8 @@ func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *sto
 	})
 }
 
-// column is a column of a list whose cells may depend on the time.
-type column[T any] struct {
-	title   string
-	numbers bool
-	cell    func(row T, now time.Time) string
-}
-
 // printList prints rows as a table, or as JSON.
-func printList[T any](out io.Writer, found inspect.Answer, asJSON bool, columns []column[T]) error {
+func printList[T any](out io.Writer, found inspect.Answer, asJSON bool, columns []terminal.Column[T]) error {
 	if asJSON {
 		return printJSON(out, found)
 	}
@@ -63,11 +56,7 @@ func printList[T any](out io.Writer, found inspect.Answer, asJSON bool, columns 
 	if err != nil {
 		return err
 	}
-	table := make([]terminal.Column[T], len(columns))
-	for i, c := range columns {
-		table[i] = terminal.Column[T]{Title: c.title, Numbers: c.numbers, Cell: func(row T) string { return c.cell(row, found.Now) }}
-	}
-	return terminal.Table(out, table, rows)
+	return terminal.Table(out, columns, rows, found.Now)
 }
 
 // printJSON prints one object per line.
@@ -82,10 +71,7 @@ func printJSON(out io.Writer, found inspect.Answer) error {
 
 // ago formats a time relative to now.
 func ago(m inspect.Moment, now time.Time) string {
-	switch {
-	case m.IsNull():
-		return ""
-	case m.Text != "":
+	if m.IsNull() || m.Text != "" {
 		return m.Text
 	}
 	return terminal.Relative(m.Time, now)
@@ -93,10 +79,7 @@ func ago(m inspect.Moment, now time.Time) string {
 
 // since formats the time from m until now.
 func since(m inspect.Moment, now time.Time) string {
-	switch {
-	case m.IsNull():
-		return ""
-	case m.Text != "":
+	if m.IsNull() || m.Text != "" {
 		return m.Text
 	}
 	return terminal.Duration(m.Since(now))
@@ -126,7 +109,7 @@ func (p page) check() error {
 
 // printPage prints the rows of a query that asked for one row more than the page has. If that row is there, it prints how to
 // see the next ones, after the last of this page: to stderr if the list is JSON.
-func printPage[T any](l listing, p page, found inspect.Answer, columns []column[T], position func(last T) string, out, errOut io.Writer) error {
+func printPage[T any](l listing, p page, found inspect.Answer, columns []terminal.Column[T], position func(last T) string, out, errOut io.Writer) error {
 	isCut := len(found.Rows) > p.limit
 	if isCut {
 		found.Rows = found.Rows[:p.limit]
@@ -150,7 +133,7 @@ type whole[T any] struct {
 	cobra   cobra.Command
 	rows    string // what the rows are, such as "pauses"
 	query   string
-	columns []column[T]
+	columns []terminal.Column[T]
 	note    func(found inspect.Answer, notes io.Writer) error // what is said below the table; nil for nothing
 }
 

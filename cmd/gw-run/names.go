@@ -10,6 +10,7 @@ import (
 
 	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 // names is a command that lists rows with a unique name, in the order of their names.
@@ -17,7 +18,7 @@ type names[T any] struct {
 	cobra   cobra.Command
 	after   string // what has the names, such as "queue"
 	query   string // $1 is the name after which the list begins, $2 the number of rows
-	columns []column[T]
+	columns []terminal.Column[T]
 	name    func(T) string
 }
 

@@ -123,10 +123,9 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 	t.addFlags(o.cobra.Flags())
 	o.cobra.PreRunE = func(*cobra.Command, []string) error { return t.check() }
 	o.call = func(ctx context.Context, db *session, _ *pflag.FlagSet, _ []string) (string, error) {
-		pause, err := actOnce[struct {
-			WasPaused bool `json:"was_paused"`
-		}](ctx, db, `select S.resume($1::text, $2::text, $3::text, $4::text) as was_paused`, t.arguments()...)
-		if err == nil && !pause.WasPaused {
+		wasPaused, err := actOnce[bool](ctx, db, `select S.resume($1::text, $2::text, $3::text, $4::text) as value`,
+			t.arguments()...)
+		if err == nil && !wasPaused {
 			err = fmt.Errorf("%s is not paused; gw-run pauses lists the pauses", t.what())
 		}
 		return t.what() + " is resumed.", err
@@ -161,12 +160,12 @@ func (p pauseRow) what() string {
 	return "everything"
 }
 
-var pauseColumns = []column[pauseRow]{
-	{title: "PAUSED", cell: func(p pauseRow, _ time.Time) string { return p.what() }},
-	{title: "SINCE", cell: func(p pauseRow, now time.Time) string { return ago(p.PausedAt, now) }},
-	{title: "BY", cell: func(p pauseRow, _ time.Time) string { return p.Author }},
-	{title: "UNTIL", cell: func(p pauseRow, now time.Time) string { return ago(p.Until, now) }},
-	{title: "REASON", cell: func(p pauseRow, _ time.Time) string { return terminal.Short(p.Reason, 60) }},
+var pauseColumns = []terminal.Column[pauseRow]{
+	{Title: "PAUSED", Cell: func(p pauseRow, _ time.Time) string { return p.what() }},
+	{Title: "SINCE", Cell: func(p pauseRow, now time.Time) string { return ago(p.PausedAt, now) }},
+	{Title: "BY", Cell: func(p pauseRow, _ time.Time) string { return p.Author }},
+	{Title: "UNTIL", Cell: func(p pauseRow, now time.Time) string { return ago(p.Until, now) }},
+	{Title: "REASON", Cell: func(p pauseRow, _ time.Time) string { return terminal.Short(p.Reason, 60) }},
 }
 
 func newPausesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 const queuesHelp = `Prints the named queues with the number of their jobs in each state (see gw-run jobs), and which worker has held the
@@ -25,14 +26,14 @@ type queueRow struct {
 	LockedBy string         `json:"locked_by"`
 }
 
-var queueColumns = []column[queueRow]{
-	{title: "QUEUE", cell: func(q queueRow, _ time.Time) string { return q.Queue }},
-	{title: "READY", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Ready, q.IsEstimate) }},
-	{title: "SCHEDULED", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Scheduled, q.IsEstimate) }},
-	{title: "RUNNING", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Running, q.IsEstimate) }},
-	{title: "FAILED", numbers: true, cell: func(q queueRow, _ time.Time) string { return count(q.Failed, q.IsEstimate) }},
-	{title: "HELD FOR", cell: func(q queueRow, now time.Time) string { return since(q.LockedAt, now) }},
-	{title: "HELD BY", cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
+var queueColumns = []terminal.Column[queueRow]{
+	{Title: "QUEUE", Cell: func(q queueRow, _ time.Time) string { return q.Queue }},
+	{Title: "READY", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Ready, q.IsEstimate) }},
+	{Title: "SCHEDULED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Scheduled, q.IsEstimate) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Running, q.IsEstimate) }},
+	{Title: "FAILED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Failed, q.IsEstimate) }},
+	{Title: "HELD FOR", Cell: func(q queueRow, now time.Time) string { return since(q.LockedAt, now) }},
+	{Title: "HELD BY", Cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
 }
 
 func newQueuesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {

@@ -34,18 +34,11 @@ func (s selection) isOne() bool { return s.Key != "" }
 // find returns the ids of the jobs that match the conditions.
 func (s selection) find(ctx context.Context, db *session) ([]int64, error) {
 	var ids []int64
-	for {
-		after := int64(0)
-		if len(ids) > 0 {
-			after = ids[len(ids)-1]
-		}
-		rows, err := db.conn.Query(ctx, db.sql(`
+	for after := int64(0); ; after = ids[len(ids)-1] {
+		rows, _ := db.conn.Query(ctx, db.sql(`
 			select m.id
 			  from S.matching_job_ids(`+operate.Conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as m (id)
-			 order by m.id`), append(s.Arguments(), after, countStep)...)
-		if err != nil {
-			return nil, fmt.Errorf("count jobs: %w", explain(err))
-		}
+			 order by m.id`), append(s.Arguments(), after, countStep)...) // the error comes again
 		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		if err != nil {
 			return nil, fmt.Errorf("count jobs: %w", explain(err))

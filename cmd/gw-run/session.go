@@ -77,9 +77,9 @@ func (s *session) ask(ctx context.Context, query string, args ...any) (inspect.A
 	return s.query(ctx, query, args...)
 }
 
-// reconnect connects again if the connection is closed.
+// reconnect connects again if the connection is closed, or if the last attempt has failed.
 func (s *session) reconnect(ctx context.Context) error {
-	if !s.conn.IsClosed() {
+	if s.conn != nil && !s.conn.IsClosed() {
 		return nil
 	}
 	return s.connect(ctx)
@@ -119,20 +119,20 @@ func (s *session) act(ctx context.Context, query string, args ...any) (found ins
 	return found, err
 }
 
-// actOnce is act for a query that returns one row.
-func actOnce[T any](ctx context.Context, s *session, query string, args ...any) (row T, err error) {
+// actOnce is act for a query that returns one row with the column value, which may be null.
+func actOnce[T any](ctx context.Context, s *session, query string, args ...any) (value T, err error) {
 	found, err := s.act(ctx, query, args...)
 	if err != nil {
-		return row, err
+		return value, err
 	}
-	rows, err := inspect.Decode[T](found.Rows)
+	rows, err := inspect.Decode[struct{ Value T }](found.Rows)
 	if err == nil && len(rows) != 1 {
 		err = fmt.Errorf("the database returned %d rows, not one", len(rows))
 	}
 	if err != nil {
-		return row, err
+		return value, err
 	}
-	return rows[0], nil
+	return rows[0].Value, nil
 }
 
 // operator returns the system's name of the user who runs this program.

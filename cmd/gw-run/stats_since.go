@@ -10,18 +10,18 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-var taskStatsColumns = []column[inspect.TaskStats]{
-	{title: "TASK", cell: func(s inspect.TaskStats, _ time.Time) string { return s.Task }},
-	{title: "ATTEMPTS", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Attempts) }},
-	{title: "COMPLETED", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Completed) }},
-	{title: "FAILED", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Failed) }},
-	{title: "FOR GOOD", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.PermanentlyFailed) }},
-	{title: "WAITED P50", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP50) }},
-	{title: "P95", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP95) }},
-	{title: "P99", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP99) }},
-	{title: "RAN P50", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP50) }},
-	{title: "P95", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP95) }},
-	{title: "P99", numbers: true, cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP99) }},
+var taskStatsColumns = []terminal.Column[inspect.TaskStats]{
+	{Title: "TASK", Cell: func(s inspect.TaskStats, _ time.Time) string { return s.Task }},
+	{Title: "ATTEMPTS", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Attempts) }},
+	{Title: "COMPLETED", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Completed) }},
+	{Title: "FAILED", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.Failed) }},
+	{Title: "FOR GOOD", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return fmt.Sprint(s.PermanentlyFailed) }},
+	{Title: "WAITED P50", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP50) }},
+	{Title: "P95", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP95) }},
+	{Title: "P99", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.WaitedP99) }},
+	{Title: "RAN P50", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP50) }},
+	{Title: "P95", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP95) }},
+	{Title: "P99", Numbers: true, Cell: func(s inspect.TaskStats, _ time.Time) string { return terminal.ElapsedSeconds(s.RanP99) }},
 }
 
 // printTaskStats prints what the jobs of the kept tasks did within a time before now.

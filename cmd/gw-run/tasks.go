@@ -8,6 +8,7 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
 )
 
 const tasksHelp = `Prints the tasks that the queue has ever had jobs of, and those of registered workers that were seen in the last five
@@ -27,13 +28,13 @@ type taskRow struct {
 	Workers int64  `json:"workers"`
 }
 
-var taskColumns = []column[taskRow]{
-	{title: "TASK", cell: func(t taskRow, _ time.Time) string { return t.Task }},
-	{title: "READY", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Ready, t.IsEstimate) }},
-	{title: "SCHEDULED", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Scheduled, t.IsEstimate) }},
-	{title: "RUNNING", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Running, t.IsEstimate) }},
-	{title: "FAILED", numbers: true, cell: func(t taskRow, _ time.Time) string { return count(t.Failed, t.IsEstimate) }},
-	{title: "WORKERS", numbers: true, cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
+var taskColumns = []terminal.Column[taskRow]{
+	{Title: "TASK", Cell: func(t taskRow, _ time.Time) string { return t.Task }},
+	{Title: "READY", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Ready, t.IsEstimate) }},
+	{Title: "SCHEDULED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Scheduled, t.IsEstimate) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Running, t.IsEstimate) }},
+	{Title: "FAILED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Failed, t.IsEstimate) }},
+	{Title: "WORKERS", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
 }
 
 func newTasksCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {

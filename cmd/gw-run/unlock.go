@@ -125,18 +125,11 @@ func (u *unlock) print(out io.Writer, found inspect.Answer) error {
 	if u.json {
 		return printJSON(out, found)
 	}
-	workers, err := inspect.Decode[unlocked](found.Rows)
-	if err != nil {
-		return err
-	}
-	for _, w := range workers {
+	return printLines(out, found, func(w unlocked, _ time.Time) string {
 		said := "freed " + w.what()
 		if !w.IsKnown {
 			said = "holds nothing and is not registered"
 		}
-		if _, err := fmt.Fprintf(out, "%s: %s\n", terminal.Printable(w.ID), said); err != nil {
-			return err
-		}
-	}
-	return nil
+		return terminal.Printable(w.ID) + ": " + said
+	})
 }

@@ -60,15 +60,15 @@ func (w workerRow) tasks() string {
 	return fmt.Sprintf("%s and %d more", terminal.Short(w.Tasks[0], 40), len(w.Tasks)-1)
 }
 
-var workerColumns = []column[workerRow]{
-	{title: "WORKER", cell: func(w workerRow, _ time.Time) string { return w.ID }},
-	{title: "PROCESS", cell: func(w workerRow, _ time.Time) string { return w.process() }},
-	{title: "VERSION", cell: func(w workerRow, _ time.Time) string { return w.Version }},
-	{title: "RUNNING", numbers: true, cell: func(w workerRow, _ time.Time) string { return w.running() }},
-	{title: "LONGEST", cell: func(w workerRow, now time.Time) string { return since(w.LongestSince, now) }},
-	{title: "STARTED", cell: func(w workerRow, now time.Time) string { return ago(w.StartedAt, now) }},
-	{title: "LAST SEEN", cell: workerRow.lastSeen},
-	{title: "TASKS", cell: func(w workerRow, _ time.Time) string { return w.tasks() }},
+var workerColumns = []terminal.Column[workerRow]{
+	{Title: "WORKER", Cell: func(w workerRow, _ time.Time) string { return w.ID }},
+	{Title: "PROCESS", Cell: func(w workerRow, _ time.Time) string { return w.process() }},
+	{Title: "VERSION", Cell: func(w workerRow, _ time.Time) string { return w.Version }},
+	{Title: "RUNNING", Numbers: true, Cell: func(w workerRow, _ time.Time) string { return w.running() }},
+	{Title: "LONGEST", Cell: func(w workerRow, now time.Time) string { return since(w.LongestSince, now) }},
+	{Title: "STARTED", Cell: func(w workerRow, now time.Time) string { return ago(w.StartedAt, now) }},
+	{Title: "LAST SEEN", Cell: workerRow.lastSeen},
+	{Title: "TASKS", Cell: func(w workerRow, _ time.Time) string { return w.tasks() }},
 }
 
 func newWorkersCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {

@@ -2,23 +2,14 @@ package config
 
 import (
 	"strings"
-	"time"
+
+	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Limit is a limit of the SQL function set_limit. Numbers that are not set are 0.
+// Limit is a limit to set in the database. Numbers that are not set are 0.
 type Limit struct {
-	Name     string
+	shim.Limit
 	Position Position
-
-	Tasks        []string // nil for all
-	Queues, By   string
-	MaxRunning   int
-	TotalRunning int
-	Rate         int
-	Per          time.Duration
-	Burst        int
-	Fair         bool
-	Strict       time.Duration
 }
 
 // OfLimit returns the keys of a limit.
@@ -50,7 +41,7 @@ func (r *reader) limits(file *File, e entry) {
 
 // limit reads one limit. The database also checks which keys belong together, but its errors have no line.
 func (r *reader) limit(e entry) Limit {
-	limit := Limit{Name: e.name, Position: e.at}
+	limit := Limit{shim.Limit{Name: e.name}, e.at}
 	for _, inner := range r.entries(e.value, r.valueAt(e), "limit "+e.name) {
 		switch inner.name {
 		case "tasks":

@@ -35,8 +35,7 @@ func newReader(path string, getenv func(string) string) *reader {
 func (r *reader) body(text string) ast.Node {
 	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		var mistake yaml.Error
-		if errors.As(err, &mistake) && mistake.GetToken() != nil {
+		if mistake, ok := errors.AsType[yaml.Error](err); ok && mistake.GetToken() != nil {
 			r.refuse(r.at(mistake.GetToken()), "this is not YAML: %s", mistake.GetMessage())
 		} else {
 			r.refuse(Position{Path: r.path}, "this is not YAML: %s", err)

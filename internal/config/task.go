@@ -97,11 +97,10 @@ func (r *reader) task(e entry, dir string) Task {
 	}
 	known := names(Kinds(), Common(), OfKind(task.Kind))
 	for _, inner := range entries {
-		switch {
-		case !slices.Contains(known, inner.name):
-			r.misplaced(inner, task.Kind, known)
-		default:
+		if slices.Contains(known, inner.name) {
 			r.taskKey(&task, inner, dir)
+		} else {
+			r.misplaced(inner, task.Kind, known)
 		}
 	}
 	return task
@@ -168,7 +167,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "exec", "persistent":
 		task.Program.Command, task.Program.Shown = r.command(e, dir)
 	case "node":
-		task.Module.Path, task.Program.Shown = r.shownFile(e, dir)
+		task.Module.Path, task.Program.Shown = r.file(e, dir)
 	case "directory":
 		task.Program.Directory = r.folder(e, dir)
 	case "env":
@@ -186,7 +185,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "permanent_4xx":
 		task.HTTP.Permanent4xx = r.yes(e)
 	case "ca_file":
-		task.HTTP.CAFile = r.file(e, dir)
+		task.HTTP.CAFile, _ = r.file(e, dir)
 	case "sql":
 		if task.SQL.Function = r.text(e); statementLike.MatchString(task.SQL.Function.Value) {
 			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, not a statement")
@@ -261,14 +260,8 @@ func (r *reader) folder(e entry, dir string) string {
 	return path
 }
 
-// file returns the absolute path of a file that exists.
-func (r *reader) file(e entry, dir string) string {
-	path, _ := r.shownFile(e, dir)
-	return path
-}
-
-// shownFile returns the absolute path of a file that exists, and the path for messages.
-func (r *reader) shownFile(e entry, dir string) (path, shown string) {
+// file returns the absolute path of a file that exists, and the path for messages.
+func (r *reader) file(e entry, dir string) (path, shown string) {
 	text := r.text(e)
 	path = within(dir, text.Value)
 	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir()) {

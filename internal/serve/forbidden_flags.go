@@ -110,10 +110,7 @@ func (f *forbiddenFlags) read(ctx context.Context, source config.ForbiddenFlags)
 	}
 	ctx, cancel := context.WithTimeout(ctx, flagsTimeout)
 	defer cancel()
-	rows, err := f.pool.Query(ctx, source.Query, pgx.QueryExecModeExec) // tables in it may change
-	if err != nil {
-		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
-	}
+	rows, _ := f.pool.Query(ctx, source.Query, pgx.QueryExecModeExec) // tables in it may change; the error comes again
 	flags, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("ask for forbidden flags: %w", err)

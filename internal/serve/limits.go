@@ -32,15 +32,10 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 		return explainRights(limits[0].Position, "limits in the config file need", err)
 	}
 	for _, limit := range limits {
-		wanted := shim.Limit{
-			Name: limit.Name, Tasks: limit.Tasks, Queues: limit.Queues, By: limit.By, MaxRunning: limit.MaxRunning,
-			TotalRunning: limit.TotalRunning, Rate: limit.Rate, Per: limit.Per, Burst: limit.Burst, Fair: limit.Fair,
-			Strict: limit.Strict,
-		}
-		if slices.ContainsFunc(present, func(l shim.LimitInfo) bool { return isSet(l.Limit, wanted) }) {
+		if slices.ContainsFunc(present, func(l shim.LimitInfo) bool { return isSet(l.Limit, limit.Limit) }) {
 			continue
 		}
-		if err := client.SetLimit(ctx, wanted); err != nil {
+		if err := client.SetLimit(ctx, limit.Limit); err != nil {
 			return explainRights(limit.Position, "limits in the config file need", err)
 		}
 		o.Logger.Info("limit set", "limit", limit.Name)

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"slices"
 	"sync"
@@ -19,10 +18,9 @@ import (
 type nodes struct {
 	options  *Options
 	launcher *task.Launcher
-	log      *slog.Logger
 
 	mu     sync.Mutex
-	shared []*sharedNode // the newest is the last
+	shared []*sharedNode // the newest is the first
 }
 
 // sharedNode is a Node.js that several tasks use.
@@ -38,10 +36,6 @@ type nodeSettings struct {
 	directory string
 	env       []string
 	children  int
-}
-
-func newNodes(o *Options, launcher *task.Launcher) *nodes {
-	return &nodes{options: o, launcher: launcher, log: o.Logger}
 }
 
 // serve makes a module the handler of a service's task.
@@ -91,7 +85,7 @@ func (n *nodes) make(settings nodeSettings) (*sharedNode, error) {
 		Processes: settings.children,
 		Setup:     n.setup(),
 		Launcher:  n.launcher,
-		Logger:    n.log,
+		Logger:    n.options.Logger,
 	})
 	return &sharedNode{node: node, settings: settings, modules: make(map[string]string)}, nil
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"reflect"
 	"slices"
@@ -20,7 +19,6 @@ import (
 type reloader struct {
 	worker   *shim.Worker
 	options  *Options
-	log      *slog.Logger
 	db       *pgxpool.Pool
 	finder   *taskFinder
 	services *services
@@ -38,7 +36,7 @@ func (r *reloader) follow(ctx context.Context) (unfollow func(), err error) {
 	var loops sync.WaitGroup
 	changes := make(chan struct{})
 	if o.Watch {
-		watch, err := watchFiles(o.Tasks.Path, []string{o.Config.Path, o.Crontab.Path}, r.log)
+		watch, err := watchFiles(o.Tasks.Path, []string{o.Config.Path, o.Crontab.Path}, r.options.Logger)
 		if err != nil {
 			cancel()
 			return nil, err
@@ -73,7 +71,7 @@ func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-ch
 func (r *reloader) reload(ctx context.Context) {
 	file, err := r.options.Config.Read()
 	if err != nil {
-		r.log.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error", err)
+		r.options.Logger.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error", err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -98,7 +96,7 @@ func (r *reloader) takeTasks(ctx context.Context, file *config.File) bool {
 	}
 	if err != nil {
 		r.services.drop(next)
-		r.log.Error("tasks are invalid, previous ones stay in use", "error", err)
+		r.options.Logger.Error("tasks are invalid, previous ones stay in use", "error", err)
 	}
 	return err == nil
 }
@@ -130,7 +128,7 @@ func (r *reloader) change(next map[string]*service) error {
 	slices.Sort(added)
 	slices.Sort(removed)
 	slices.Sort(changed)
-	r.log.Info("tasks reloaded", "added", added, "removed", removed, "changed", changed)
+	r.options.Logger.Info("tasks reloaded", "added", added, "removed", removed, "changed", changed)
 	return nil
 }
 
@@ -138,17 +136,17 @@ func (r *reloader) change(next map[string]*service) error {
 func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
 	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query || !slices.Equal(before.List, file.ForbiddenFlags.List) {
 		if err := r.flags.use(ctx, file.ForbiddenFlags); err != nil {
-			r.log.Error("forbidden flags could not be read, previous ones stay in use", "error", err)
+			r.options.Logger.Error("forbidden flags could not be read, previous ones stay in use", "error", err)
 		} else {
-			r.log.Info("forbidden flags reloaded")
+			r.options.Logger.Info("forbidden flags reloaded")
 		}
 	}
 	r.takeLimits(ctx, file)
 	if err := keepTasks(ctx, r.options, r.db, file.Tasks); err != nil {
-		r.log.Error("tasks could not be kept", "error", err)
+		r.options.Logger.Error("tasks could not be kept", "error", err)
 	}
 	if settings := changedSettings(r.file, file); settings != nil {
-		r.log.Warn("changed settings take effect after a restart", "settings", settings)
+		r.options.Logger.Warn("changed settings take effect after a restart", "settings", settings)
 	}
 }
 
@@ -163,13 +161,13 @@ func (r *reloader) takeLimits(ctx context.Context, file *config.File) {
 		return
 	}
 	if err := setLimits(ctx, r.options, r.db, file.Limits); err != nil {
-		r.log.Error("limits could not be set, previous ones stay in force", "error", err)
+		r.options.Logger.Error("limits could not be set, previous ones stay in force", "error", err)
 		return
 	}
-	r.log.Info("limits reloaded")
+	r.options.Logger.Info("limits reloaded")
 	for _, limit := range r.file.Limits {
 		if !slices.ContainsFunc(file.Limits, func(l config.Limit) bool { return l.Name == limit.Name }) {
-			r.log.Warn("limit is no longer in the config, but stays in force; gw-run limit drop drops it", "limit", limit.Name)
+			r.options.Logger.Warn("limit is no longer in the config, but stays in force; gw-run limit drop drops it", "limit", limit.Name)
 		}
 	}
 }
@@ -203,10 +201,10 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.log.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error", err)
+		r.options.Logger.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error", err)
 		return
 	}
 	r.cron = sources
-	r.options.Crontab.announce(r.log, sources)
-	r.options.Crontab.warnOfTasks(r.log, sources, r.services.current)
+	r.options.Crontab.announce(r.options.Logger, sources)
+	r.options.Crontab.warnOfTasks(r.options.Logger, sources, r.services.current)
 }

@@ -55,7 +55,7 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	r := &reloader{
-		worker: worker, options: &o, log: o.Logger, db: pool, finder: finder, services: services, flags: flags, file: o.File, cron: found.cron,
+		worker: worker, options: &o, db: pool, finder: finder, services: services, flags: flags, file: o.File, cron: found.cron,
 	}
 	unfollow, err := r.follow(ctx)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *services) make(t config.Task) (*service, error) {
 	case config.Folder, config.Exec:
 		made.task.Handler = executable(t).Run
 	case config.Persistent:
-		children := cmp.Or(t.Program.Children, t.Concurrency, s.jobs)
+		children := cmp.Or(t.Program.Children, t.Concurrency, s.options.Jobs)
 		limit = min(cmp.Or(t.Concurrency, children), children)
 		program := s.persistent(t, children)
 		made.task.Handler, made.close = program.Run, program.Close
@@ -58,7 +58,7 @@ func (s *services) forbid(made *service) shim.TaskOption {
 	if source.Query == "" {
 		return shim.ForbiddenFlags(source.List...)
 	}
-	made.flags = &forbiddenFlags{pool: s.db, log: s.log.With("task_identifier", made.made.Name)}
+	made.flags = &forbiddenFlags{pool: s.db, log: s.options.Logger.With("task_identifier", made.made.Name)}
 	return shim.ForbiddenFlagsFunc(made.flags.ask)
 }
 
@@ -66,13 +66,12 @@ func (s *services) forbid(made *service) shim.TaskOption {
 func (s *services) ask(ctx context.Context, made *service) error {
 	if t := made.made; t.Kind == config.SQL {
 		call := task.SQL{
-			Function: t.SQL.Function.Value, Schema: s.schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.log,
+			Function: t.SQL.Function.Value, Schema: s.options.Schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.options.Logger,
 		}
-		found, err := call.Task(ctx, s.db, t.Name)
+		found, err := call.Task(ctx, s.db, t.Name, made.task.Options...)
 		if err != nil {
 			return err
 		}
-		found.Options = append(found.Options, made.task.Options...)
 		made.task = found
 	}
 	if made.flags != nil {
@@ -103,7 +102,7 @@ func (s *services) persistent(t config.Task, children int) *task.Persistent {
 		Timeout:   t.Timeout,
 		KillDelay: t.Program.KillDelay,
 		Launcher:  s.launcher,
-		Logger:    s.log,
+		Logger:    s.options.Logger,
 	})
 }
 
@@ -120,8 +119,8 @@ func (s *services) http(t config.Task) task.HTTP {
 		Timeout:      t.Timeout,
 		Permanent4xx: t.HTTP.Permanent4xx,
 		CAFile:       t.HTTP.CAFile,
-		Schema:       s.schema,
-		Concurrency:  cmp.Or(t.Concurrency, s.jobs),
+		Schema:       s.options.Schema,
+		Concurrency:  cmp.Or(t.Concurrency, s.options.Jobs),
 	}
 }
 

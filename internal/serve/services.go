@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -18,9 +17,7 @@ import (
 
 // services serve the tasks of a worker, by their names.
 type services struct {
-	schema   string
-	jobs     int // the number of jobs that the worker runs at once
-	log      *slog.Logger
+	options  *Options
 	db       *pgxpool.Pool
 	launcher *task.Launcher
 	nodes    *nodes
@@ -32,9 +29,7 @@ type services struct {
 
 func newServices(o *Options, db *pgxpool.Pool) *services {
 	launcher := task.NewLauncher()
-	return &services{
-		schema: o.Schema, jobs: o.Jobs, log: o.Logger, db: db, launcher: launcher, nodes: newNodes(o, launcher),
-	}
+	return &services{options: o, db: db, launcher: launcher, nodes: &nodes{options: o, launcher: launcher}}
 }
 
 // prepare creates services for tasks, as far as possible without the database; connect does the rest. An unchanged task

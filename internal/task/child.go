@@ -2,7 +2,6 @@ package task
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +23,6 @@ type child struct {
 	stdout    *os.File
 	stderr    *os.File
 	answers   *bufio.Reader
-	line      bytes.Buffer
-	request   request
 	ended     chan struct{} // closed when the process has ended and its stderr was read
 
 	log *slog.Logger // for stderr between jobs
@@ -40,8 +37,6 @@ func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log 
 	c := &child{cmd: cmd, killDelay: killDelay, log: log, ended: make(chan struct{})}
 	theirs, err := c.connect()
 	if err == nil {
-		ownGroup(cmd)
-		dieWithWorker(cmd)
 		err = launcher.start(cmd)
 	}
 	for _, end := range theirs {
@@ -117,13 +112,13 @@ func (c *child) assign(job *shim.Job) {
 // run runs a job in the child and returns its outcome. isFit reports whether the child can take another job; otherwise it has
 // ended.
 func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) {
-	c.line.Reset()
-	if err := c.request.write(&c.line, job); err != nil {
+	request, err := jsonLine(newRequest(job))
+	if err != nil {
 		return true, err
 	}
 	c.assign(job)
 	forget := context.AfterFunc(ctx, c.stop)
-	a, err := c.exchange(job)
+	a, err := c.exchange(request, job)
 	wasLeft := forget()
 	switch {
 	case err != nil:
@@ -137,8 +132,8 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 }
 
 // exchange writes the request to the child and reads the answer, and before it any number of lines about the job's progress.
-func (c *child) exchange(job *shim.Job) (reply, error) {
-	if _, err := c.stdin.Write(c.line.Bytes()); err != nil {
+func (c *child) exchange(request []byte, job *shim.Job) (reply, error) {
+	if _, err := c.stdin.Write(request); err != nil {
 		return reply{}, errNoAnswer
 	}
 	for {
@@ -170,7 +165,7 @@ var errNoAnswer = errors.New("it ended without an answer")
 // withoutAnswer waits for the end of a child that gave no valid answer, and returns the error to store.
 func (c *child) withoutAnswer(ctx context.Context, cause error) error {
 	if errors.Is(cause, errNoAnswer) {
-		c.await(c.killDelay)
+		await(c.ended, c.killDelay)
 	}
 	killGroup(c.cmd)
 	<-c.ended
@@ -196,7 +191,7 @@ func (c *child) stop() {
 		return
 	}
 	askGroup(c.cmd)
-	if !c.await(c.killDelay) {
+	if !await(c.ended, c.killDelay) {
 		killGroup(c.cmd)
 	}
 	<-c.ended
@@ -205,7 +200,7 @@ func (c *child) stop() {
 // dismiss ends an idle child, first by closing its input.
 func (c *child) dismiss() {
 	_ = c.stdin.Close() // this asks it to end
-	if !c.await(c.killDelay) {
+	if !await(c.ended, c.killDelay) {
 		c.stop()
 	}
 	c.close()
@@ -220,12 +215,12 @@ func (c *child) isEnded() bool {
 	}
 }
 
-// await waits up to d for the end of the child.
-func (c *child) await(d time.Duration) (ended bool) {
+// await waits up to d for the end of a process, and reports whether it has ended.
+func await(ended <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-c.ended:
+	case <-ended:
 		return true
 	case <-timer.C:
 		return false

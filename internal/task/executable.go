@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	if err != nil {
 		return err
 	}
-	timeout := orDefault(e.Timeout, defaultTimeout)
+	timeout := cmp.Or(e.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 
@@ -70,7 +71,7 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	cmd.Stdin = input
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Cancel = func() error { askGroup(cmd); return nil }
-	cmd.WaitDelay = orDefault(e.KillDelay, defaultKillDelay)
+	cmd.WaitDelay = cmp.Or(e.KillDelay, defaultKillDelay)
 	ownGroup(cmd)
 	dieWithWorker(cmd)
 	if err := cmd.Start(); err != nil {
@@ -105,11 +106,4 @@ func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, stderrTa
 		message += "\n" + stderrTail
 	}
 	return errors.New(message)
-}
-
-func orDefault(d, fallback time.Duration) time.Duration {
-	if d == 0 {
-		return fallback
-	}
-	return d
 }

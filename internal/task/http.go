@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +51,8 @@ type HTTP struct {
 // A complete answer with a status from 200 to 299 completes the job. Anything else fails it, with the status and the
 // beginning of the answer, after the delay that the answer asks for by Retry-After.
 func (h HTTP) Handler() (shim.Handler, error) {
-	h.Timeout = orDefault(h.Timeout, defaultHTTPTimeout)
-	if h.Schema == "" {
-		h.Schema = "graphile_worker"
-	}
+	h.Timeout = cmp.Or(h.Timeout, defaultHTTPTimeout)
+	h.Schema = cmp.Or(h.Schema, "graphile_worker")
 	target, urlErr := parseURLTemplate(h.URL, h.Shown != "")
 	header, host, headerErr := fixedHeader(h.Headers)
 	transport, transportErr := newTransport(h.CAFile, max(h.Concurrency, 1))

@@ -30,6 +30,8 @@ func NewLauncher() *Launcher {
 func (l *Launcher) Close() { l.close() }
 
 func (l *Launcher) start(cmd *exec.Cmd) error {
+	ownGroup(cmd)
+	dieWithWorker(cmd)
 	done := make(chan error)
 	l.starts <- func() { done <- cmd.Start() }
 	return <-done

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -76,7 +77,7 @@ func (n *Node) Load(m NodeModule) {
 		}
 	}
 	process := n.processes[0]
-	line, err := nodeLine(nodeLoad{Task: m.Task, Path: m.Path})
+	line, err := jsonLine(nodeLoad{Task: m.Task, Path: m.Path})
 	if err == nil {
 		go process.send(context.Background(), line)
 	}
@@ -85,7 +86,7 @@ func (n *Node) Load(m NodeModule) {
 // Run runs the job in a process. When ctx ends or the timeout is over, the job's abortSignal fires. If the task still ends
 // within KillDelay, its outcome counts.
 func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
-	timeout := orDefault(m.Timeout, defaultTimeout)
+	timeout := cmp.Or(m.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", errTimeout, timeout))
 	defer cancel()
 	call, err := n.take(ctx, job)
@@ -93,7 +94,7 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 		return err
 	}
 	defer n.release(call)
-	line, err := nodeLine(nodeRun{Call: call.number, Path: m.Path, Job: newNodeJob(job)})
+	line, err := jsonLine(nodeRun{Call: call.number, Path: m.Path, Job: newNodeJob(job)})
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 	case <-call.process.ended:
 		return call.afterEnd()
 	case <-ctx.Done():
-		return n.abort(ctx, call, orDefault(m.KillDelay, defaultKillDelay))
+		return n.abort(ctx, call, cmp.Or(m.KillDelay, defaultKillDelay))
 	}
 }
 
@@ -114,7 +115,7 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 func (n *Node) abort(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
 	over, cancel := context.WithTimeout(context.Background(), killDelay)
 	defer cancel()
-	if line, err := nodeLine(nodeAbort{Call: call.number, Reason: context.Cause(ctx).Error()}); err == nil {
+	if line, err := jsonLine(nodeAbort{Call: call.number, Reason: context.Cause(ctx).Error()}); err == nil {
 		call.process.send(over, line)
 	}
 	select {

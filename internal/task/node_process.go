@@ -2,7 +2,6 @@ package task
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +63,7 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p := &nodeProcess{
 		node: n, lines: make(chan []byte), quit: make(chan struct{}), ended: make(chan struct{}), calls: make(map[int]*nodeCall),
 	}
-	setup, err := nodeLine(nodeStart{n.config.Setup})
+	setup, err := jsonLine(nodeStart{n.config.Setup})
 	if err != nil {
 		return nil, fmt.Errorf("start Node.js: %w", err)
 	}
@@ -77,8 +76,6 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p.cmd.Env = append(os.Environ(), n.config.Env...)
 	pipes, err := connectNode(p.cmd)
 	if err == nil {
-		ownGroup(p.cmd)
-		dieWithWorker(p.cmd)
 		err = n.config.Launcher.start(p.cmd)
 	}
 	for _, end := range pipes.theirs {
@@ -309,7 +306,7 @@ func (p *nodeProcess) kill(why string) {
 		p.killed = why
 	}
 	p.node.mu.Unlock()
-	if !p.await(0) {
+	if !await(p.ended, 0) {
 		killGroup(p.cmd)
 	}
 	<-p.ended
@@ -324,24 +321,12 @@ func (p *nodeProcess) dismiss() {
 	if isFirst {
 		close(p.quit)
 	}
-	if !isStuck && p.await(defaultKillDelay) {
+	if !isStuck && await(p.ended, defaultKillDelay) {
 		return
 	}
 	askGroup(p.cmd)
-	if !p.await(defaultKillDelay) {
+	if !await(p.ended, defaultKillDelay) {
 		killGroup(p.cmd)
-	}
-}
-
-// await waits up to d for the end of the process.
-func (p *nodeProcess) await(d time.Duration) (ended bool) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-p.ended:
-		return true
-	case <-timer.C:
-		return false
 	}
 }
 
@@ -386,10 +371,9 @@ func (c *nodeCall) afterEnd() error {
 			"code", p.exit.code, "other_task", p.exit.job.TaskIdentifier, "other_job_id", p.exit.job.ID)
 		return shim.Snooze(exitDelay)
 	}
-	var message bytes.Buffer
-	message.WriteString("its Node.js process ended: " + p.describeEnd())
+	message := "its Node.js process ended: " + p.describeEnd()
 	if lines := p.stderrTail.String(); lines != "" {
-		message.WriteString("\n" + lines)
+		message += "\n" + lines
 	}
-	return errors.New(storable(message.String()))
+	return errors.New(storable(message))
 }

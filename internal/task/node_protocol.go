@@ -1,13 +1,11 @@
 package task
 
 import (
-	"bytes"
 	_ "embed" // for the bridge
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -85,31 +83,6 @@ func newNodeJob(job *shim.Job) nodeJob {
 		j.Flags[flag] = true
 	}
 	return j
-}
-
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func timeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return new(t.UTC().Format(runAtFormat))
-}
-
-// nodeLine returns a line for the bridge.
-func nodeLine(message any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(message); err != nil {
-		return nil, fmt.Errorf("read the payload: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // The messages to the bridge.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -62,8 +63,8 @@ type Persistent struct {
 // NewPersistent returns a Persistent that has not started any child yet. It must be closed.
 func NewPersistent(config PersistentConfig) *Persistent {
 	config.Children = max(config.Children, 1)
-	config.Timeout = orDefault(config.Timeout, defaultTimeout)
-	config.KillDelay = orDefault(config.KillDelay, defaultKillDelay)
+	config.Timeout = cmp.Or(config.Timeout, defaultTimeout)
+	config.KillDelay = cmp.Or(config.KillDelay, defaultKillDelay)
 	p := &Persistent{
 		config:   config,
 		timedOut: fmt.Errorf("%w after %s", errTimeout, config.Timeout),

@@ -29,33 +29,20 @@ type request struct {
 	Lease       int64           `json:"lease,omitempty"`
 }
 
-// write appends the line for a job to b.
-func (r *request) write(b *bytes.Buffer, job *shim.Job) error {
-	*r = request{
+func newRequest(job *shim.Job) request {
+	return request{
 		ID:          job.ID,
 		Task:        job.TaskIdentifier,
 		Payload:     job.Payload,
 		Attempt:     job.Attempts,
 		MaxAttempts: job.MaxAttempts,
+		Key:         textOrNull(job.Key),
+		Queue:       textOrNull(job.QueueName),
 		Priority:    job.Priority,
+		RunAt:       timeOrNull(job.RunAt),
 		WorkerID:    job.WorkerID(),
 		Lease:       job.Lease,
 	}
-	if job.Key != "" {
-		r.Key = &job.Key
-	}
-	if job.QueueName != "" {
-		r.Queue = &job.QueueName
-	}
-	if !job.RunAt.IsZero() {
-		r.RunAt = new(job.RunAt.UTC().Format(runAtFormat))
-	}
-	encoder := json.NewEncoder(b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil {
-		return fmt.Errorf("read the payload: %w", err)
-	}
-	return nil
 }
 
 // reply is the answer of a persistent program, a line of JSON: either ok or an error.

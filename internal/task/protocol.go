@@ -8,12 +8,38 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
 
 // runAtFormat is ISO 8601 in UTC with milliseconds, the format of times in JavaScript.
 const runAtFormat = "2006-01-02T15:04:05.000Z"
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func timeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UTC().Format(runAtFormat))
+}
+
+// jsonLine returns a message with a payload as a line of JSON.
+func jsonLine(message any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(message); err != nil {
+		return nil, fmt.Errorf("read the payload: %w", err)
+	}
+	return b.Bytes(), nil
+}
 
 // input returns the stdin of the program. The payload is on one line, so that a shell can read it with read, and otherwise as it
 // is stored: large numbers keep all their digits.

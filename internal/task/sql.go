@@ -50,7 +50,7 @@ type SQL struct {
 // With Batch, one call and one transaction serve all its jobs; see [shim.Worker.HandleManyTx]. The function returns void, or a
 // set of rows or an array with the results of the jobs, in their order.
 func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ...shim.TaskOption) (shim.Task, error) {
-	s.Timeout = orDefault(s.Timeout, defaultSQLTimeout)
+	s.Timeout = cmp.Or(s.Timeout, defaultSQLTimeout)
 	var problems []error
 	if s.Timeout < time.Millisecond || s.Timeout > maxSQLTime {
 		problems = append(problems, fmt.Errorf("timeout is %s, must be from 1ms to %s", s.Timeout, maxSQLTime))

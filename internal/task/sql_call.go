@@ -93,18 +93,16 @@ func (c *caller) send(ctx context.Context, tx pgx.Tx, read func(pgx.Row) error, 
 // texts returns the elements of the function's array: the descriptions of the jobs, or their payloads.
 func (c *caller) texts(jobs []*shim.Job) ([]string, error) {
 	texts := make([]string, len(jobs))
-	var described request
-	var line bytes.Buffer
 	for i, job := range jobs {
 		texts[i] = string(job.Payload)
 		if !c.TakesJobs {
 			continue
 		}
-		line.Reset()
-		if err := described.write(&line, job); err != nil {
+		line, err := jsonLine(newRequest(job))
+		if err != nil {
 			return nil, err
 		}
-		texts[i] = string(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
+		texts[i] = string(bytes.TrimSpace(line))
 	}
 	return texts, nil
 }

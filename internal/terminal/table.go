@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -12,18 +13,18 @@ import (
 type Column[T any] struct {
 	Title   string
 	Numbers bool // aligned to the right
-	Cell    func(row T) string
+	Cell    func(row T, now time.Time) string
 }
 
-// Table prints rows under the titles of their columns. An empty cell is shown as "-".
-func Table[T any](out io.Writer, columns []Column[T], rows []T) error {
+// Table prints rows under the titles of their columns, as they are at a time. An empty cell is shown as "-".
+func Table[T any](out io.Writer, columns []Column[T], rows []T, now time.Time) error {
 	cells := make([][]string, len(rows)+1)
 	for _, column := range columns {
 		cells[0] = append(cells[0], column.Title)
 	}
 	for i, row := range rows {
 		for _, column := range columns {
-			cell := Printable(column.Cell(row))
+			cell := Printable(column.Cell(row, now))
 			if cell == "" {
 				cell = "-"
 			}

@@ -3,17 +3,18 @@ package terminal
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTablesLineUp(t *testing.T) {
 	type row struct{ name, jobs, note string }
 	columns := []Column[row]{
-		{Title: "NAME", Cell: func(r row) string { return r.name }},
-		{Title: "JOBS", Numbers: true, Cell: func(r row) string { return r.jobs }},
-		{Title: "NOTE", Cell: func(r row) string { return r.note }},
+		{Title: "NAME", Cell: func(r row, _ time.Time) string { return r.name }},
+		{Title: "JOBS", Numbers: true, Cell: func(r row, _ time.Time) string { return r.jobs }},
+		{Title: "NOTE", Cell: func(r row, _ time.Time) string { return r.note }},
 	}
 	var out strings.Builder
-	err := Table(&out, columns, []row{{"größer", "12345", "a\nb"}, {"", "1", ""}})
+	err := Table(&out, columns, []row{{"größer", "12345", "a\nb"}, {"", "1", ""}}, time.Now())
 	const want = "NAME     JOBS  NOTE\ngrößer  12345  a\\nb\n-           1  -\n"
 	if err != nil || out.String() != want {
 		t.Errorf("error %v, got\n%s, want\n%s", err, out.String(), want)

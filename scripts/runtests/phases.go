@@ -138,8 +138,7 @@ func (p phase) run(ctx context.Context, env []string, print func(text string)) t
 	if err != nil && len(t.failed) == 0 {
 		t.failed = []string{strings.Join(p.command[:min(3, len(p.command))], " ")}
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if _, isExit := errors.AsType[*exec.ExitError](err); err != nil && !isExit {
 		said.WriteString(err.Error() + "\n")
 	}
 	if err != nil && ctx.Err() == nil {
