@@ -65,7 +65,7 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
 			}
 		}
-		m.onStep(step)
+		m.cfg.OnStep(step)
 		select {
 		case <-ctx.Done():
 			return applied, &PartialError{Applied: applied, Failed: current, Err: ctx.Err()}
@@ -93,7 +93,7 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 	runner.OnStart = func(version int32, _, _, _ string) {
 		migration := migrations[version-1]
 		begun = append(begun, migration)
-		m.onStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
+		m.cfg.OnStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
 		// tern resets all settings after each migration. An error of the connection recurs in the migration
 		// itself.
 		_ = m.setSession(ctx, conn)

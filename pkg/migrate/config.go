@@ -67,6 +67,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.LockTimeout == 0 {
 		c.LockTimeout = defaultLockTimeout
 	}
+	if c.OnStep == nil {
+		c.OnStep = func(Step) {}
+	}
 	return c, nil
 }
 
