@@ -43,25 +43,17 @@ func (f filter) Query() template.URL { return with(f.Conditions(), "", "") }
 // With returns the query with another value of a condition; empty for none.
 func (f filter) With(name, value string) template.URL { return with(f.Conditions(), name, value) }
 
-func (f filter) values() url.Values { return valuesOf(f.Conditions()) }
-
 // given returns the conditions that have a value.
 func given(all ...condition) []condition {
 	return slices.DeleteFunc(all, func(c condition) bool { return c.Value == "" })
 }
 
-// valuesOf returns conditions as the values of a URL.
-func valuesOf(conditions []condition) url.Values {
+// with returns conditions as the query of a URL, with another value of one; an empty value removes it.
+func with(conditions []condition, name, value string) template.URL {
 	values := make(url.Values)
 	for _, c := range conditions {
 		values.Set(c.Name, c.Value)
 	}
-	return values
-}
-
-// with returns conditions as the query of a URL, with another value of one; an empty value removes it.
-func with(conditions []condition, name, value string) template.URL {
-	values := valuesOf(conditions)
 	values.Del(name)
 	if value != "" {
 		values.Set(name, value)

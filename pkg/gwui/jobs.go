@@ -71,18 +71,15 @@ type jobList struct {
 
 // Back returns the query of this page of the list.
 func (l jobList) Back() template.URL {
-	values := l.Filter.values()
-	if l.Below > 0 {
-		values.Set("below", strconv.FormatInt(l.Below, 10))
+	if l.Below == 0 {
+		return l.Filter.Query()
 	}
-	return template.URL(values.Encode())
+	return l.Filter.With("below", strconv.FormatInt(l.Below, 10))
 }
 
 // Older returns the query of the next page.
 func (l jobList) Older() template.URL {
-	values := l.Filter.values()
-	values.Set("below", strconv.FormatInt(l.Next, 10))
-	return template.URL(values.Encode())
+	return l.Filter.With("below", strconv.FormatInt(l.Next, 10))
 }
 
 func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
@@ -208,30 +205,23 @@ const mostPayload = 256 << 10
 const noteShow = "gw-run show has no such limit."
 
 func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
-	v := &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
+	return &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "job", body: "job", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
-	}}
-	if q.may["why"] {
-		v.panels = append(v.panels, panel{id: "why", body: "why", note: "gw-run why has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }})
-	}
-	if q.may["job_history"] {
-		v.panels = append(v.panels, panel{id: "attempts", body: "attempts", note: "gw-run history has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }})
-	}
-	v.panels = append(v.panels, panel{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
-	return v, nil
+		{id: "why", body: "why", note: "gw-run why has no such limit.", absent: !q.may["why"],
+			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }},
+		{id: "attempts", body: "attempts", note: "gw-run history has no such limit.", absent: !q.may["job_history"],
+			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }},
+		{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }},
+	}}, nil
 }
 
 // why returns why a job does not run. For a job that runs or has failed, the page already shows this.
 func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[inspect.Why], error) {
-		return read[inspect.Why](ctx, c.store, `
-			select w.*
-			  from S.why($1::bigint) as w
-			 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)
-	})
+	return readCached[inspect.Why](ctx, c, fmt.Sprintf("why %d", id), `
+		select w.*
+		  from S.why($1::bigint) as w
+		 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)
 }
 
 // readJob returns one job, with the beginning of its payload if the role may see it.

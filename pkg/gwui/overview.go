@@ -55,7 +55,7 @@ const noteErrors = "The list of failed jobs has the errors, too, and can be limi
 
 func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Overview", Nav: ""}
-	if len(q.may) == 0 || !q.may["queue_stats"] {
+	if !q.may["queue_stats"] {
 		v.panels = []panel{{id: "absent", body: "absent", load: func(context.Context) (any, error) { return c.cfg.Schema, nil }}}
 		return v, nil
 	}
@@ -64,14 +64,10 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "states", body: "states", note: "gw-run stats has no such limit.", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
 		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
 			note: "gw-run doctor has no such limit."},
-	}
-	if q.may["error_groups"] {
-		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
-			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }})
-	}
-	if q.may["list_samples"] {
-		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.",
-			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }})
+		{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors, absent: !q.may["error_groups"],
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }},
+		{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.", absent: !q.may["list_samples"],
+			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }},
 	}
 	return v, nil
 }
@@ -98,7 +94,6 @@ func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
 }
 
 func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("errors %d %s", rows, task), func(ctx context.Context) (answer[errorGroup], error) {
-		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, statement.OrNull(task), rows)
-	})
+	return readCached[errorGroup](ctx, c, fmt.Sprintf("errors %d %s", rows, task),
+		`select e.* from S.error_groups($1::text, $2::integer) as e`, statement.OrNull(task), rows)
 }
