@@ -60,7 +60,7 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 		}
 		step := Step{Action: Wait, Schema: m.schema, Migration: current, Pause: m.locks.pause(waits), Err: err}
 		if current.Version == 0 {
-			step.Holder, _ = m.holder(ctx, conn) // an error of the connection recurs in the next attempt
+			step.Holder = findHolder(ctx, conn)
 			if waited := time.Since(queued); waited > m.locks.others {
 				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
 			}
