@@ -33,17 +33,9 @@ func newHistoryFilter(values url.Values) historyFilter {
 }
 
 // Conditions returns those that are given.
-func (f historyFilter) Conditions() []condition {
+func (f historyFilter) Conditions() conditions {
 	return given(condition{"outcome", "outcome", f.Outcome}, condition{"task", "task", f.Task}, condition{"key", "key", f.Key},
 		condition{"worker", "worker", f.Worker}, condition{"since", "ended within", f.Since})
-}
-
-// Query returns the filter as the query of a URL.
-func (f historyFilter) Query() template.URL { return with(f.Conditions(), "", "") }
-
-// With returns the query with another value of a condition; empty for none.
-func (f historyFilter) With(name, value string) template.URL {
-	return with(f.Conditions(), name, value)
 }
 
 // position is that of a record in the history, which is sorted by the time of its end, latest first.
@@ -98,7 +90,7 @@ func (d historyData) Older() template.URL {
 	if d.Next.At.IsZero() {
 		return ""
 	}
-	return with(d.Filter.Conditions(), "before", d.Next.String())
+	return d.Filter.Conditions().With("before", d.Next.String())
 }
 
 // keptTask is a row of list_kept_tasks.
@@ -149,7 +141,7 @@ func (c *Console) keptTasks(ctx context.Context) (answer[keptTask], error) {
 
 // listHistory returns a page of the matching records.
 func (c *Console) listHistory(ctx context.Context, f historyFilter, from position) (historyData, error) {
-	key := fmt.Sprintf("list history %s %s", from, f.Query())
+	key := fmt.Sprintf("list history %s %s", from, f.Conditions().Query())
 	outcome := f.Outcome
 	if outcome == failures {
 		outcome = ""

@@ -72,14 +72,14 @@ type jobList struct {
 // Back returns the query of this page of the list.
 func (l jobList) Back() template.URL {
 	if l.Below == 0 {
-		return l.Filter.Query()
+		return l.Filter.Conditions().Query()
 	}
-	return l.Filter.With("below", strconv.FormatInt(l.Below, 10))
+	return l.Filter.Conditions().With("below", strconv.FormatInt(l.Below, 10))
 }
 
 // Older returns the query of the next page.
 func (l jobList) Older() template.URL {
-	return l.Filter.With("below", strconv.FormatInt(l.Next, 10))
+	return l.Filter.Conditions().With("below", strconv.FormatInt(l.Next, 10))
 }
 
 func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
@@ -127,9 +127,8 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 // listJobs returns a page of the matching jobs.
 func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, error) {
 	below := number(q.query, "below")
-	list := jobList{Filter: f, Below: below, ShowsData: q.may["list_jobs"], Acts: q.jobActs(f.State)}
-	key := fmt.Sprintf("jobs %d %s", below, f.Query())
-	loaded, err := cached(ctx, c.cache, key, func(ctx context.Context) (jobList, error) {
+	key := fmt.Sprintf("jobs %d %s", below, f.Conditions().Query())
+	list, err := cached(ctx, c.cache, key, func(ctx context.Context) (jobList, error) {
 		search, args := f.search(q.may, below, rowsShown+1, mostRead)
 		hits, err := read[found](ctx, c.store, search, args...)
 		if err != nil || len(hits.Rows) == 0 {
@@ -137,7 +136,7 @@ func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, 
 		}
 		return c.pageOf(ctx, q.may, hits.Rows[0])
 	})
-	list.Jobs, list.Now, list.Next, list.IsSearch = loaded.Jobs, loaded.Now, loaded.Next, loaded.IsSearch
+	list.Filter, list.Below, list.ShowsData, list.Acts = f, below, q.may["list_jobs"], q.jobActs(f.State)
 	return list, err
 }
 

@@ -41,7 +41,7 @@ type errorGroup struct {
 
 // Query returns the filter that finds the jobs of the group.
 func (g errorGroup) Query() template.URL {
-	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Query()
+	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Conditions().Query()
 }
 
 // spans are the spans of time of charts.
