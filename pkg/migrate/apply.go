@@ -23,17 +23,10 @@ type lockPolicy struct {
 	pause   func(waits int) time.Duration
 }
 
-func newLockPolicy(timeout time.Duration) lockPolicy {
-	return lockPolicy{timeout: timeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry}
-}
-
 // pauseBeforeRetry returns 1 s, 2 s, 4 s, 8 s, then 10 s, so that statements of the application that waited behind us
 // can run.
 func pauseBeforeRetry(waits int) time.Duration {
-	if waits > 3 {
-		return 10 * time.Second
-	}
-	return time.Second << waits
+	return min(time.Second<<min(waits, 4), 10*time.Second)
 }
 
 // apply applies the pending migrations and returns those that this call has applied. A migration that cannot get a lock

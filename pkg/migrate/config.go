@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,8 +74,6 @@ func (c Config) withDefaults() (Config, error) {
 
 func checkSchema(name string) error {
 	switch {
-	case name == "":
-		return errors.New("schema name: it is empty")
 	case len(name) > maxSchemaBytes:
 		return fmt.Errorf("schema name %q: it has %d bytes, PostgreSQL allows %d", name, len(name), maxSchemaBytes)
 	case strings.HasPrefix(name, "pg_"):

@@ -74,41 +74,20 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 		cfg:        cfg,
 		schema:     cfg.Schema,
 		migrations: migrations,
-		locks:      newLockPolicy(cfg.LockTimeout),
+		locks:      lockPolicy{timeout: cfg.LockTimeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry},
 	}, nil
 }
 
 // Status examines the schema and changes nothing. Its Refusal covers the schema only; [Migrator.Check] covers
 // everything.
-func (m *Migrator) Status(ctx context.Context) (Status, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Status{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.inspect(ctx, conn)
-}
+func (m *Migrator) Status(ctx context.Context) (Status, error) { return connected(ctx, m, m.inspect) }
 
 // Check makes all checks of Up and changes nothing.
-func (m *Migrator) Check(ctx context.Context) (Status, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Status{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.check(ctx, conn)
-}
+func (m *Migrator) Check(ctx context.Context) (Status, error) { return connected(ctx, m, m.check) }
 
 // Up installs the schema or upgrades it to this program's version. Its error is a [*Refusal] if it has changed nothing,
 // and a [*PartialError] once it has begun.
-func (m *Migrator) Up(ctx context.Context) (Result, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.up(ctx, conn)
-}
+func (m *Migrator) Up(ctx context.Context) (Result, error) { return connected(ctx, m, m.up) }
 
 func (m *Migrator) up(ctx context.Context, conn *pgx.Conn) (Result, error) {
 	status, err := m.check(ctx, conn)
@@ -163,6 +142,16 @@ func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, er
 		return Status{}, fmt.Errorf("create schema %s: %w", m.quoted(), err)
 	}
 	return m.inspect(ctx, conn)
+}
+
+// connected returns the result of do on a connection of its own.
+func connected[T any](ctx context.Context, m *Migrator, do func(context.Context, *pgx.Conn) (T, error)) (result T, err error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer m.disconnect(ctx, conn)
+	return do(ctx, conn)
 }
 
 func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {

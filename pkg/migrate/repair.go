@@ -91,6 +91,7 @@ func (m *Migrator) planRepair(status Status) (statements []string, repaired Repa
 		statements = append(statements, definitions[i].sql)
 		repaired.Replaced = append(repaired.Replaced, replaced[i])
 	}
+	isApplyGrants := func(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 	if len(statements) > 0 && slices.ContainsFunc(status.Objects, isApplyGrants) {
 		statements = append(statements, m.applyGrants())
 	}
@@ -107,8 +108,6 @@ func (s Status) lastDefinition(definitions []definition, o Object) int {
 	}
 	return -1
 }
-
-func isApplyGrants(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 
 // replace runs the statements in one transaction under the lock of migrations.
 func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []string) error {
