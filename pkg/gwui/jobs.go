@@ -225,18 +225,17 @@ func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error
 
 // readJob returns one job, with the beginning of its payload if the role may see it.
 func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("job %d", id), func(ctx context.Context) (answer[job], error) {
-		if may["show_jobs"] {
-			return read[job](ctx, c.store, `
-				select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
-				       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
-				       j.progress, j.progress_note, j.progress_at, j.steps,
-				       pg_catalog.left(j.payload::text, $2::integer) as payload,
-				       pg_catalog.octet_length(j.payload::text) as payload_bytes
-				  from S.show_jobs($1::bigint[]) as j`, idArray([]int64{id}), mostPayload)
-		}
-		return read[job](ctx, c.store, `select j.* from S.jobs_without_data($1::bigint[]) as j`, idArray([]int64{id}))
-	})
+	key, ids := fmt.Sprintf("job %d", id), idArray([]int64{id})
+	if may["show_jobs"] {
+		return readCached[job](ctx, c, key, `
+			select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
+			       j.progress, j.progress_note, j.progress_at, j.steps,
+			       pg_catalog.left(j.payload::text, $2::integer) as payload,
+			       pg_catalog.octet_length(j.payload::text) as payload_bytes
+			  from S.show_jobs($1::bigint[]) as j`, ids, mostPayload)
+	}
+	return readCached[job](ctx, c, key, `select j.* from S.jobs_without_data($1::bigint[]) as j`, ids)
 }
 
 // showJob returns a job without its payload, or the last record of one that has gone.

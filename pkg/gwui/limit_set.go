@@ -186,7 +186,7 @@ func told(l limit) string {
 		words = append(words, thousands(*l.MaxRunning)+" at once")
 	}
 	if l.Rate != nil {
-		words = append(words, l.Starts())
+		words = append(words, starts(l.Widths))
 	}
 	if words == nil {
 		return ""

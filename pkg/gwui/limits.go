@@ -13,10 +13,7 @@ import (
 // limit is a row of list_limits.
 type limit struct{ inspect.Limit }
 
-// Starts returns how many jobs of a lane may start, as text.
-func (l limit) Starts() string { return starts(l.Widths) }
-
-// starts returns how many jobs may start, as text.
+// starts returns how many jobs of a lane may start, as text.
 func starts(w inspect.Widths) string {
 	if w.Rate == nil {
 		return ""
@@ -79,9 +76,6 @@ func (c *Console) limits(ctx context.Context) (answer[limit], error) {
 
 // lane is a row of list_lanes.
 type lane struct{ inspect.Lane }
-
-// Starts returns how many jobs of the lane may start, as text.
-func (l lane) Starts() string { return starts(l.Widths) }
 
 // Name returns the key of the lane, or a name for the lane of all jobs of the limit.
 func (l lane) Name() string {

@@ -8,25 +8,8 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/statement"
 )
-
-// stats is the row of queue_stats.
-type stats struct{ inspect.Stats }
-
-// Oldest returns for how long the oldest ready job has been due.
-func (s stats) Oldest() time.Duration { return orZero(s.OldestReady) }
-
-// Longest returns for how long the longest running job has run.
-func (s stats) Longest() time.Duration { return orZero(s.LongestRunning) }
-
-func orZero(s *float64) time.Duration {
-	if s == nil {
-		return 0
-	}
-	return seconds.Duration(*s)
-}
 
 // errorGroup is a row of error_groups.
 type errorGroup struct {
@@ -72,14 +55,12 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return v, nil
 }
 
-func (c *Console) stats(ctx context.Context) (stats, error) {
-	return cached(ctx, c.cache, "stats", func(ctx context.Context) (stats, error) {
-		found, err := read[stats](ctx, c.store, `select s.* from S.queue_stats() as s`)
-		if err != nil || len(found.Rows) == 0 {
-			return stats{}, err
-		}
-		return found.Rows[0], nil
-	})
+func (c *Console) stats(ctx context.Context) (stats inspect.Stats, err error) {
+	found, err := readCached[inspect.Stats](ctx, c, "stats", `select s.* from S.queue_stats() as s`)
+	if len(found.Rows) > 0 {
+		stats = found.Rows[0]
+	}
+	return stats, err
 }
 
 // doctorPages is how many pages of a table each finding may read for the overview, which calls doctor repeatedly. They contain
@@ -87,10 +68,8 @@ func (c *Console) stats(ctx context.Context) (stats, error) {
 const doctorPages = 3000
 
 func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
-	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]inspect.Finding, error) {
-		found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor($1::bigint) as d`, doctorPages)
-		return found.Rows, err
-	})
+	found, err := readCached[inspect.Finding](ctx, c, "doctor", `select d.* from S.doctor($1::bigint) as d`, doctorPages)
+	return found.Rows, err
 }
 
 func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {

@@ -138,12 +138,7 @@ var navigation = []navEntry{
 
 // isOpen reports whether the role has what an entry needs.
 func (e navEntry) isOpen(may rights) bool {
-	for _, name := range e.needs {
-		if may[name] {
-			return true
-		}
-	}
-	return e.needs == nil
+	return e.needs == nil || slices.ContainsFunc(e.needs, func(name string) bool { return may[name] })
 }
 
 // newRequest returns the data of a request, or an error if it is refused.

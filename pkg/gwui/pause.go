@@ -94,10 +94,8 @@ func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
 	if !q.may["list_pauses"] {
 		return pauses{}, nil
 	}
-	return cached(ctx, c.cache, "pauses", func(ctx context.Context) (pauses, error) {
-		found, err := read[pauseRow](ctx, c.store, `select p.* from S.list_pauses() as p`)
-		return pauses{found}, err
-	})
+	found, err := readCached[pauseRow](ctx, c, "pauses", `select p.* from S.list_pauses() as p`)
+	return pauses{found}, err
 }
 
 // pausing is the link by which something is paused or resumed.
