@@ -7,9 +7,19 @@ import "syscall"
 // detached returns attributes that put a child into a process group of its own, so that Ctrl-C in the terminal does not reach
 // the server. If o is not nil, the child runs as that user.
 func detached(o *owner) *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	if o != nil {
-		attr.Credential = &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}
+	return &syscall.SysProcAttr{Setpgid: true, Credential: o.credential()}
+}
+
+func (o *owner) credential() *syscall.Credential {
+	if o == nil {
+		return nil
 	}
-	return attr
+	return &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}
+}
+
+// AsOwner returns attributes with which a child runs as the user of the servers that this process starts, the only one that can
+// connect to their sockets.
+func AsOwner() (*syscall.SysProcAttr, error) {
+	o, err := serverOwner()
+	return &syscall.SysProcAttr{Credential: o.credential()}, err
 }

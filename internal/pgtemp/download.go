@@ -97,8 +97,7 @@ func (d *download) saveArchive(ctx context.Context, path string) (sum string, er
 // checksum returns the archive's SHA-256 in hexadecimal from the mirror, empty if the mirror has none.
 func (d *download) checksum(ctx context.Context) (string, error) {
 	body, _, err := d.get(ctx, archivePath()+".sha256")
-	var answer statusError
-	if errors.As(err, &answer) && answer.code == http.StatusNotFound {
+	if answer, ok := errors.AsType[statusError](err); ok && answer.code == http.StatusNotFound {
 		return "", nil
 	}
 	if err != nil {

@@ -73,8 +73,7 @@ func (d *download) explainStatus(answer statusError) error {
 
 // peer returns the address of the failed connection: the mirror's, or that of a proxy.
 func peer(err error, host string) string {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Addr != nil {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
 		return fmt.Sprintf("%s (%s)", host, op.Addr)
 	}
 	return host
@@ -82,8 +81,7 @@ func peer(err error, host string) string {
 
 // inner returns the error without the method and the URL that net/http adds.
 func inner(err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		return request.Err
 	}
 	return err

@@ -31,5 +31,5 @@ func (s *Server) Resume(ctx context.Context) error {
 	if err := s.cluster.launch(); err != nil {
 		return err
 	}
-	return waitReady(ctx, s.URL("postgres"), s.cluster.exited)
+	return WaitReady(ctx, s.URL("postgres"), s.cluster.exited)
 }

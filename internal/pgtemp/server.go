@@ -105,8 +105,8 @@ func startFirst(ctx context.Context, o Options, sources []source) (*Server, erro
 		if err == nil {
 			return server, nil
 		}
-		var absent unavailable
-		if !errors.As(err, &absent) {
+		absent, ok := errors.AsType[unavailable](err)
+		if !ok {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		missing.add(s, absent)
@@ -124,17 +124,17 @@ func (s *Server) URL(database string) string {
 // Stop stops the server, ends its connections and removes its files. Later calls return the result of the first.
 func (s *Server) Stop() error { return s.stop() }
 
-// newServer waits until the server at address accepts a connection. On failure it calls stop. exited, if not nil, is closed
-// when the server's process has ended.
+// newServer waits until the server at address accepts a connection, see [WaitReady]. On failure it calls stop.
 func newServer(ctx context.Context, address url.URL, exited <-chan struct{}, stop func() error) (*Server, error) {
 	server := &Server{address: address, stop: sync.OnceValue(stop)}
-	if err := waitReady(ctx, server.URL("postgres"), exited); err != nil {
+	if err := WaitReady(ctx, server.URL("postgres"), exited); err != nil {
 		return nil, errors.Join(err, server.Stop())
 	}
 	return server, nil
 }
 
-func waitReady(ctx context.Context, databaseURL string, exited <-chan struct{}) error {
+// WaitReady waits until the server at a URL accepts a connection. exited, if not nil, is closed when its process has ended.
+func WaitReady(ctx context.Context, databaseURL string, exited <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {

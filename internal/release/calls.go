@@ -1,7 +1,7 @@
 package release
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,11 +68,10 @@ func typeName(ctx context.Context, conn *pgx.Conn, oid uint32) (name string, err
 // KeepCalls writes the calls of a release to the file path: the public functions of a migrated database, and the statements in
 // the file recorded, which has one JSON string per line, with their types in that database.
 func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error {
-	file, err := os.Open(recorded)
+	lines, err := os.ReadFile(recorded)
 	if err != nil {
 		return fmt.Errorf("read statements: %w", err)
 	}
-	defer func() { _ = file.Close() }()
 	var calls Calls
 	if err := conn.QueryRow(ctx, "select version from graphile_worker._gw_schema_version").Scan(&calls.Schema); err != nil {
 		return fmt.Errorf("read version of schema: %w", err)
@@ -80,11 +79,9 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 	if calls.Functions, err = Functions(ctx, conn); err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(lines) {
 		var sql string
-		if err := json.Unmarshal(lines.Bytes(), &sql); err != nil {
+		if err := json.Unmarshal(line, &sql); err != nil {
 			return fmt.Errorf("read statements: %w", err)
 		}
 		call, err := Describe(ctx, conn, sql)
@@ -92,9 +89,6 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 			return fmt.Errorf("%w: %s", err, sql)
 		}
 		calls.Statements = append(calls.Statements, call)
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read statements: %w", err)
 	}
 	slices.SortFunc(calls.Statements, func(a, b Call) int { return strings.Compare(a.SQL, b.SQL) })
 	calls.Statements = slices.CompactFunc(calls.Statements, func(a, b Call) bool { return a.SQL == b.SQL })
@@ -122,15 +116,12 @@ func ReadCalls(path string) (calls Calls, err error) {
 
 // Functions returns the public functions of a queue, with their arguments and results.
 func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
-	rows, err := conn.Query(ctx, `
+	rows, _ := conn.Query(ctx, `
 		select p.proname::text, pg_get_function_arguments(p.oid), coalesce(pg_get_function_result(p.oid), '')
 		  from pg_proc as p
 		  join pg_namespace as n on n.oid = p.pronamespace
 		 where n.nspname = 'graphile_worker' and left(p.proname, 4) <> '_gw_'
-		 order by 1, 2`)
-	if err != nil {
-		return nil, fmt.Errorf("read functions: %w", err)
-	}
+		 order by 1, 2`) // CollectRows returns the error
 	functions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Function])
 	if err != nil {
 		return nil, fmt.Errorf("read functions: %w", err)

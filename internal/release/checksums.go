@@ -1,7 +1,6 @@
 package release
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -36,11 +35,10 @@ func ReadChecksums(directory string) (Checksums, error) {
 		return nil, fmt.Errorf("read checksums: %w", err)
 	}
 	sums := make(Checksums)
-	lines := bufio.NewScanner(strings.NewReader(string(text)))
-	for lines.Scan() {
-		sum, path, ok := strings.Cut(lines.Text(), "  ")
+	for line := range strings.Lines(string(text)) {
+		sum, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || len(sum) != hex.EncodedLen(sha256.Size) {
-			return nil, fmt.Errorf("read checksums: %s: a line is not as sha256sum writes it: %q", checksumsFile, lines.Text())
+			return nil, fmt.Errorf("read checksums: %s: a line is not as sha256sum writes it: %q", checksumsFile, line)
 		}
 		sums[path] = sum
 	}

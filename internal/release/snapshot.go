@@ -60,7 +60,7 @@ func released(directory string, sums Checksums) (source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read snapshot %s: %w", number, err)
 		}
-		dropped := droppedBy(files[installFile])
+		dropped := named(files[installFile], dropPattern)
 		for name, text := range state {
 			makes := slices.Collect(maps.Keys(functionsIn(text)))
 			isGone := func(object string) bool { return slices.Contains(dropped, object) }
@@ -73,14 +73,18 @@ func released(directory string, sums Checksums) (source, error) {
 	return state, nil
 }
 
-var dropPattern = regexp.MustCompile(`(?m)^select \{\{\.schema\}\}\._gw_drop\('(.*)'\);$`)
+var (
+	dropPattern     = regexp.MustCompile(`(?m)^select \{\{\.schema\}\}\._gw_drop\('(.*)'\);$`)
+	templatePattern = regexp.MustCompile(`\{\{ template "([^"]+)" \. \}\}`)
+)
 
-// droppedBy returns the objects that the install.sql of a snapshot drops.
-func droppedBy(install string) (objects []string) {
-	for _, match := range dropPattern.FindAllStringSubmatch(install, -1) {
-		objects = append(objects, match[1])
+// named returns the names in an install.sql that a pattern matches: those of the files that it loads, in order, or of the objects
+// that it drops.
+func named(install string, pattern *regexp.Regexp) (names []string) {
+	for _, match := range pattern.FindAllStringSubmatch(install, -1) {
+		names = append(names, match[1])
 	}
-	return objects
+	return names
 }
 
 // difference returns the files of a snapshot that changes the functions before into those after.
@@ -108,7 +112,7 @@ func difference(before, after source) (source, error) {
 	}
 
 	changed := 0
-	for _, name := range loadOrder(after[installFile]) {
+	for _, name := range named(after[installFile], templatePattern) {
 		text, ok := after[name]
 		if !ok {
 			return nil, fmt.Errorf("%s/%s names %s, which does not exist", functionsFolder, installFile, name)
@@ -134,15 +138,6 @@ func isShared(object string) bool {
 	return slices.Contains([]string{
 		"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs", "force_unlock_workers",
 	}, name)
-}
-
-var templatePattern = regexp.MustCompile(`\{\{ template "([^"]+)" \. \}\}`)
-
-func loadOrder(install string) (names []string) {
-	for _, match := range templatePattern.FindAllStringSubmatch(install, -1) {
-		names = append(names, match[1])
-	}
-	return names
 }
 
 // writeDelta writes the snapshot and, where there is none, the migration that installs it.

@@ -3,6 +3,7 @@ package gwui
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -76,6 +77,13 @@ func cached[T any](ctx context.Context, c *cache, key string, load func(context.
 	return value, nil
 }
 
+// readCached returns the cached answer of a query.
+func readCached[T any](ctx context.Context, c *Console, key, query string, args ...any) (answer[T], error) {
+	return cached(ctx, c.cache, key, func(ctx context.Context) (answer[T], error) {
+		return read[T](ctx, c.store, query, args...)
+	})
+}
+
 // take returns the entry of a key, and whether the caller has to load it.
 func (c *cache) take(key string) (e *entry, isMine bool) {
 	c.mu.Lock()
@@ -84,11 +92,7 @@ func (c *cache) take(key string) (e *entry, isMine bool) {
 		return e, false
 	}
 	if len(c.entries) >= mostEntries {
-		for other, e := range c.entries {
-			if e.isStale() {
-				delete(c.entries, other)
-			}
-		}
+		maps.DeleteFunc(c.entries, func(_ string, e *entry) bool { return e.isStale() })
 	}
 	e = &entry{ready: make(chan struct{})}
 	if len(c.entries) < mostEntries {

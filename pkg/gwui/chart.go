@@ -57,10 +57,8 @@ func (c *Console) charts(ctx context.Context, over string) (chartsData, error) {
 	if !ok {
 		over, span = "hour", spans["hour"]
 	}
-	found, err := cached(ctx, c.cache, "samples "+over, func(ctx context.Context) (answer[sample], error) {
-		return read[sample](ctx, c.store, `select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`,
-			span.interval, mostSamples)
-	})
+	found, err := readCached[sample](ctx, c, "samples "+over,
+		`select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`, span.interval, mostSamples)
 	if err != nil {
 		return chartsData{}, err
 	}

@@ -60,6 +60,9 @@ type Link struct {
 func (c Config) withDefaults(pool *pgxpool.Pool) Config {
 	c.Schema = cmp.Or(c.Schema, "graphile_worker")
 	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Authorize == nil {
+		c.Authorize = func(*http.Request) (Viewer, error) { return Viewer{}, nil }
+	}
 	if c.Name == "" {
 		to := pool.Config().ConnConfig
 		host := to.Host

@@ -43,7 +43,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	}
 	c := &Console{cfg: cfg, store: newStore(pool, cfg.Schema), cache: newCache(), templates: templates, patience: patience, budget: timesBudget}
 	c.ctx, c.close = context.WithCancel(context.Background())
-	c.operations = newOperations()
+	c.operations = &operations{known: make(map[string]*operation)}
 	c.live = newLive(c)
 	c.handler = c.guard(c.routes())
 	return c, nil
@@ -58,7 +58,7 @@ func (c *Console) forget() {
 // Close ends the streams of open pages, and operations between two of their steps.
 func (c *Console) Close() {
 	c.close()
-	c.operations.wait()
+	c.operations.all.Wait()
 }
 
 // ServeHTTP serves a page of the console.

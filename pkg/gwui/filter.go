@@ -31,37 +31,29 @@ func newFilter(values url.Values) filter {
 }
 
 // Conditions returns those that are given.
-func (f filter) Conditions() []condition {
+func (f filter) Conditions() conditions {
 	return given(condition{"state", "state", f.State}, condition{"task", "task", f.Task}, condition{"queue", "queue", f.Queue},
 		condition{"key", "key", f.Key}, condition{"error", "error begins", f.Error}, condition{"older", "added before", f.Older},
 		condition{"newer", "added within", f.Newer})
 }
 
-// Query returns the filter as the query of a URL.
-func (f filter) Query() template.URL { return with(f.Conditions(), "", "") }
-
-// With returns the query with another value of a condition; empty for none.
-func (f filter) With(name, value string) template.URL { return with(f.Conditions(), name, value) }
-
-func (f filter) values() url.Values { return valuesOf(f.Conditions()) }
+// conditions are those of a filter.
+type conditions []condition
 
 // given returns the conditions that have a value.
-func given(all ...condition) []condition {
+func given(all ...condition) conditions {
 	return slices.DeleteFunc(all, func(c condition) bool { return c.Value == "" })
 }
 
-// valuesOf returns conditions as the values of a URL.
-func valuesOf(conditions []condition) url.Values {
+// Query returns the conditions as the query of a URL.
+func (all conditions) Query() template.URL { return all.With("", "") }
+
+// With returns the query with another value of a condition; empty for none.
+func (all conditions) With(name, value string) template.URL {
 	values := make(url.Values)
-	for _, c := range conditions {
+	for _, c := range all {
 		values.Set(c.Name, c.Value)
 	}
-	return values
-}
-
-// with returns conditions as the query of a URL, with another value of one; an empty value removes it.
-func with(conditions []condition, name, value string) template.URL {
-	values := valuesOf(conditions)
 	values.Del(name)
 	if value != "" {
 		values.Set(name, value)

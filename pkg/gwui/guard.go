@@ -52,11 +52,3 @@ func (c *Console) isServed(host string) bool {
 		return served == name || served == strings.ToLower(host)
 	})
 }
-
-// authorize returns the user who makes a request.
-func (c *Console) authorize(r *http.Request) (Viewer, error) {
-	if c.cfg.Authorize == nil {
-		return Viewer{}, nil
-	}
-	return c.cfg.Authorize(r)
-}

@@ -33,17 +33,9 @@ func newHistoryFilter(values url.Values) historyFilter {
 }
 
 // Conditions returns those that are given.
-func (f historyFilter) Conditions() []condition {
+func (f historyFilter) Conditions() conditions {
 	return given(condition{"outcome", "outcome", f.Outcome}, condition{"task", "task", f.Task}, condition{"key", "key", f.Key},
 		condition{"worker", "worker", f.Worker}, condition{"since", "ended within", f.Since})
-}
-
-// Query returns the filter as the query of a URL.
-func (f historyFilter) Query() template.URL { return with(f.Conditions(), "", "") }
-
-// With returns the query with another value of a condition; empty for none.
-func (f historyFilter) With(name, value string) template.URL {
-	return with(f.Conditions(), name, value)
 }
 
 // position is that of a record in the history, which is sorted by the time of its end, latest first.
@@ -98,7 +90,7 @@ func (d historyData) Older() template.URL {
 	if d.Next.At.IsZero() {
 		return ""
 	}
-	return with(d.Filter.Conditions(), "before", d.Next.String())
+	return d.Filter.Conditions().With("before", d.Next.String())
 }
 
 // keptTask is a row of list_kept_tasks.
@@ -140,33 +132,29 @@ func (c *Console) loadHistoryFilter(f historyFilter) func(context.Context) (any,
 }
 
 func (c *Console) keptTasks(ctx context.Context) (answer[keptTask], error) {
-	return cached(ctx, c.cache, "kept tasks", func(ctx context.Context) (answer[keptTask], error) {
-		return read[keptTask](ctx, c.store, `
-			select k.task, pg_catalog.date_part('epoch', k.keep_for) as keep_for, k.payloads, k.results, k.kept_since
-			  from S.list_kept_tasks() as k
-			 order by k.task
-			 limit 500`)
-	})
+	return readCached[keptTask](ctx, c, "kept tasks", `
+		select k.task, pg_catalog.date_part('epoch', k.keep_for) as keep_for, k.payloads, k.results, k.kept_since
+		  from S.list_kept_tasks() as k
+		 order by k.task
+		 limit 500`)
 }
 
 // listHistory returns a page of the matching records.
 func (c *Console) listHistory(ctx context.Context, f historyFilter, from position) (historyData, error) {
-	key := fmt.Sprintf("list history %s %s", from, f.Query())
-	found, err := cached(ctx, c.cache, key, func(ctx context.Context) (answer[attempt], error) {
-		outcome := f.Outcome
-		if outcome == failures {
-			outcome = ""
-		}
-		at, id := from.arguments()
-		return read[attempt](ctx, c.store, `
-			select h.job_id, h.task_identifier, h.attempt, h.max_attempts, h.outcome, h.worker_id, h.place, h.key, h.started_at,
-			       h.ended_at, pg_catalog.left(h.error, $9::integer) as error
-			  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean,
-			         pg_catalog.now() operator(pg_catalog.-) $6::text::interval, null, $7::text::timestamptz, $8::bigint, $10::integer) as h
-			 order by h.ended_at desc, h.job_id desc, h.attempt desc`,
-			statement.OrNull(f.Task), statement.OrNull(outcome), statement.OrNull(f.Worker), statement.OrNull(f.Key), f.Outcome == failures, statement.OrNull(f.Since), at, id,
-			errorsCut, rowsShown+1)
-	})
+	key := fmt.Sprintf("list history %s %s", from, f.Conditions().Query())
+	outcome := f.Outcome
+	if outcome == failures {
+		outcome = ""
+	}
+	at, id := from.arguments()
+	found, err := readCached[attempt](ctx, c, key, `
+		select h.job_id, h.task_identifier, h.attempt, h.max_attempts, h.outcome, h.worker_id, h.place, h.key, h.started_at,
+		       h.ended_at, pg_catalog.left(h.error, $9::integer) as error
+		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean,
+		         pg_catalog.now() operator(pg_catalog.-) $6::text::interval, null, $7::text::timestamptz, $8::bigint, $10::integer) as h
+		 order by h.ended_at desc, h.job_id desc, h.attempt desc`,
+		statement.OrNull(f.Task), statement.OrNull(outcome), statement.OrNull(f.Worker), statement.OrNull(f.Key), f.Outcome == failures, statement.OrNull(f.Since), at, id,
+		errorsCut, rowsShown+1)
 	d := historyData{answer: found, Filter: f, IsLate: !from.At.IsZero()}
 	if len(d.Rows) > rowsShown {
 		d.Rows = d.Rows[:rowsShown]

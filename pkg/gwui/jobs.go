@@ -71,18 +71,15 @@ type jobList struct {
 
 // Back returns the query of this page of the list.
 func (l jobList) Back() template.URL {
-	values := l.Filter.values()
-	if l.Below > 0 {
-		values.Set("below", strconv.FormatInt(l.Below, 10))
+	if l.Below == 0 {
+		return l.Filter.Conditions().Query()
 	}
-	return template.URL(values.Encode())
+	return l.Filter.Conditions().With("below", strconv.FormatInt(l.Below, 10))
 }
 
 // Older returns the query of the next page.
 func (l jobList) Older() template.URL {
-	values := l.Filter.values()
-	values.Set("below", strconv.FormatInt(l.Next, 10))
-	return template.URL(values.Encode())
+	return l.Filter.Conditions().With("below", strconv.FormatInt(l.Next, 10))
 }
 
 func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
@@ -130,9 +127,8 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 // listJobs returns a page of the matching jobs.
 func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, error) {
 	below := number(q.query, "below")
-	list := jobList{Filter: f, Below: below, ShowsData: q.may["list_jobs"], Acts: q.jobActs(f.State)}
-	key := fmt.Sprintf("jobs %d %s", below, f.Query())
-	loaded, err := cached(ctx, c.cache, key, func(ctx context.Context) (jobList, error) {
+	key := fmt.Sprintf("jobs %d %s", below, f.Conditions().Query())
+	list, err := cached(ctx, c.cache, key, func(ctx context.Context) (jobList, error) {
 		search, args := f.search(q.may, below, rowsShown+1, mostRead)
 		hits, err := read[found](ctx, c.store, search, args...)
 		if err != nil || len(hits.Rows) == 0 {
@@ -140,7 +136,7 @@ func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, 
 		}
 		return c.pageOf(ctx, q.may, hits.Rows[0])
 	})
-	list.Jobs, list.Now, list.Next, list.IsSearch = loaded.Jobs, loaded.Now, loaded.Next, loaded.IsSearch
+	list.Filter, list.Below, list.ShowsData, list.Acts = f, below, q.may["list_jobs"], q.jobActs(f.State)
 	return list, err
 }
 
@@ -208,46 +204,38 @@ const mostPayload = 256 << 10
 const noteShow = "gw-run show has no such limit."
 
 func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
-	v := &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
+	return &view{Title: fmt.Sprintf("Job %d", q.id), Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "job", body: "job", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
-	}}
-	if q.may["why"] {
-		v.panels = append(v.panels, panel{id: "why", body: "why", note: "gw-run why has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }})
-	}
-	if q.may["job_history"] {
-		v.panels = append(v.panels, panel{id: "attempts", body: "attempts", note: "gw-run history has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }})
-	}
-	v.panels = append(v.panels, panel{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }})
-	return v, nil
+		{id: "why", body: "why", note: "gw-run why has no such limit.", absent: !q.may["why"],
+			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }},
+		{id: "attempts", body: "attempts", note: "gw-run history has no such limit.", absent: !q.may["job_history"],
+			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }},
+		{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }},
+	}}, nil
 }
 
 // why returns why a job does not run. For a job that runs or has failed, the page already shows this.
 func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("why %d", id), func(ctx context.Context) (answer[inspect.Why], error) {
-		return read[inspect.Why](ctx, c.store, `
-			select w.*
-			  from S.why($1::bigint) as w
-			 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)
-	})
+	return readCached[inspect.Why](ctx, c, fmt.Sprintf("why %d", id), `
+		select w.*
+		  from S.why($1::bigint) as w
+		 where w.reason operator(pg_catalog.<>) all (array['claimed', 'attempts used up'])`, id)
 }
 
 // readJob returns one job, with the beginning of its payload if the role may see it.
 func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("job %d", id), func(ctx context.Context) (answer[job], error) {
-		if may["show_jobs"] {
-			return read[job](ctx, c.store, `
-				select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
-				       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
-				       j.progress, j.progress_note, j.progress_at, j.steps,
-				       pg_catalog.left(j.payload::text, $2::integer) as payload,
-				       pg_catalog.octet_length(j.payload::text) as payload_bytes
-				  from S.show_jobs($1::bigint[]) as j`, idArray([]int64{id}), mostPayload)
-		}
-		return read[job](ctx, c.store, `select j.* from S.jobs_without_data($1::bigint[]) as j`, idArray([]int64{id}))
-	})
+	key, ids := fmt.Sprintf("job %d", id), idArray([]int64{id})
+	if may["show_jobs"] {
+		return readCached[job](ctx, c, key, `
+			select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
+			       j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags,
+			       j.progress, j.progress_note, j.progress_at, j.steps,
+			       pg_catalog.left(j.payload::text, $2::integer) as payload,
+			       pg_catalog.octet_length(j.payload::text) as payload_bytes
+			  from S.show_jobs($1::bigint[]) as j`, ids, mostPayload)
+	}
+	return readCached[job](ctx, c, key, `select j.* from S.jobs_without_data($1::bigint[]) as j`, ids)
 }
 
 // showJob returns a job without its payload, or the last record of one that has gone.

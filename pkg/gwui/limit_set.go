@@ -150,11 +150,10 @@ func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	back := backTo(q.query, "limits")
-	return question{
-		Title: "Drop " + printable(t.String()), Action: "drop", Button: "Drop", Back: template.URL(back), Hidden: t.hidden(back),
-		Text: "The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit. The numbers of single lanes are deleted, too.",
-	}.page("limits"), nil
+	d := q.ask("Drop", t, "drop")
+	d.Text = "The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit. " +
+		"The numbers of single lanes are deleted, too."
+	return d.page("limits"), nil
 }
 
 func dropLimit(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
@@ -174,12 +173,9 @@ func confirmOverride(ctx context.Context, c *Console, q *request) (*view, error)
 	if err != nil {
 		return nil, err
 	}
-	back := backTo(q.query, "limits")
-	d := question{
-		Title: "Numbers of " + printable(t.String()), Action: "override", Button: "Set", Back: template.URL(back), Hidden: t.hidden(back),
-		Text: "The numbers below replace those of the limit" + told(l) + " for this lane. Without a number, the lane has those of the limit again.",
-	}
-	d.Fields = numberFields(inspect.Widths{})
+	d := q.ask("Numbers of", t, "override")
+	d.Text = "The numbers below replace those of the limit" + told(l) + " for this lane. Without a number, the lane has those of the limit again."
+	d.Button, d.Fields = "Set", numberFields(inspect.Widths{})
 	return d.page("limits"), nil
 }
 
@@ -190,7 +186,7 @@ func told(l limit) string {
 		words = append(words, thousands(*l.MaxRunning)+" at once")
 	}
 	if l.Rate != nil {
-		words = append(words, l.Starts())
+		words = append(words, starts(l.Widths))
 	}
 	if words == nil {
 		return ""
@@ -211,6 +207,25 @@ func overrideLane(ctx context.Context, c *Console, q *request, form url.Values) 
 		select 1 as one
 		  from S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer) as o`,
 		t.Limit, *t.Lane, n[0], n[1], statement.OrNull(strings.TrimSpace(form.Get("per"))), n[2])
+}
+
+func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
+	t, err := q.limit("open_lane", q.query)
+	if err != nil {
+		return nil, err
+	}
+	d := q.ask("Open", t, "open")
+	d.Text = "A worker has closed this lane, because a service accepts no more requests. When it is open, its jobs may start at once, " +
+		"and a worker may close it again."
+	return d.page("limits"), nil
+}
+
+func open(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+	t, err := q.limit("open_lane", form)
+	if err != nil {
+		return "", err
+	}
+	return backTo(form, "limits"), c.once(ctx, q, `select o.opened from S.open_lane($1::text, $2::text) as o (opened)`, t.Limit, t.Lane)
 }
 
 // limit returns the limit, or its lane, that a URL or a form names, if the viewer may act on it by a function.

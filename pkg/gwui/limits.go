@@ -13,10 +13,7 @@ import (
 // limit is a row of list_limits.
 type limit struct{ inspect.Limit }
 
-// Starts returns how many jobs of a lane may start, as text.
-func (l limit) Starts() string { return starts(l.Widths) }
-
-// starts returns how many jobs may start, as text.
+// starts returns how many jobs of a lane may start, as text.
 func starts(w inspect.Widths) string {
 	if w.Rate == nil {
 		return ""
@@ -58,13 +55,10 @@ type limitsData struct {
 }
 
 func limitsPage(_ context.Context, c *Console, q *request) (*view, error) {
-	v := &view{Title: "Limits", Nav: "limits"}
-	if q.may["list_pauses"] {
-		v.panels = append(v.panels, panel{id: "pauses", title: "Pauses", body: "pauses", note: "gw-run pauses has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }})
-	}
-	if q.may["list_limits"] {
-		v.panels = append(v.panels, panel{id: "limits", title: "Limits", body: "limits", note: "gw-run limit list has no such limit.",
+	return &view{Title: "Limits", Nav: "limits", panels: []panel{
+		{id: "pauses", title: "Pauses", body: "pauses", note: "gw-run pauses has no such limit.", absent: !q.may["list_pauses"],
+			load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
+		{id: "limits", title: "Limits", body: "limits", note: "gw-run limit list has no such limit.", absent: !q.may["list_limits"],
 			load: func(ctx context.Context) (any, error) {
 				paused, err := c.pauses(ctx, q)
 				if err != nil {
@@ -72,22 +66,16 @@ func limitsPage(_ context.Context, c *Console, q *request) (*view, error) {
 				}
 				known, err := c.limits(ctx)
 				return limitsData{known, paused}, err
-			}})
-	}
-	return v, nil
+			}},
+	}}, nil
 }
 
 func (c *Console) limits(ctx context.Context) (answer[limit], error) {
-	return cached(ctx, c.cache, "limits", func(ctx context.Context) (answer[limit], error) {
-		return read[limit](ctx, c.store, `select l.* from S.list_limits() as l order by l.name`)
-	})
+	return readCached[limit](ctx, c, "limits", `select l.* from S.list_limits() as l order by l.name`)
 }
 
 // lane is a row of list_lanes.
 type lane struct{ inspect.Lane }
-
-// Starts returns how many jobs of the lane may start, as text.
-func (l lane) Starts() string { return starts(l.Widths) }
 
 // Name returns the key of the lane, or a name for the lane of all jobs of the limit.
 func (l lane) Name() string {

@@ -62,20 +62,16 @@ func withPauses[T any](ctx context.Context, c *Console, q *request, load func() 
 }
 
 func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
-	v := &view{Title: "Tasks", Nav: "tasks", panels: []panel{
+	return &view{Title: "Tasks", Nav: "tasks", panels: []panel{
 		{id: "tasks", body: "tasks", note: "gw-run tasks has no such limit.", load: func(ctx context.Context) (any, error) {
 			return withPauses(ctx, c, q, func() (named[task], error) { return c.tasks(ctx, q.query.Get("after")) })
 		}},
-	}}
-	if q.may["list_kept_tasks"] && q.may["task_stats"] {
-		v.panels = append(v.panels, panel{id: "times", body: "tasktimes", note: "gw-run stats --since 1h has no such limit.",
-			load: func(ctx context.Context) (any, error) { return c.taskTimes(ctx, q.query.Get("kept")) }})
-	}
-	if q.may["error_groups"] {
-		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
-			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, q.query.Get("task"), 25) }})
-	}
-	return v, nil
+		{id: "times", body: "tasktimes", note: "gw-run stats --since 1h has no such limit.",
+			absent: !q.may["list_kept_tasks"] || !q.may["task_stats"],
+			load:   func(ctx context.Context) (any, error) { return c.taskTimes(ctx, q.query.Get("kept")) }},
+		{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors, absent: !q.may["error_groups"],
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, q.query.Get("task"), 25) }},
+	}}, nil
 }
 
 func (c *Console) tasks(ctx context.Context, after string) (named[task], error) {
@@ -188,44 +184,37 @@ type recurring struct {
 const noteCron = "gw-run cron list has no such limit."
 
 func recurringPage(_ context.Context, c *Console, q *request) (*view, error) {
-	v := &view{Title: "Recurring", Nav: "recurring", panels: []panel{{id: "notice", body: "notice", load: c.loadNotice(q)}}}
-	if q.may["cron_schedules"] {
-		v.panels = append(v.panels, panel{id: "schedules", title: "Schedules in the database", body: "schedules", note: noteCron,
-			load: func(ctx context.Context) (any, error) { return c.schedules(ctx, q.may["cron_next"]) }})
-	}
-	if q.may["recurring_jobs"] {
-		v.panels = append(v.panels, panel{id: "crontabs", title: "Items of crontabs", body: "crontabs", note: noteCron,
+	return &view{Title: "Recurring", Nav: "recurring", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "schedules", title: "Schedules in the database", body: "schedules", note: noteCron, absent: !q.may["cron_schedules"],
+			load: func(ctx context.Context) (any, error) { return c.schedules(ctx, q.may["cron_next"]) }},
+		{id: "crontabs", title: "Items of crontabs", body: "crontabs", note: noteCron, absent: !q.may["recurring_jobs"],
 			load: func(ctx context.Context) (any, error) {
-				return cached(ctx, c.cache, "crontabs", func(ctx context.Context) (answer[recurring], error) {
-					return read[recurring](ctx, c.store, `
-						select r.* from S.recurring_jobs as r where not r.is_schedule order by r.identifier limit 500`)
-				})
-			}})
-	}
-	return v, nil
+				return readCached[recurring](ctx, c, "crontabs",
+					`select r.* from S.recurring_jobs as r where not r.is_schedule order by r.identifier limit 500`)
+			}},
+	}}, nil
 }
 
 func (c *Console) schedules(ctx context.Context, withRuns bool) (answer[schedule], error) {
-	return cached(ctx, c.cache, "schedules", func(ctx context.Context) (answer[schedule], error) {
-		runs := `null`
-		if withRuns {
-			runs = `array(
-				with recursive run as (
-				  select s.next_run as at, 1 as number where s.next_run is not null
-				  union all
-				  select S.cron_next(s.pattern, r.at, s.time_zone), r.number operator(pg_catalog.+) 1
-				    from run as r
-				   where r.number operator(pg_catalog.<) 5 and r.at is not null)
-				select pg_catalog.to_char(pg_catalog.timezone(s.time_zone, r.at), 'Dy YYYY-MM-DD HH24:MI') from run as r
-				 where r.at is not null order by r.number)`
-		}
-		return read[schedule](ctx, c.store, `
-			select s.identifier, s.task_identifier, s.pattern, s.time_zone, s.paused, s.next_run, s.last_run, s.last_job_id,
-			       s.last_outcome, s.missed_run, `+runs+` as next_runs
-			  from S.cron_schedules as s
-			 order by s.identifier
-			 limit 500`)
-	})
+	runs := `null`
+	if withRuns {
+		runs = `array(
+			with recursive run as (
+			  select s.next_run as at, 1 as number where s.next_run is not null
+			  union all
+			  select S.cron_next(s.pattern, r.at, s.time_zone), r.number operator(pg_catalog.+) 1
+			    from run as r
+			   where r.number operator(pg_catalog.<) 5 and r.at is not null)
+			select pg_catalog.to_char(pg_catalog.timezone(s.time_zone, r.at), 'Dy YYYY-MM-DD HH24:MI') from run as r
+			 where r.at is not null order by r.number)`
+	}
+	return readCached[schedule](ctx, c, "schedules", `
+		select s.identifier, s.task_identifier, s.pattern, s.time_zone, s.paused, s.next_run, s.last_run, s.last_job_id,
+		       s.last_outcome, s.missed_run, `+runs+` as next_runs
+		  from S.cron_schedules as s
+		 order by s.identifier
+		 limit 500`)
 }
 
 // act is a row of list_audit.
@@ -292,9 +281,7 @@ func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {
 }
 
 func (c *Console) settings(ctx context.Context) (answer[setting], error) {
-	return cached(ctx, c.cache, "settings", func(ctx context.Context) (answer[setting], error) {
-		return read[setting](ctx, c.store, `select s.* from S.list_settings() as s order by s.name`)
-	})
+	return readCached[setting](ctx, c, "settings", `select s.* from S.list_settings() as s order by s.name`)
 }
 
 func helpPage(_ context.Context, c *Console, q *request) (*view, error) {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -189,12 +190,7 @@ func (l *live) look(p *poller) map[string]fragment {
 
 // poll reads a page until its last viewer has left, each panel independently, so that no panel waits for a slow one.
 func (l *live) poll(ctx context.Context, p *poller, q *request, v *view) {
-	var moving []panel
-	for _, panel := range v.panels {
-		if !panel.still {
-			moving = append(moving, panel)
-		}
-	}
+	moving := slices.DeleteFunc(v.present(), func(p panel) bool { return p.still })
 	for _, panel := range moving {
 		go l.follow(ctx, p, q, panel, len(moving))
 	}

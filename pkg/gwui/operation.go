@@ -61,10 +61,6 @@ type operations struct {
 	all   sync.WaitGroup
 }
 
-func newOperations() *operations { return &operations{known: make(map[string]*operation)} }
-
-func (s *operations) wait() { s.all.Wait() }
-
 func (s *operations) get(id string) *operation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +112,7 @@ func (o *operation) Progress() progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.progress
-	p.Reasons = append([]operate.Outcome(nil), p.Reasons...)
+	p.Reasons = slices.Clone(p.Reasons)
 	return p
 }
 

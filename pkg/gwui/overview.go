@@ -8,25 +8,8 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/statement"
 )
-
-// stats is the row of queue_stats.
-type stats struct{ inspect.Stats }
-
-// Oldest returns for how long the oldest ready job has been due.
-func (s stats) Oldest() time.Duration { return orZero(s.OldestReady) }
-
-// Longest returns for how long the longest running job has run.
-func (s stats) Longest() time.Duration { return orZero(s.LongestRunning) }
-
-func orZero(s *float64) time.Duration {
-	if s == nil {
-		return 0
-	}
-	return seconds.Duration(*s)
-}
 
 // errorGroup is a row of error_groups.
 type errorGroup struct {
@@ -41,7 +24,7 @@ type errorGroup struct {
 
 // Query returns the filter that finds the jobs of the group.
 func (g errorGroup) Query() template.URL {
-	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Query()
+	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Conditions().Query()
 }
 
 // spans are the spans of time of charts.
@@ -55,7 +38,7 @@ const noteErrors = "The list of failed jobs has the errors, too, and can be limi
 
 func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 	v := &view{Title: "Overview", Nav: ""}
-	if len(q.may) == 0 || !q.may["queue_stats"] {
+	if !q.may["queue_stats"] {
 		v.panels = []panel{{id: "absent", body: "absent", load: func(context.Context) (any, error) { return c.cfg.Schema, nil }}}
 		return v, nil
 	}
@@ -64,26 +47,20 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "states", body: "states", note: "gw-run stats has no such limit.", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
 		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
 			note: "gw-run doctor has no such limit."},
-	}
-	if q.may["error_groups"] {
-		v.panels = append(v.panels, panel{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors,
-			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }})
-	}
-	if q.may["list_samples"] {
-		v.panels = append(v.panels, panel{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.",
-			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }})
+		{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors, absent: !q.may["error_groups"],
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }},
+		{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.", absent: !q.may["list_samples"],
+			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }},
 	}
 	return v, nil
 }
 
-func (c *Console) stats(ctx context.Context) (stats, error) {
-	return cached(ctx, c.cache, "stats", func(ctx context.Context) (stats, error) {
-		found, err := read[stats](ctx, c.store, `select s.* from S.queue_stats() as s`)
-		if err != nil || len(found.Rows) == 0 {
-			return stats{}, err
-		}
-		return found.Rows[0], nil
-	})
+func (c *Console) stats(ctx context.Context) (stats inspect.Stats, err error) {
+	found, err := readCached[inspect.Stats](ctx, c, "stats", `select s.* from S.queue_stats() as s`)
+	if len(found.Rows) > 0 {
+		stats = found.Rows[0]
+	}
+	return stats, err
 }
 
 // doctorPages is how many pages of a table each finding may read for the overview, which calls doctor repeatedly. They contain
@@ -91,14 +68,11 @@ func (c *Console) stats(ctx context.Context) (stats, error) {
 const doctorPages = 3000
 
 func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
-	return cached(ctx, c.cache, "doctor", func(ctx context.Context) ([]inspect.Finding, error) {
-		found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor($1::bigint) as d`, doctorPages)
-		return found.Rows, err
-	})
+	found, err := readCached[inspect.Finding](ctx, c, "doctor", `select d.* from S.doctor($1::bigint) as d`, doctorPages)
+	return found.Rows, err
 }
 
 func (c *Console) errorGroups(ctx context.Context, task string, rows int) (answer[errorGroup], error) {
-	return cached(ctx, c.cache, fmt.Sprintf("errors %d %s", rows, task), func(ctx context.Context) (answer[errorGroup], error) {
-		return read[errorGroup](ctx, c.store, `select e.* from S.error_groups($1::text, $2::integer) as e`, statement.OrNull(task), rows)
-	})
+	return readCached[errorGroup](ctx, c, fmt.Sprintf("errors %d %s", rows, task),
+		`select e.* from S.error_groups($1::text, $2::integer) as e`, statement.OrNull(task), rows)
 }

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,12 +49,18 @@ type view struct {
 
 // panel is a part of a page that is read and updated, and may fail, independently of the others.
 type panel struct {
-	id    string
-	title string // empty without a heading
-	body  string // the name of its template
-	note  string // for a panel that has timed out: how to narrow it
-	still bool   // not updated while the page is open
-	load  func(context.Context) (any, error)
+	id     string
+	title  string // empty without a heading
+	body   string // the name of its template
+	note   string // for a panel that has timed out: how to narrow it
+	still  bool   // not updated while the page is open
+	absent bool   // not on the page, because the role may not read it
+	load   func(context.Context) (any, error)
+}
+
+// present returns the panels that are on the page.
+func (v *view) present() []panel {
+	return slices.DeleteFunc(slices.Clone(v.panels), func(p panel) bool { return p.absent })
 }
 
 // fragment is a panel as it is shown.
@@ -131,17 +138,12 @@ var navigation = []navEntry{
 
 // isOpen reports whether the role has what an entry needs.
 func (e navEntry) isOpen(may rights) bool {
-	for _, name := range e.needs {
-		if may[name] {
-			return true
-		}
-	}
-	return e.needs == nil
+	return e.needs == nil || slices.ContainsFunc(e.needs, func(name string) bool { return may[name] })
 }
 
 // newRequest returns the data of a request, or an error if it is refused.
 func (c *Console) newRequest(r *http.Request, path, id string) (*request, error) {
-	viewer, err := c.authorize(r)
+	viewer, err := c.cfg.Authorize(r)
 	if err != nil {
 		return nil, statusError{http.StatusForbidden, sentence(err)}
 	}
@@ -185,7 +187,7 @@ func (c *Console) page(find pageFunc) http.HandlerFunc {
 // show writes a page.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *view) {
 	var b bytes.Buffer
-	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.renderSoon(r.Context(), q, v.panels)))
+	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.renderSoon(r.Context(), q, v.present())))
 	if err != nil {
 		c.cfg.Logger.Error("console page cannot be written", "path", r.URL.Path, "error", err)
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)

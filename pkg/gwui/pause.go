@@ -21,19 +21,6 @@ type target struct {
 	Lane  *string `json:"lane"`
 }
 
-// targetOf returns the target that a URL or a form names.
-func targetOf(values url.Values) (target, error) {
-	t := target{Task: values.Get("task"), Queue: values.Get("queue"), Limit: values.Get("limit")}
-	if values.Has("lane") {
-		lane := values.Get("lane")
-		t.Lane = &lane
-	}
-	if t == (target{}) && values.Get("all") == "" {
-		return t, statusError{http.StatusBadRequest, "The request does not name what to pause or to resume."}
-	}
-	return t, nil
-}
-
 // values are those of a URL or a form that names the target.
 func (t target) values() url.Values {
 	values := make(url.Values)
@@ -53,11 +40,7 @@ func (t target) values() url.Values {
 
 // arguments are those of pause() and resume().
 func (t target) arguments() []any {
-	var lane any
-	if t.Lane != nil {
-		lane = *t.Lane
-	}
-	return []any{statement.OrNull(t.Task), statement.OrNull(t.Queue), statement.OrNull(t.Limit), lane}
+	return []any{statement.OrNull(t.Task), statement.OrNull(t.Queue), statement.OrNull(t.Limit), t.Lane}
 }
 
 // is reports whether both are the same.
@@ -111,10 +94,8 @@ func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
 	if !q.may["list_pauses"] {
 		return pauses{}, nil
 	}
-	return cached(ctx, c.cache, "pauses", func(ctx context.Context) (pauses, error) {
-		found, err := read[pauseRow](ctx, c.store, `select p.* from S.list_pauses() as p`)
-		return pauses{found}, err
-	})
+	found, err := readCached[pauseRow](ctx, c, "pauses", `select p.* from S.list_pauses() as p`)
+	return pauses{found}, err
 }
 
 // pausing is the link by which something is paused or resumed.
@@ -177,7 +158,24 @@ func (q *request) target(function string, values url.Values) (target, error) {
 	if err := q.needs(function); err != nil {
 		return target{}, err
 	}
-	return targetOf(values)
+	t := target{Task: values.Get("task"), Queue: values.Get("queue"), Limit: values.Get("limit")}
+	if values.Has("lane") {
+		lane := values.Get("lane")
+		t.Lane = &lane
+	}
+	if t == (target{}) && values.Get("all") == "" {
+		return t, statusError{http.StatusBadRequest, "The request does not name what to pause or to resume."}
+	}
+	return t, nil
+}
+
+// ask returns the page that asks for confirmation of an act on a target.
+func (q *request) ask(verb string, t target, action string) question {
+	back := backTo(q.query, "limits")
+	return question{
+		Title: verb + " " + printable(t.String()), Action: action, Button: verb,
+		Back: template.URL(back), Hidden: t.hidden(back),
+	}
 }
 
 // askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of a call of
@@ -187,12 +185,7 @@ func (c *Console) askAbout(ctx context.Context, q *request, function, verb strin
 		return t, paused, d, err
 	}
 	paused, err = c.pauses(ctx, q)
-	back := backTo(q.query, "limits")
-	d = question{
-		Title: verb + " " + printable(t.String()), Action: function, Button: verb,
-		Back: template.URL(back), Hidden: t.hidden(back),
-	}
-	return t, paused, d, err
+	return t, paused, q.ask(verb, t, function), err
 }
 
 func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {

@@ -40,7 +40,7 @@ func parseTemplates() (*template.Template, error) {
 		"query":     query,
 		"number":    func(n int) string { return thousands(int64(n)) },
 		"states":    func() []string { return jobStates },
-		"bytes":     func(n int) string { return plural(n, "byte") },
+		"starts":    starts,
 		"pausing":   newPausing,
 		"changing":  changing,
 	}

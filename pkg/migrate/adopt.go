@@ -66,11 +66,23 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 
 // readUsers reads the roles other than the owner that call the queue's functions, and the user's functions that these call.
 func (m *Migrator) readUsers(ctx context.Context, tx pgx.Tx, status *Status) (err error) {
-	if status.Roles, err = m.readRoles(ctx, tx); err != nil {
-		return err
+	if status.Roles, err = callBody[Role](ctx, m, tx, "_gw_direct_roles"); err != nil {
+		return fmt.Errorf("read roles: %w", err)
 	}
-	status.Unpinned, err = m.readUnpinned(ctx, tx)
-	return err
+	if status.Unpinned, err = callBody[Unpinned](ctx, m, tx, "_gw_unpinned_functions"); err != nil {
+		return fmt.Errorf("read functions without a search_path: %w", err)
+	}
+	return nil
+}
+
+// callBody returns the rows of the body of one of our functions, because the function itself may not be installed yet; none if
+// no migration creates it.
+func callBody[T any](ctx context.Context, m *Migrator, tx pgx.Tx, function string) ([]T, error) {
+	body := m.bodyOf(function)
+	if body == "" {
+		return nil, nil
+	}
+	return collect(ctx, tx, pgx.RowToStructByPos[T], body)
 }
 
 // plan lists the migrations that the adoption applies, and its warnings.
@@ -126,7 +138,7 @@ func (s *Status) prepend(version int32, text string) {
 func (m *Migrator) refuseLedger(l ledger) *Refusal {
 	newest, rust := l.newest(), l.isRust()
 	switch {
-	case !m.adopt:
+	case !m.cfg.Adopt:
 		return m.refuseGraphile(newest)
 	case newest < oldestRevision:
 		return m.refuseOldRevision(newest)
@@ -134,7 +146,7 @@ func (m *Migrator) refuseLedger(l ledger) *Refusal {
 		return m.refuseRust(newest)
 	case l.newestBreaking() > 0:
 		return m.refuseRevision(l.newestBreaking())
-	case !rust && newest == oldestRevision && !m.from18:
+	case !rust && newest == oldestRevision && !m.cfg.From18:
 		return m.refuse18()
 	}
 	return nil

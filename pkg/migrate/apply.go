@@ -23,17 +23,10 @@ type lockPolicy struct {
 	pause   func(waits int) time.Duration
 }
 
-func newLockPolicy(timeout time.Duration) lockPolicy {
-	return lockPolicy{timeout: timeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry}
-}
-
 // pauseBeforeRetry returns 1 s, 2 s, 4 s, 8 s, then 10 s, so that statements of the application that waited behind us
 // can run.
 func pauseBeforeRetry(waits int) time.Duration {
-	if waits > 3 {
-		return 10 * time.Second
-	}
-	return time.Second << waits
+	return min(time.Second<<min(waits, 4), 10*time.Second)
 }
 
 // apply applies the pending migrations and returns those that this call has applied. A migration that cannot get a lock
@@ -60,12 +53,12 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 		}
 		step := Step{Action: Wait, Schema: m.schema, Migration: current, Pause: m.locks.pause(waits), Err: err}
 		if current.Version == 0 {
-			step.Holder, _ = m.holder(ctx, conn) // an error of the connection recurs in the next attempt
+			step.Holder = findHolder(ctx, conn)
 			if waited := time.Since(queued); waited > m.locks.others {
 				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
 			}
 		}
-		m.onStep(step)
+		m.cfg.OnStep(step)
 		select {
 		case <-ctx.Done():
 			return applied, &PartialError{Applied: applied, Failed: current, Err: ctx.Err()}
@@ -93,7 +86,7 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 	runner.OnStart = func(version int32, _, _, _ string) {
 		migration := migrations[version-1]
 		begun = append(begun, migration)
-		m.onStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
+		m.cfg.OnStep(Step{Action: Apply, Schema: m.schema, Migration: migration})
 		// tern resets all settings after each migration. An error of the connection recurs in the migration
 		// itself.
 		_ = m.setSession(ctx, conn)

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,13 +66,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.LockTimeout == 0 {
 		c.LockTimeout = defaultLockTimeout
 	}
+	if c.OnStep == nil {
+		c.OnStep = func(Step) {}
+	}
 	return c, nil
 }
 
 func checkSchema(name string) error {
 	switch {
-	case name == "":
-		return errors.New("schema name: it is empty")
 	case len(name) > maxSchemaBytes:
 		return fmt.Errorf("schema name %q: it has %d bytes, PostgreSQL allows %d", name, len(name), maxSchemaBytes)
 	case strings.HasPrefix(name, "pg_"):

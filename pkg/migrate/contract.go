@@ -124,11 +124,7 @@ select 'unique ' || c.relname || ' (' || a.attname || ')'
 
 // missingFromContract returns the lines of the contract that the schema lacks.
 func (m *Migrator) missingFromContract(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
-	rows, err := tx.Query(ctx, contractQuery, m.schema, e.qualifier)
-	if err != nil {
-		return nil, fmt.Errorf("compare schema: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	found, err := collect(ctx, tx, pgx.RowTo[string], contractQuery, m.schema, e.qualifier)
 	if err != nil {
 		return nil, fmt.Errorf("compare schema: %w", err)
 	}

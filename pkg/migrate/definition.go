@@ -2,7 +2,7 @@ package migrate
 
 import (
 	"crypto/md5"
-	"encoding/hex"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -90,8 +90,7 @@ func (m *Migrator) unquoted(text string) string {
 
 // digest returns the same as md5() of the server.
 func digest(text string) string {
-	sum := md5.Sum([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", md5.Sum([]byte(text)))
 }
 
 // plainTrigger removes from the definition of a trigger what _gw_objects() removes.

@@ -97,7 +97,7 @@ func (m *Migrator) forget(roles []string) []string {
 }
 
 func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done Granting, err error) {
-	conn, err := m.connectToChange(ctx)
+	conn, _, err := m.connectToChange(ctx, m.refuseGrant)
 	if err != nil {
 		return Granting{}, err
 	}
@@ -118,7 +118,7 @@ func (m *Migrator) changeGrants(ctx context.Context, statements []string) (done 
 func (m *Migrator) applyGrants() string { return "select " + m.qualified("_gw_apply_grants") + "();" }
 
 func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, error) {
-	conn, err := m.connectToChange(ctx)
+	conn, _, err := m.connectToChange(ctx, m.refuseGrant)
 	if err != nil {
 		return "", err
 	}
@@ -133,11 +133,7 @@ func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, e
 			return "", m.explainGrant(err)
 		}
 	}
-	rows, err := tx.Query(ctx, "select s from "+m.qualified("_gw_grant_statements")+"() as s")
-	if err != nil {
-		return "", m.explainGrant(err)
-	}
-	planned, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	planned, err := collect(ctx, tx, pgx.RowTo[string], "select s from "+m.qualified("_gw_grant_statements")+"() as s")
 	if err != nil {
 		return "", m.explainGrant(err)
 	}
@@ -146,39 +142,17 @@ func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, e
 	return text + strings.Join(statements, ";\n\n") + ";\n", nil
 }
 
-// connectToChange connects to a schema that is at this program's version, as its owner.
-func (m *Migrator) connectToChange(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return nil, err
+// refuseGrant returns why the grants of a schema cannot be changed: among other reasons, because it is not at this program's
+// version.
+func (m *Migrator) refuseGrant(status Status) *Refusal {
+	if refusal := m.refuseRepair(status); refusal != nil || status.State != Behind {
+		return refusal
 	}
-	refusal, err := m.refuseChange(ctx, conn)
-	if refusal != nil {
-		err = refusal
+	return &Refusal{
+		Reason:  ReasonAbsent,
+		Problem: fmt.Sprintf("schema %s is at version %d of %d", m.quoted(), status.Installed, status.Available),
+		WayOut:  "bring it up to date by gw-migrate first",
 	}
-	if err != nil {
-		m.disconnect(ctx, conn)
-		return nil, err
-	}
-	return conn, nil
-}
-
-func (m *Migrator) refuseChange(ctx context.Context, conn *pgx.Conn) (*Refusal, error) {
-	status, err := m.inspect(ctx, conn)
-	if err != nil {
-		return nil, err
-	}
-	if refusal := m.refuseRepair(status); refusal != nil {
-		return refusal, nil
-	}
-	if status.State == Behind {
-		return &Refusal{
-			Reason:  ReasonAbsent,
-			Problem: fmt.Sprintf("schema %s is at version %d of %d", m.quoted(), status.Installed, status.Available),
-			WayOut:  "bring it up to date by gw-migrate first",
-		}, nil
-	}
-	return m.preflight(ctx, conn, status.State)
 }
 
 // explainGrant adds a remedy to an error of the server.
@@ -192,14 +166,12 @@ func (m *Migrator) explainGrant(err error) error {
 }
 
 func (m *Migrator) readGrants(ctx context.Context, conn *pgx.Conn) (done Granting, err error) {
-	rows, err := conn.Query(ctx, "select g.role, g.kind, g.tasks from "+m.qualified("_gw_grants")+" as g order by g.role, g.kind")
+	done.Granted, err = collect(ctx, conn, pgx.RowToStructByPos[Granted],
+		"select g.role, g.kind, g.tasks from "+m.qualified("_gw_grants")+" as g order by g.role, g.kind")
 	if err != nil {
 		return Granting{}, fmt.Errorf("read grants: %w", err)
 	}
-	if done.Granted, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Granted]); err != nil {
-		return Granting{}, fmt.Errorf("read grants: %w", err)
-	}
-	rows, err = conn.Query(ctx, `
+	done.Others, err = collect(ctx, conn, pgx.RowTo[string], `
 		select distinct case when x.grantee = 0 then 'public' else pg_catalog.pg_get_userbyid(x.grantee)::text end
 		  from (select n.nspacl, n.nspowner
 		          from pg_catalog.pg_namespace as n
@@ -218,9 +190,6 @@ func (m *Migrator) readGrants(ctx context.Context, conn *pgx.Conn) (done Grantin
 		 where x.grantee <> a.owner
 		 order by 1`, m.schema)
 	if err != nil {
-		return Granting{}, fmt.Errorf("read grants: %w", err)
-	}
-	if done.Others, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return Granting{}, fmt.Errorf("read grants: %w", err)
 	}
 	if len(done.Granted) == 0 {

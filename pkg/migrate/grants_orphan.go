@@ -45,11 +45,7 @@ func (m *Migrator) removeOrphan(ctx context.Context, roles []string, do bool) (t
 		return "", err
 	}
 	defer m.disconnect(ctx, conn)
-	rows, err := conn.Query(ctx, orphanQuery, m.schema)
-	if err != nil {
-		return "", fmt.Errorf("look for the schema for roles: %w", err)
-	}
-	statements, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	statements, err := collect(ctx, conn, pgx.RowTo[string], orphanQuery, m.schema)
 	if err != nil {
 		return "", fmt.Errorf("look for the schema for roles: %w", err)
 	}

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,8 +21,9 @@ type Holder struct {
 	Since       time.Time // when it connected; zero if hidden
 }
 
-// holder returns the session that holds ternLock in this database; nil if it is free by now.
-func (m *Migrator) holder(ctx context.Context, conn *pgx.Conn) (*Holder, error) {
+// findHolder returns the session that holds ternLock in this database; nil if it is free by now, or if the query fails: an error
+// of the connection recurs in the next attempt.
+func findHolder(ctx context.Context, conn *pgx.Conn) *Holder {
 	var (
 		h     Holder
 		since *time.Time
@@ -41,16 +41,13 @@ func (m *Migrator) holder(ctx context.Context, conn *pgx.Conn) (*Holder, error) 
 		   and l.granted
 		 order by a.backend_start, l.pid
 		 limit 1`, ternLock).Scan(&h.PID, &h.Role, &h.Application, &h.Client, &since)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("find the holder of the migration lock: %w", err)
+		return nil
 	}
 	if since != nil {
 		h.Since = *since
 	}
-	return &h, nil
+	return &h
 }
 
 // String describes the session.

@@ -36,18 +36,15 @@ type ledger []revision
 // d. A table that is not a ledger causes an error with code 42703. The query sorts, compares and casts only values of
 // built-in types, because the operators of a column's type may be foreign code.
 func (m *Migrator) readLedger(ctx context.Context, tx pgx.Tx) (ledger, error) {
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		select m.id, (select breaking from `+m.qualified("migrations")+` as b where b.ctid = m.ctid)
 		  from `+m.qualified("migrations")+` as m
 		 cross join (values (false)) as d (breaking)
-		 where m.ts is not null`)
-	if err != nil {
-		return nil, fmt.Errorf("read Graphile Worker's revision: %w", err)
-	}
+		 where m.ts is not null`) // ForEachRow returns the error
 	var l ledger
 	var id int32
 	var breaking *bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &breaking}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &breaking}, func() error {
 		l = append(l, revision{ID: id, Breaking: breaking != nil && *breaking})
 		return nil
 	})

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/gwsql/gw/sql"
@@ -64,7 +63,7 @@ func loadMigrations(files fs.FS, schema string) ([]Migration, error) {
 
 // templateData is the data for the templates in sql/.
 func templateData(schema string) map[string]any {
-	return map[string]any{"schema": pgx.Identifier{schema}.Sanitize()}
+	return map[string]any{"schema": quote(schema)}
 }
 
 // safelyQuoted returns files unchanged unless the schema's name contains $$, which would end every function body that

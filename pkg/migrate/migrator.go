@@ -23,13 +23,10 @@ const disconnectTimeout = 5 * time.Second
 // A Migrator migrates one schema of one database. It holds no connection between calls.
 type Migrator struct {
 	config     *pgx.ConnConfig
+	cfg        Config
 	schema     string
 	migrations []Migration
 	locks      lockPolicy
-	adopt      bool
-	from18     bool
-	paths      PathPolicy
-	onStep     func(Step)
 }
 
 // Result is the result of Up.
@@ -65,11 +62,6 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	if err != nil {
 		return nil, err
 	}
-	onStep := cfg.OnStep
-	if onStep == nil {
-		onStep = func(Step) {}
-	}
-
 	conn = conn.Copy()
 	// Without prepared statements, a pooler can be detected, and no plan outlives the tables for which it was made.
 	conn.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -79,47 +71,23 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	connection.SpeakUTF8(conn)
 	return &Migrator{
 		config:     conn,
+		cfg:        cfg,
 		schema:     cfg.Schema,
 		migrations: migrations,
-		locks:      newLockPolicy(cfg.LockTimeout),
-		adopt:      cfg.Adopt,
-		from18:     cfg.From18,
-		paths:      cfg.FunctionPaths,
-		onStep:     onStep,
+		locks:      lockPolicy{timeout: cfg.LockTimeout, tries: 10, others: 10 * time.Minute, pause: pauseBeforeRetry},
 	}, nil
 }
 
 // Status examines the schema and changes nothing. Its Refusal covers the schema only; [Migrator.Check] covers
 // everything.
-func (m *Migrator) Status(ctx context.Context) (Status, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Status{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.inspect(ctx, conn)
-}
+func (m *Migrator) Status(ctx context.Context) (Status, error) { return connected(ctx, m, m.inspect) }
 
 // Check makes all checks of Up and changes nothing.
-func (m *Migrator) Check(ctx context.Context) (Status, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Status{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.check(ctx, conn)
-}
+func (m *Migrator) Check(ctx context.Context) (Status, error) { return connected(ctx, m, m.check) }
 
 // Up installs the schema or upgrades it to this program's version. Its error is a [*Refusal] if it has changed nothing,
 // and a [*PartialError] once it has begun.
-func (m *Migrator) Up(ctx context.Context) (Result, error) {
-	conn, err := m.connect(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	defer m.disconnect(ctx, conn)
-	return m.up(ctx, conn)
-}
+func (m *Migrator) Up(ctx context.Context) (Result, error) { return connected(ctx, m, m.up) }
 
 func (m *Migrator) up(ctx context.Context, conn *pgx.Conn) (Result, error) {
 	status, err := m.check(ctx, conn)
@@ -133,10 +101,10 @@ func (m *Migrator) up(ctx context.Context, conn *pgx.Conn) (Result, error) {
 		return Result{}, status.Refusal
 	}
 	for _, warning := range status.Warnings {
-		m.onStep(Step{Action: Warn, Schema: m.schema, Warning: warning})
+		m.cfg.OnStep(Step{Action: Warn, Schema: m.schema, Warning: warning})
 	}
 	for _, role := range status.Shared() {
-		m.onStep(Step{Action: Share, Schema: m.schema, Role: role})
+		m.cfg.OnStep(Step{Action: Share, Schema: m.schema, Role: role})
 	}
 	result := Result{Before: status.Installed, After: status.Available}
 	if status.State == Newer {
@@ -168,12 +136,22 @@ func (m *Migrator) check(ctx context.Context, conn *pgx.Conn) (Status, error) {
 // createSchema creates the schema and returns the status after that. The statement has no "if not exists", which needs
 // the right to create even if the schema exists. If another program creates it first, that schema is examined.
 func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, error) {
-	m.onStep(Step{Action: CreateSchema, Schema: m.schema})
+	m.cfg.OnStep(Step{Action: CreateSchema, Schema: m.schema})
 	_, err := conn.Exec(ctx, "create schema "+m.quoted())
 	if err != nil && !isCode(err, "42P06") && !isCode(err, "23505") {
 		return Status{}, fmt.Errorf("create schema %s: %w", m.quoted(), err)
 	}
 	return m.inspect(ctx, conn)
+}
+
+// connected returns the result of do on a connection of its own.
+func connected[T any](ctx context.Context, m *Migrator, do func(context.Context, *pgx.Conn) (T, error)) (result T, err error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer m.disconnect(ctx, conn)
+	return do(ctx, conn)
 }
 
 func (m *Migrator) connect(ctx context.Context) (*pgx.Conn, error) {

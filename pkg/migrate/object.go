@@ -104,14 +104,12 @@ func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, statu
 	if e.has(installedTable) {
 		installed = m.qualified(installedTable)
 	}
-	rows, err := tx.Query(ctx, strings.ReplaceAll(objectsQuery, "$INSTALLED", installed), m.schema, e.qualifier, contractFunctions())
-	if err != nil {
-		return fmt.Errorf("read functions and triggers: %w", err)
-	}
+	query := strings.ReplaceAll(objectsQuery, "$INSTALLED", installed)
+	rows, _ := tx.Query(ctx, query, m.schema, e.qualifier, contractFunctions()) // ForEachRow returns the error
 	status.recorded = make(map[Object]string)
 	var o Object
 	var recorded, found, body string
-	_, err = pgx.ForEachRow(rows, []any{&o.Kind, &o.Name, &recorded, &found, &body}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&o.Kind, &o.Name, &recorded, &found, &body}, func() error {
 		switch {
 		case found == "":
 			o.Origin = Missing
@@ -146,7 +144,7 @@ func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]strin
 			functions = append(functions, d.signature) // functions of our types cannot exist, and before PostgreSQL 16 to_regprocedure fails for them
 		}
 	}
-	rows, err := tx.Query(ctx, `
+	found, err := collect(ctx, tx, pgx.RowTo[string], `
 		select distinct 'function ' || replace(to_regprocedure(f.signature)::text, $4::text, '')
 		  from unnest($1::text[]) as f (signature)
 		 where to_regprocedure(f.signature) is not null
@@ -155,10 +153,6 @@ func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]strin
 		  from unnest($2::text[], $3::text[]) as d ("table", name)
 		  join pg_trigger as t on t.tgrelid = to_regclass(d."table") and t.tgname = d.name
 		 order by 1`, functions, tables, triggers, e.qualifier)
-	if err != nil {
-		return nil, fmt.Errorf("look for conflicting objects: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("look for conflicting objects: %w", err)
 	}

@@ -74,11 +74,8 @@ func backendPID(ctx context.Context, conn *pgx.Conn) (uint32, error) {
 // poolerRefusal recognizes errors of poolers: they refuse startup parameters that they do not track, and transactions
 // in statement mode.
 func poolerRefusal(err error) *Refusal {
-	var pgErr *pgconn.PgError
-	if !errors.As(err, &pgErr) {
-		return nil
-	}
-	if strings.Contains(pgErr.Message, "unsupported startup parameter") || strings.Contains(pgErr.Message, "pooling mode") {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && (strings.Contains(pgErr.Message, "unsupported startup parameter") || strings.Contains(pgErr.Message, "pooling mode")) {
 		return refusePooler(pgErr.Message)
 	}
 	return nil

@@ -21,35 +21,44 @@ type Repaired struct {
 // have replaced them, or they were changed or dropped by hand. It runs in one transaction. Its error is a [*Refusal] if
 // there is no queue, or if this role may not change it.
 func (m *Migrator) Repair(ctx context.Context) (Repaired, error) {
-	conn, err := m.connect(ctx)
+	conn, status, err := m.connectToChange(ctx, m.refuseRepair)
 	if err != nil {
 		return Repaired{}, err
 	}
 	defer m.disconnect(ctx, conn)
 
-	status, err := m.inspect(ctx, conn)
-	if err != nil {
-		return Repaired{}, err
-	}
-	if refusal := m.refuseRepair(status); refusal != nil {
-		return Repaired{}, refusal
-	}
-	refusal, err := m.preflight(ctx, conn, status.State)
-	if err != nil {
-		return Repaired{}, err
-	}
-	if refusal != nil {
-		return Repaired{}, refusal
-	}
-
 	statements, repaired := m.planRepair(status)
 	for _, o := range repaired.Replaced {
-		m.onStep(Step{Action: Replace, Schema: m.schema, Object: o})
+		m.cfg.OnStep(Step{Action: Replace, Schema: m.schema, Object: o})
 	}
 	if err := m.replace(ctx, conn, statements); err != nil {
 		return Repaired{}, err
 	}
 	return repaired, nil
+}
+
+// connectToChange connects to the schema for a change of its objects. Its error is a [*Refusal] where refuse returns one, or
+// where the server, the session or a pooler is in the way.
+func (m *Migrator) connectToChange(ctx context.Context, refuse func(Status) *Refusal) (*pgx.Conn, Status, error) {
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return nil, Status{}, err
+	}
+	status, err := m.inspect(ctx, conn)
+	if err == nil {
+		status.Refusal = refuse(status)
+	}
+	if err == nil && status.Refusal == nil {
+		status.Refusal, err = m.preflight(ctx, conn, status.State)
+	}
+	if err == nil && status.Refusal != nil {
+		err = status.Refusal
+	}
+	if err != nil {
+		m.disconnect(ctx, conn)
+		return nil, Status{}, err
+	}
+	return conn, status, nil
 }
 
 func (m *Migrator) refuseRepair(status Status) *Refusal {
@@ -82,6 +91,7 @@ func (m *Migrator) planRepair(status Status) (statements []string, repaired Repa
 		statements = append(statements, definitions[i].sql)
 		repaired.Replaced = append(repaired.Replaced, replaced[i])
 	}
+	isApplyGrants := func(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 	if len(statements) > 0 && slices.ContainsFunc(status.Objects, isApplyGrants) {
 		statements = append(statements, m.applyGrants())
 	}
@@ -98,8 +108,6 @@ func (s Status) lastDefinition(definitions []definition, o Object) int {
 	}
 	return -1
 }
-
-func isApplyGrants(o Object) bool { return o.plainName() == "_gw_apply_grants" }
 
 // replace runs the statements in one transaction under the lock of migrations.
 func (m *Migrator) replace(ctx context.Context, conn *pgx.Conn, statements []string) error {

@@ -1,12 +1,9 @@
 package migrate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // A Role is a role other than the owner with rights to the table of jobs that this program has not granted, such as the roles
@@ -36,23 +33,6 @@ func (r Role) remedy() string {
 		statements = append(statements, fmt.Sprintf("grant %s to %s", right, r.Name))
 	}
 	return strings.Join(statements, "; ")
-}
-
-// readRoles reads the roles with the body of _gw_direct_roles(), because the function itself may not be installed yet.
-func (m *Migrator) readRoles(ctx context.Context, tx pgx.Tx) ([]Role, error) {
-	body := m.bodyOf("_gw_direct_roles")
-	if body == "" {
-		return nil, nil
-	}
-	rows, err := tx.Query(ctx, body)
-	if err != nil {
-		return nil, fmt.Errorf("read roles: %w", err)
-	}
-	roles, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Role])
-	if err != nil {
-		return nil, fmt.Errorf("read roles: %w", err)
-	}
-	return roles, nil
 }
 
 // Shared returns the roles to which Up grants the rights that they need to call the functions that replace those of Graphile

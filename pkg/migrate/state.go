@@ -238,7 +238,7 @@ func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status,
 
 func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, status *Status) error {
 	status.State = HalfMade
-	versions, err := readIntegers(ctx, tx, "select version from "+m.qualified(versionTable))
+	versions, err := collect(ctx, tx, pgx.RowTo[int32], "select version from "+m.qualified(versionTable))
 	if isCode(err, "42703") {
 		status.Refusal = m.refuseHalfMade("its table " + versionTable + " is not as we make it")
 		return nil
@@ -252,28 +252,25 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 	}
 	status.Installed = versions[0]
 
-	if status.Installed == 0 && e.isGraphile() {
+	switch {
+	case status.Installed > 0:
+	case e.isGraphile():
 		return m.classifyGraphile(ctx, tx, e, status)
-	}
-	if status.Installed == 0 && len(e.objects) > 0 {
+	case len(e.objects) > 0:
 		status.Refusal = m.refuseHalfMade("it is at version 0 but already has " + enumerate(e.objects))
 		return nil
-	}
-	if status.Installed > 0 {
-		wanted := contractTables()
-		if status.Installed > 1 {
-			wanted = append(wanted, installedTable)
-		}
-		missing := slices.DeleteFunc(wanted, e.has)
-		if len(missing) > 0 {
-			status.Refusal = m.refuseHalfMade(fmt.Sprintf("it is at version %d but has no table %s",
-				status.Installed, enumerate(missing)))
-			return nil
-		}
+	default:
+		status.State = Empty
+		return nil
 	}
 
-	if status.Installed == 0 {
-		status.State = Empty
+	wanted := contractTables()
+	if status.Installed > 1 {
+		wanted = append(wanted, installedTable)
+	}
+	if missing := slices.DeleteFunc(wanted, e.has); len(missing) > 0 {
+		status.Refusal = m.refuseHalfMade(fmt.Sprintf("it is at version %d but has no table %s",
+			status.Installed, enumerate(missing)))
 		return nil
 	}
 	return m.classifyInstalled(ctx, tx, e, status)
@@ -335,7 +332,7 @@ func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, sta
 // classifyNewer checks whether a later release has marked one of its versions as breaking for this program.
 func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status) error {
 	status.State = Newer
-	breaking, err := readIntegers(ctx, tx, "select b.version from "+m.qualified("_gw_breaking_versions")+" as b")
+	breaking, err := collect(ctx, tx, pgx.RowTo[int32], "select b.version from "+m.qualified("_gw_breaking_versions")+" as b")
 	if err != nil {
 		return fmt.Errorf("read breaking versions: %w", err)
 	}
@@ -349,12 +346,15 @@ func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status)
 	return nil
 }
 
-func readIntegers(ctx context.Context, tx pgx.Tx, query string) ([]int32, error) {
-	rows, err := tx.Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[int32])
+// querier is a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// collect returns the rows of a query.
+func collect[T any](ctx context.Context, db querier, to pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
+	rows, _ := db.Query(ctx, query, args...) // CollectRows returns the error
+	return pgx.CollectRows(rows, to)
 }
 
 func isCode(err error, code string) bool {

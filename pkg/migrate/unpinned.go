@@ -1,11 +1,8 @@
 package migrate
 
 import (
-	"context"
 	"fmt"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // PathPolicy is what to do about [Unpinned] functions when a schema of Graphile Worker is taken over.
@@ -30,31 +27,13 @@ type Unpinned struct {
 // String returns the caller and the function as text.
 func (u Unpinned) String() string { return u.Caller + " calls " + u.Function }
 
-// readUnpinned reads the functions with the body of _gw_unpinned_functions(), because that function itself may not be
-// installed yet.
-func (m *Migrator) readUnpinned(ctx context.Context, tx pgx.Tx) ([]Unpinned, error) {
-	body := m.bodyOf("_gw_unpinned_functions")
-	if body == "" {
-		return nil, nil
-	}
-	rows, err := tx.Query(ctx, body)
-	if err != nil {
-		return nil, fmt.Errorf("read functions without a search_path: %w", err)
-	}
-	unpinned, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Unpinned])
-	if err != nil {
-		return nil, fmt.Errorf("read functions without a search_path: %w", err)
-	}
-	return unpinned, nil
-}
-
 // planPaths applies the PathPolicy to the functions without a search_path. With SetPaths their statements run in the
 // transaction that replaces Graphile Worker's functions, before these are replaced.
 func (m *Migrator) planPaths(status *Status) {
 	if len(status.Unpinned) == 0 || status.Refusal != nil {
 		return
 	}
-	switch m.paths {
+	switch m.cfg.FunctionPaths {
 	case RefusePaths:
 		status.Refusal = m.refuseUnpinned(status.Unpinned)
 	case KeepPaths:

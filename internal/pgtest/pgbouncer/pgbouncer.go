@@ -4,20 +4,17 @@
 package pgbouncer
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtemp"
 )
 
 // Start starts a PgBouncer in front of a database and returns its URL without the name of a pool, which the caller appends:
@@ -66,7 +63,9 @@ max_client_conn = 500
 
 	cmd := exec.Command(program, "--quiet", config)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = withoutRoot(t)
+	if cmd.SysProcAttr, err = pgtemp.AsOwner(); err != nil { // it refuses to run as root
+		t.Fatal(err)
+	}
 	var log strings.Builder
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
@@ -79,54 +78,12 @@ max_client_conn = 500
 		<-ended
 	})
 	poolerURL := fmt.Sprintf("postgres://gw@127.0.0.1:%d", port)
-	waitForServer(t, poolerURL+"/session?sslmode=disable", ended, &log)
+	if err := pgtemp.WaitReady(t.Context(), poolerURL+"/session?sslmode=disable", ended); err != nil {
+		_ = cmd.Process.Kill()
+		<-ended // so log is complete
+		t.Fatalf("%v: %s", err, &log)
+	}
 	return poolerURL
-}
-
-// waitForServer returns when the server accepts a connection.
-func waitForServer(t testing.TB, databaseURL string, ended <-chan struct{}, log fmt.Stringer) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	for {
-		conn, err := pgx.Connect(ctx, databaseURL)
-		if err == nil {
-			_ = conn.Close(ctx)
-			return
-		}
-		select {
-		case <-ended: // so log is complete
-			t.Fatalf("the server ended: %s", log)
-		case <-ctx.Done():
-			t.Fatalf("wait for the server: %v", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// withoutRoot returns attributes that run a program, which refuses to run as root, as the user of the tests' private server: no
-// other user can connect to the server's socket.
-func withoutRoot(t testing.TB) *syscall.SysProcAttr {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return nil
-	}
-	account, err := user.Lookup("postgres")
-	if err != nil {
-		account, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, err := strconv.ParseUint(account.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gid, err := strconv.ParseUint(account.Gid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
 func freePort(t testing.TB) int {
