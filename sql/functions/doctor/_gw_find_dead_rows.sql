@@ -7,10 +7,12 @@ create or replace function {{.schema}}._gw_find_dead_rows(
   patience   interval default '15 minutes'
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with tables as (
     select c.oid, c.relname, pg_stat_get_dead_tuples(c.oid) as dead, pg_stat_get_live_tuples(c.oid) as live,
            greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)) as vacuumed,
@@ -48,7 +50,8 @@ as $$
    where not j.running
       or not j.enabled
       or greatest(j.vacuumed, pg_postmaster_start_time(), (select max(m.ts) from {{.schema}}.migrations as m)) < now() - patience
-   order by j.dead desc
+   order by j.dead desc;
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_dead_rows(bigint, interval) is

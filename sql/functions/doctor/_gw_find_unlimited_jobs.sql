@@ -1,12 +1,14 @@
 -- Limits without queues whose tasks have waiting jobs in named queues, to which such limits do not apply.
 create or replace function {{.schema}}._gw_find_unlimited_jobs()
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
 as $$
+begin
+  return query
   select 'info',
          'jobs without limit',
          'limit ' || i.name,
@@ -29,7 +31,8 @@ as $$
            limit 1) as t
    where i.queues is null and not i.is_pause
    order by i.name
-   limit 10
+   limit 10;
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_unlimited_jobs() is

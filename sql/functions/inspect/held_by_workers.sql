@@ -10,10 +10,12 @@ create or replace function {{.schema}}.held_by_workers(
     is_registered boolean,
     last_seen_at  timestamptz
   )
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with held as (
     select j.locked_by, count(*) as jobs
       from {{.schema}}._private_jobs as j
@@ -26,7 +28,8 @@ as $$
     from (select distinct u.id from unnest(worker_ids) as u (id) where u.id is not null) as i
     left join held as h on h.locked_by = i.id
     left join {{.schema}}._gw_workers as w on w.id = i.id
-   order by i.id
+   order by i.id;
+end;
 $$;
 
 comment on function {{.schema}}.held_by_workers(text[]) is

@@ -11,15 +11,18 @@ create or replace function {{.schema}}.list_settings()
     meaning        text,
     updated_at     timestamptz
   )
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select k.name, coalesce(s.value, k.default_value), k.default_value, k.least_value, k.greatest_value, k.words, k.meaning,
          s.updated_at
     from {{.schema}}._gw_known_settings() as k
     left join {{.schema}}._gw_settings as s on s.name = k.name
-   order by k.name
+   order by k.name;
+end;
 $$;
 
 comment on function {{.schema}}.list_settings() is

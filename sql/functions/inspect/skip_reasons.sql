@@ -13,12 +13,14 @@ create or replace function {{.schema}}.skip_reasons(
     reason    text,
     locked_by text
   )
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
 as $$
+begin
+  return query
   select i.id,
          case when j.id is null then 'gone'
               when j.locked_at is not null then 'running'
@@ -28,7 +30,8 @@ as $$
          j.locked_by
     from (select distinct u.id from unnest(job_ids) as u (id) where u.id is not null) as i
     left join {{.schema}}._private_jobs as j on j.id = i.id
-   order by i.id
+   order by i.id;
+end;
 $$;
 
 comment on function {{.schema}}.skip_reasons(bigint[]) is

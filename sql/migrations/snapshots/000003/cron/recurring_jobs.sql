@@ -2,11 +2,13 @@
 -- table would prevent Graphile Worker's migrations from changing it. The caller needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
   returns table (identifier text, known_since timestamptz, last_execution timestamptz)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-  select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k
+begin
+  return query select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k;
+end;
 $$;
 
 comment on function {{.schema}}._gw_known_crons() is

@@ -2,10 +2,12 @@
 -- of the column may have a lower maximum than its sequence. The ids of groups descend.
 create or replace function {{.schema}}._gw_find_ending_identities()
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with identities as (
     select s.sequencename as sequence, c.relname as of_table, s.last_value as last_id,
            case when s.increment_by < 0 then s.min_value
@@ -40,7 +42,8 @@ as $$
                      i.nearest, case i.nearest when 'lowest' then 'min' else 'max' end, i.first_id)
     from identities as i
    where i.last_id::numeric / i.greatest_id > 0.8
-   order by i.last_id::numeric / i.greatest_id desc
+   order by i.last_id::numeric / i.greatest_id desc;
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_ending_identities() is

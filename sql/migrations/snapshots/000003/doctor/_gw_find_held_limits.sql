@@ -8,10 +8,12 @@ create or replace function {{.schema}}._gw_find_held_limits(
   full_for   interval default '3 hours'
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with waiting as materialized (
     select distinct k.lane
       from (select f.group_id from {{.schema}}._gw_fronts as f where f.group_id is not null and f.run_at <= now() limit 10000) as f
@@ -81,7 +83,8 @@ as $$
                  {{.schema}}._gw_age(c.changed_at)),
           'Start a worker if none runs. End transactions that have added jobs and stay open; see pg_stat_activity.xact_start.'
      from {{.schema}}._gw_limit_changes as c
-    where c.changed_at < now() - moving_for and exists (select from {{.schema}}._gw_moves))
+    where c.changed_at < now() - moving_for and exists (select from {{.schema}}._gw_moves));
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval, interval) is

@@ -6,10 +6,12 @@ create or replace function {{.schema}}._gw_find_old_snapshots(
   transactions integer default 100000
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   with holders (subject, since, transactions, detail, remedy) as (
     -- A session of another database counts if it writes: then snapshots in this database go back to its start, too, but
     -- not to the start of its own snapshot.
@@ -60,7 +62,8 @@ as $$
    where h.since < now() - {{.schema}}.setting('old_snapshot_after')::interval
       or h.since is null and h.transactions > _gw_find_old_snapshots.transactions
    order by h.since, h.transactions desc
-   limit 10
+   limit 10;
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_old_snapshots(integer) is

@@ -3,10 +3,12 @@ create or replace function {{.schema}}._gw_find_unseen_rows(
   pages bigint default 10000
 )
   returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select 'info',
          'large table',
          'table ' || t.name,
@@ -17,7 +19,8 @@ as $$
                 {{.schema}}._gw_namespace(), t.name)
     from (values ('_private_jobs'), ('_private_job_queues')) as t (name)
    cross join lateral {{.schema}}._gw_share_seen(t.name, pages) as s (share)
-   where s.share < 100
+   where s.share < 100;
+end;
 $$;
 
 comment on function {{.schema}}._gw_find_unseen_rows(bigint) is

@@ -15,13 +15,16 @@ create or replace function {{.schema}}._gw_seen_jobs()
     locked_by       text,
     revision        integer
   )
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+begin
+  return query
   select j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), j.task_identifier, j.queue_name,
          j.priority, j.run_at, j.attempts, j.max_attempts, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision
-    from {{.schema}}.jobs as j
+    from {{.schema}}.jobs as j;
+end;
 $$;
 
 comment on function {{.schema}}._gw_seen_jobs() is
