@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
 )
@@ -20,15 +19,13 @@ const (
 // suspect is waiting. The same call stores the progress of jobs and lets the database recover the jobs of dead workers.
 // Nothing else waits in its loop.
 type heartbeater struct {
-	queries     *queries
+	loop
 	register    func(context.Context) error
 	isOutdated  func() bool // the database has other tasks than the worker
 	changed     signal      // the tasks were replaced
 	running     *running
 	alone       aloneNotice
 	backlog     *backlog
-	logger      *slog.Logger
-	events      *eventBus
 	complain    func(context.Context, error)
 	listenBroke *atomic.Bool // the listening connection broke after it had been healthy
 

@@ -31,6 +31,7 @@ func clientsWith(t *testing.T, cfg shim.ClientConfig, test func(t *testing.T, q 
 				q.exec("delete from graphile_worker._private_" + table)
 			}
 			q.exec("delete from graphile_worker._gw_keyed_calls")
+			q.exec("delete from graphile_worker._gw_job_context")
 			test(t, q, client(q))
 		})
 	}

@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -18,12 +17,9 @@ const longestTick = 10 * time.Minute
 // schedules in the database, which every worker runs. The database decides what is due, by its clock; this type only
 // stores the last minute that was handled.
 type cron struct {
-	queries *queries
+	loop
 	offered *atomic.Pointer[cronItems] // the items to use; never nil
 	changed signal                     // offered was replaced
-	logger  *slog.Logger
-	events  *eventBus
-	fail    func(error) // ends the worker
 	clock   cronClock
 
 	used     *cronItems // the items in use; nil before the start

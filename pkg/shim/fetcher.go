@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
 )
@@ -38,14 +37,11 @@ const (
 
 // fetcher claims jobs and passes them to the executors. Only the fetcher claims jobs.
 type fetcher struct {
-	queries      *queries
+	loop
 	tasks        *atomic.Pointer[taskSet]
 	pollInterval time.Duration
 	once         bool // stop when nothing is runnable
 	forbidden    forbiddenFlags
-	logger       *slog.Logger
-	events       *eventBus
-	fail         func(error) // ends the worker
 
 	wake     signal       // search for jobs
 	listens  signal       // the same, and the server may have lost our mark

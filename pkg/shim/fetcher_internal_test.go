@@ -32,11 +32,9 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	var tasks atomic.Pointer[taskSet]
 	tasks.Store(newTaskSet(map[string]task{"task": {}}))
 	f := &fetcher{
+		loop:         loop{queries: queries, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }},
 		tasks:        &tasks,
-		queries:      queries,
 		pollInterval: time.Hour,
-		logger:       slog.New(slog.DiscardHandler),
-		fail:         func(err error) { t.Error(err) },
 		backlog:      backlog,
 		outcomes:     outcomes,
 		sleep:        newSleep(queries, time.Hour, false),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"time"
 )
 
@@ -52,11 +51,8 @@ type outcome struct {
 // finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
 // written at once and a flood in large statements.
 type finisher struct {
-	queries *queries
-	logger  *slog.Logger
-	events  *eventBus
-	quiet   bool
-	fail    func(error) // ends the worker
+	loop
+	quiet bool
 
 	outcomes <-chan outcome
 	settled  chan<- settlement

@@ -28,9 +28,8 @@ func newFlood(t *testing.T, jobs int) (*fetcher, *pgxpool.Pool) {
 	b := newBacklog(1)
 	b.pace = *learned(1, time.Microsecond)
 	f := &fetcher{
+		loop:     loop{queries: q, logger: slog.New(slog.DiscardHandler)},
 		tasks:    &tasks,
-		queries:  q,
-		logger:   slog.New(slog.DiscardHandler),
 		backlog:  b,
 		notices:  newAloneNotice(),
 		outcomes: make(chan outcome, 2*maxAhead),

@@ -33,10 +33,11 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
 		heartbeater: &heartbeater{
-			queries: queries, running: &running{}, alone: newAloneNotice(), backlog: newBacklog(1), logger: logger, listenBroke: new(atomic.Bool),
+			loop:    loop{queries: queries, logger: logger},
+			running: &running{}, alone: newAloneNotice(), backlog: newBacklog(1), listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
-		finisher: &finisher{queries: queries, logger: logger, fail: fail},
+		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},
 		pool:     pool,
 	}
 	_, err := pool.Exec(t.Context(), `select graphile_worker.add_job('long', queue_name => 'q'), graphile_worker.add_job('long')`)

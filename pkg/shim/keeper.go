@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -24,13 +23,10 @@ const (
 
 // keeper registers the worker, sweeps stale locks, and checks the schema's revision.
 type keeper struct {
-	queries  *queries
+	loop
 	tasks    *atomic.Pointer[taskSet]
 	me       identity // with the tasks that the database has
 	migrated signal   // the schema may have been migrated
-	logger   *slog.Logger
-	events   *eventBus
-	fail     func(error) // ends the worker
 }
 
 // start checks that the worker supports the schema, and registers it.

@@ -85,7 +85,7 @@ func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 					}
 					return done, nil
 				}
-				f := &finisher{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}
+				f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}}
 				f.write(t.Context(), "fail", []outcome{
 					{job: newHeldJob(1), verdict: failed}, {job: newHeldJob(2), verdict: failed}, {job: newHeldJob(3), verdict: failed},
 				}, call)

@@ -2,25 +2,35 @@ package shim
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 )
 
+// loop is what the loops of a session have in common.
+type loop struct {
+	queries *queries
+	logger  *slog.Logger
+	events  *eventBus
+	fail    func(error) // ends the worker
+}
+
+func (s *session) newLoop(fail func(error)) loop {
+	return loop{queries: s.queries, logger: s.logger, events: s.events, fail: fail}
+}
+
 func (s *session) newKeeper(fail func(error)) *keeper {
 	return &keeper{
-		queries:  s.queries,
+		loop:     s.newLoop(fail),
 		tasks:    &s.worker.tasks,
 		me:       identify(s.worker.cfg.Concurrency),
 		migrated: s.migrated,
-		logger:   s.logger,
-		events:   s.events,
-		fail:     fail,
 	}
 }
 
 func (s *session) newHeartbeater(k *keeper) *heartbeater {
 	return &heartbeater{
-		queries:     s.queries,
+		loop:        k.loop,
 		register:    k.register,
 		isOutdated:  k.isOutdated,
 		changed:     s.worker.tasksUnknown,
@@ -29,19 +39,14 @@ func (s *session) newHeartbeater(k *keeper) *heartbeater {
 		alone:       s.alone,
 		backlog:     s.backlog,
 		listenBroke: &s.listenBroke,
-		logger:      s.logger,
-		events:      s.events,
 	}
 }
 
 func (s *session) newCron(fail func(error)) *cron {
 	return &cron{
-		queries: s.queries,
+		loop:    s.newLoop(fail),
 		offered: &s.worker.cronItems,
 		changed: s.worker.cronChanged,
-		logger:  s.logger,
-		events:  s.events,
-		fail:    fail,
 		clock:   s.worker.cronClock,
 	}
 }
@@ -68,15 +73,12 @@ func (s *session) newListener() *listener {
 
 func (s *session) newFetcher(fail func(error)) *fetcher {
 	return &fetcher{
-		queries:      s.queries,
+		loop:         s.newLoop(fail),
 		tasks:        &s.worker.tasks,
 		changed:      s.worker.tasksChanged,
 		pollInterval: s.worker.cfg.PollInterval,
 		once:         s.once,
 		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
-		logger:       s.logger,
-		events:       s.events,
-		fail:         fail,
 		wake:         s.wake,
 		listens:      s.heard,
 		anew:         &s.listensAnew,
@@ -90,11 +92,8 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 
 func (s *session) newFinisher(fail func(error)) *finisher {
 	return &finisher{
-		queries:  s.queries,
-		logger:   s.logger,
-		events:   s.events,
+		loop:     s.newLoop(fail),
 		quiet:    s.worker.cfg.QuietSuccess,
-		fail:     fail,
 		outcomes: s.outcomes,
 		settled:  s.settled,
 	}
