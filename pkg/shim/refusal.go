@@ -17,15 +17,16 @@ import (
 // permanent failure. If that is refused too, every outcome would be: the job stays locked, so that it does not run
 // again.
 func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, refusal error, call writeFunc) {
+	fail := call
 	if verb != "fail" {
-		call = f.queries.fail
+		fail = f.queries.fail
 	}
 	err := refusal
 	for _, instead := range o.insteadOf(verb, refusal) {
 		var done applied
 		var tries int
 		batch := []outcome{instead}
-		if done, tries, err = f.persist(ctx, "fail", batch, call); err == nil {
+		if done, tries, err = f.persist(ctx, "fail", batch, fail); err == nil {
 			batch, renewed := splitRenewed(batch, done)
 			f.report(batch, done, tries)
 			if len(renewed) > 0 {
