@@ -102,18 +102,6 @@ func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error
 	return writeFile(path, text.String())
 }
 
-// ReadCalls reads a file that KeepCalls has written.
-func ReadCalls(path string) (calls Calls, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Calls{}, fmt.Errorf("read calls: %w", err)
-	}
-	if err := json.Unmarshal(text, &calls); err != nil {
-		return Calls{}, fmt.Errorf("read calls: %s: %w", path, err)
-	}
-	return calls, nil
-}
-
 // Functions returns the public functions of a queue, with their arguments and results.
 func Functions(ctx context.Context, conn *pgx.Conn) ([]Function, error) {
 	rows, _ := conn.Query(ctx, `

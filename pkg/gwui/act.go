@@ -171,7 +171,6 @@ type confirmation struct {
 	Upto      int64
 	Back      template.URL
 	Typed     bool // the count has to be typed, because there are more than are changed at once
-	Action    string
 }
 
 const mostCounted = 10_000 // jobs that a confirmation counts
@@ -204,7 +203,7 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := confirmation{Act: act, IDs: ids, Count: len(ids), Filter: newFilter(q.query), Back: template.URL(backTo(q.query, "jobs")), Action: "act"}
+	d := confirmation{Act: act, IDs: ids, Count: len(ids), Filter: newFilter(q.query), Back: template.URL(backTo(q.query, "jobs"))}
 	if all {
 		d.IDs = nil
 		if err := c.count(ctx, q, &d); err != nil {

@@ -100,19 +100,14 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 type filterData struct {
 	Path      string
 	Filter    filter
-	States    []string
 	Tasks     []string
 	ShowsData bool
-	IsOpen    bool // fields beyond the first are in use
 }
 
 // loadFilter returns what the form of the filter needs: the names of tasks to choose from, if they can be read.
 func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
-		d := filterData{
-			Path: "jobs", Filter: f, States: jobStates, ShowsData: q.may["search_jobs"],
-			IsOpen: f.Queue+f.Key+f.Error+f.Older+f.Newer != "",
-		}
+		d := filterData{Path: "jobs", Filter: f, ShowsData: q.may["search_jobs"]}
 		soon, cancel := context.WithTimeout(ctx, c.patience) // without the names the form still works
 		defer cancel()
 		if tasks, err := c.tasks(soon, ""); q.may["list_tasks"] && err == nil {

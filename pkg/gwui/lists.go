@@ -174,7 +174,6 @@ type schedule struct {
 // recurring is a row of recurring_jobs.
 type recurring struct {
 	Name       string         `json:"identifier"`
-	IsSchedule bool           `json:"is_schedule"`
 	Workers    []string       `json:"workers"`
 	KnownSince inspect.Moment `json:"known_since"`
 	LastRun    inspect.Moment `json:"last_run"`
@@ -217,7 +216,7 @@ func (c *Console) schedules(ctx context.Context, withRuns bool) (answer[schedule
 		 limit 500`)
 }
 
-// act is a row of list_audit.
+// pastAct is a row of list_audit.
 type pastAct struct {
 	ID        int64          `json:"id"`
 	At        inspect.Moment `json:"at"`

@@ -17,7 +17,6 @@ type errorGroup struct {
 	Prefix  string         `json:"prefix"`
 	Example string         `json:"example"`
 	Jobs    int64          `json:"jobs"`
-	Newest  int64          `json:"newest_id"`
 	Failed  inspect.Moment `json:"failed_at"`
 	IsCut   bool           `json:"is_cut"`
 }

@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,10 +36,7 @@ func pastReleases(t *testing.T) map[string]pastRelease {
 	}
 	found := map[string]pastRelease{"made up": madeUpRelease(t)}
 	for _, path := range paths {
-		calls, err := release.ReadCalls(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		calls := readCalls(t, path)
 		found[filepath.Base(filepath.Dir(path))] = pastRelease{upTo(t, calls.Schema), calls, []fs.FS{sql.FS, laterRelease(t)}}
 	}
 	return found
@@ -127,9 +125,18 @@ func recordCalls(t *testing.T, files fs.FS) release.Calls {
 	if err := release.KeepCalls(t.Context(), connect(t, database), recorded, kept); err != nil {
 		t.Fatal(err)
 	}
-	calls, err := release.ReadCalls(kept)
+	return readCalls(t, kept)
+}
+
+// readCalls reads a file that [release.KeepCalls] has written.
+func readCalls(t *testing.T, path string) (calls release.Calls) {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &calls); err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
 	return calls
 }
