@@ -29,24 +29,16 @@ func warnOfTask(ctx context.Context, db *session, task string, errOut io.Writer)
 	}
 	shown := terminal.Printable(strconv.Quote(task))
 	if known {
-		text := "no registered worker has the task " + shown
+		end := "."
 		if meant := hint.Nearest(task, served, max(len(task)/3, 1)); meant != "" {
-			text += "; is " + terminal.Printable(strconv.Quote(meant)) + " meant?"
+			end = "; is " + terminal.Printable(strconv.Quote(meant)) + " meant?"
 		}
-		fmt.Fprintf(errOut, "gw-run: warning: %s The job waits until one does.\n", withStop(text))
+		fmt.Fprintf(errOut, "gw-run: warning: no registered worker has the task %s%s The job waits until one does.\n", shown, end)
 	}
 	if !fileTask.MatchString(task) {
 		fmt.Fprintf(errOut, "gw-run: warning: no executable can serve the task %s: its name may only contain letters, digits, _ "+
 			"and -, with / for folders. A config file or a Go program can serve it.\n", shown)
 	}
-}
-
-// withStop returns the sentence with a full stop, unless it is a question.
-func withStop(sentence string) string {
-	if sentence[len(sentence)-1] == '?' {
-		return sentence
-	}
-	return sentence + "."
 }
 
 // servedTasks returns the tasks of the registered workers that were seen recently. They are not known if there is no such

@@ -122,6 +122,14 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	return cmd
 }
 
+// parent returns a command that does nothing but contain others.
+func parent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = noArguments
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // addGroup adds commands under a title of their own in the help.
 func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	cmd.AddGroup(&cobra.Group{ID: title, Title: title})

@@ -18,17 +18,13 @@ import (
 )
 
 func newConfigCommand(getenv func(string) string) *cobra.Command {
-	cmd := &cobra.Command{
+	return parent(&cobra.Command{
 		Use:   "config",
 		Short: "Check the config file",
 		Long: "The config file contains settings and how tasks are served. It is the file given by --config, by default gw.yaml " +
 			"beside\nthe folder of tasks. docs/run.md describes all its keys.",
 		Example: "  gw-run config check",
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newConfigCheckCommand(getenv))
-	return cmd
+	}, newConfigCheckCommand(getenv))
 }
 
 const configCheckHelp = `Reads the config file as a worker would, with the folder of tasks and the crontab, and prints how each task is served.

@@ -7,17 +7,14 @@ import (
 )
 
 func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := parent(&cobra.Command{
 		Use:   "cron",
 		Short: "Check a crontab; list, pause and run recurring jobs",
 		Long: `Checks the recurring jobs of a crontab before a worker uses it, lists the recurring jobs in the database, and pauses,
 resumes and runs its schedules.`,
 		Example: `  gw-run cron check ./crontab
   gw-run cron list --connection postgres:///app`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newCronCheckCommand(getenv), newCronListCommand(getenv, stops))
+	}, newCronCheckCommand(getenv), newCronListCommand(getenv, stops))
 	for _, act := range cronActs {
 		cmd.AddCommand(act.command(getenv, stops))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,10 +190,6 @@ func (c *cronCheck) show(ctx context.Context, item crontab.Item) error {
 
 // nextRuns returns the next five times that an item runs, as text.
 func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, error) {
-	zone := item.TimeZone
-	if zone == "" {
-		zone = "UTC"
-	}
 	rows, _ := c.db.conn.Query(ctx, c.db.sql(`
 		with recursive runs (number, run) as (
 		  select 1, S.cron_next($1::text, pg_catalog.now(), $2::text)
@@ -207,7 +204,7 @@ func (c *cronCheck) nextRuns(ctx context.Context, item crontab.Item) ([]string, 
 		              then pg_catalog.concat(', ', pg_catalog.to_char(r.run at time zone $2::text, $3::text), ' ', $2::text) end)
 		  from runs as r
 		 where r.run is not null
-		 order by r.number`), item.Pattern, zone, "Dy YYYY-MM-DD HH24:MI") // the error comes again
+		 order by r.number`), item.Pattern, cmp.Or(item.TimeZone, "UTC"), "Dy YYYY-MM-DD HH24:MI") // the error comes again
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 

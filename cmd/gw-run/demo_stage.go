@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/statement"
 )
 
 const (
@@ -31,11 +32,12 @@ func (s *demoStage) build(ctx context.Context) error {
 			"drop schema gw_demo cascade: %w", err)
 	}
 	err = s.exec(ctx, `
-		create table gw_demo.guests (id bigint generated always as identity primary key, name text not null);
+		create table gw_demo.guests (id bigint generated always as identity primary key, name pg_catalog.text not null);
 
 		create function gw_demo.greet() returns trigger language plpgsql as $gw_demo$
 		begin
-		  perform {{add_job}}('hello', json_build_object('name', new.name), job_key => '`+demoKeyPrefix+`guest:' || new.id);
+		  perform S.add_job('hello', pg_catalog.json_build_object('name', new.name),
+		                    job_key => '`+demoKeyPrefix+`guest:' operator(pg_catalog.||) new.id);
 		  return new;
 		end $gw_demo$;
 
@@ -74,8 +76,8 @@ func (s *demoStage) invite(ctx context.Context, name string) error {
 
 // add adds a job that is due at the time that an SQL expression gives.
 func (s *demoStage) add(ctx context.Context, name, due string) error {
-	err := s.exec(ctx, `select from {{add_job}}('hello', pg_catalog.json_build_object('name', $1::pg_catalog.text),
-		job_key => '`+demoKeyPrefix+`' operator(pg_catalog.||) $1::pg_catalog.text, run_at => `+due+`)`, name)
+	err := s.exec(ctx, `select from S.add_job('hello', pg_catalog.json_build_object('name', $1::text),
+		job_key => '`+demoKeyPrefix+`' operator(pg_catalog.||) $1::text, run_at => `+due+`)`, name)
 	if err != nil {
 		return fmt.Errorf("add a job: %w", err)
 	}
@@ -89,19 +91,15 @@ func (s *demoStage) clear(ctx context.Context) error {
 	if err := s.exec(ctx, "drop schema gw_demo cascade"); err != nil {
 		return fmt.Errorf("drop the demo's table: %w", err)
 	}
-	err := s.exec(ctx, `select {{remove_job}}(j.key) from {{jobs}} as j where j.key operator(pg_catalog.~~) '`+demoKeyPrefix+`%'`)
+	err := s.exec(ctx, `select S.remove_job(j.key) from S.jobs as j where j.key operator(pg_catalog.~~) '`+demoKeyPrefix+`%'`)
 	if err != nil {
 		return fmt.Errorf("remove the demo's jobs: %w", err)
 	}
 	return nil
 }
 
-// exec runs SQL in which {{add_job}}, {{remove_job}} and {{jobs}} stand for the objects in the queue's schema.
+// exec runs SQL in which S stands for the queue's schema.
 func (s *demoStage) exec(ctx context.Context, sql string, args ...any) error {
-	names := make([]string, 0, 6)
-	for _, name := range []string{"add_job", "remove_job", "jobs"} {
-		names = append(names, "{{"+name+"}}", pgx.Identifier{s.schema, name}.Sanitize())
-	}
-	_, err := s.pool.Exec(ctx, strings.NewReplacer(names...).Replace(sql), args...)
+	_, err := s.pool.Exec(ctx, statement.In(pgx.Identifier{s.schema}.Sanitize(), sql), args...)
 	return err
 }

@@ -83,17 +83,11 @@ func (n *numbers) arguments(flags *pflag.FlagSet) (maxRunning, rate, per, burst 
 }
 
 func newLimitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "limit",
-		Short:   "Limit how many jobs run at once or start per time",
-		Long:    limitHelp,
-		Example: limitExamples,
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newLimitSetCommand(getenv, stops), newLimitListCommand(getenv, stops), newLimitLanesCommand(getenv, stops),
+	return parent(&cobra.Command{
+		Use: "limit", Short: "Limit how many jobs run at once or start per time", Long: limitHelp, Example: limitExamples,
+	},
+		newLimitSetCommand(getenv, stops), newLimitListCommand(getenv, stops), newLimitLanesCommand(getenv, stops),
 		newLimitOverrideCommand(getenv, stops), newLimitOpenCommand(getenv, stops), newLimitDropCommand(getenv, stops))
-	return cmd
 }
 
 // order is a command that calls one function and prints what it has done.

@@ -97,9 +97,9 @@ func describeAttempts(ctx context.Context, db *session, id int64, out io.Writer)
 	var lines []string
 	for _, a := range attempts {
 		line := fmt.Sprintf("%d %s %s", a.Attempt, a.Outcome, at(a.EndedAt, found.Now))
-		for _, more := range []string{prefixed("after ", a.Ran()), prefixed("by ", a.WorkerID), a.Error} {
-			if more != "" {
-				line += ", " + more
+		for _, more := range [][2]string{{"after ", a.Ran()}, {"by ", a.WorkerID}, {"", a.Error}} {
+			if more[1] != "" {
+				line += ", " + more[0] + more[1]
 			}
 		}
 		lines = append(lines, line)
@@ -107,14 +107,6 @@ func describeAttempts(ctx context.Context, db *session, id int64, out io.Writer)
 	section(&b, "history", strings.Join(lines, "\n"))
 	_, err = out.Write(b.Bytes())
 	return err
-}
-
-// prefixed returns a text with a prefix, empty if the text is empty.
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }
 
 // section prints a label and an indented text of several lines.

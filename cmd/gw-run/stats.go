@@ -76,8 +76,10 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 						return err
 					}
 					before = &first
-					if err := pause(ctx, over); err != nil {
-						return err
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(over):
 					}
 				}
 				now, err := readStats(ctx, db, before)
@@ -93,16 +95,6 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	cmd.Flags().DurationVar(&since, "since", 0, "`time` before now for which to show what the jobs of kept tasks did")
 	l.addFlags(cmd, getenv)
 	return cmd
-}
-
-// pause waits, unless the context ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // readStats reads the statistics, with the rates since an earlier reading. There are no rates if the counters were reset in

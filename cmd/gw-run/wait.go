@@ -121,7 +121,12 @@ func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64)
 		if err != nil {
 			return err
 		}
-		if err := w.print(out, found, ends); err != nil {
+		if w.json {
+			err = printJSON(out, found)
+		} else {
+			err = printLines(out, found, func(end jobEnd, _ time.Time) string { return terminal.Printable(end.String()) })
+		}
+		if err != nil {
 			return err
 		}
 		for _, end := range ends {
@@ -142,19 +147,6 @@ func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64)
 		}
 		db.awaitEnd(waiting, pause, ids)
 	}
-}
-
-// print prints the ends of jobs.
-func (w *wait) print(out io.Writer, found inspect.Answer, ends []jobEnd) error {
-	if w.json {
-		return printJSON(out, found)
-	}
-	for _, end := range ends {
-		if _, err := fmt.Fprintln(out, terminal.Printable(end.String())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // awaitEnds asks for the ends of jobs and for notifications of them. Without the privilege, on a standby, or behind a pooler in

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -146,9 +147,4 @@ type Lane struct {
 }
 
 // State is open if the lane starts jobs, or else why it does not.
-func (l Lane) State() string {
-	if l.Reason == "" {
-		return "open"
-	}
-	return l.Reason
-}
+func (l Lane) State() string { return cmp.Or(l.Reason, "open") }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 
 // isSet reports whether a limit of the database has the settings of a limit of the file.
 func isSet(present, wanted shim.Limit) bool {
-	if wanted.Burst == 0 {
-		wanted.Burst = wanted.Rate
-	}
+	wanted.Burst = cmp.Or(wanted.Burst, wanted.Rate)
 	same := slices.Equal(present.Tasks, wanted.Tasks)
 	present.Tasks, wanted.Tasks = nil, nil
 	return same && reflect.DeepEqual(present, wanted)

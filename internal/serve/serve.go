@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -100,7 +100,7 @@ func start(ctx context.Context, o *Options, services *services, found loaded, fl
 		PollInterval:       o.PollInterval,
 		PollOnly:           o.NoListen,
 		ListenConfig:       o.Listen,
-		Grace:              graceOrNone(o.Grace),
+		Grace:              cmp.Or(o.Grace, -1), // 0 would mean the default
 		Logger:             o.Logger,
 		QuietSuccess:       o.Quiet,
 		Cron:               found.cron,
@@ -131,12 +131,4 @@ func work(ctx, hard context.Context, worker *shim.Worker, once bool) error {
 		return stop.Explain(ctx, err)
 	}
 	return err
-}
-
-// graceOrNone converts a grace time of 0 to a negative one, because 0 means the default in the worker's config.
-func graceOrNone(grace time.Duration) time.Duration {
-	if grace == 0 {
-		return -1
-	}
-	return grace
 }

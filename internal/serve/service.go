@@ -93,16 +93,11 @@ func executable(t config.Task) task.Executable {
 
 func (s *services) persistent(t config.Task, children int) *task.Persistent {
 	return task.NewPersistent(task.PersistentConfig{
-		Task:      t.Name,
-		Path:      t.Program.Command[0],
-		Args:      t.Program.Command[1:],
-		Directory: t.Program.Directory,
-		Env:       variables(t.Program.Env),
-		Children:  children,
-		Timeout:   t.Timeout,
-		KillDelay: t.Program.KillDelay,
-		Launcher:  s.launcher,
-		Logger:    s.options.Logger,
+		Task:     t.Name,
+		Program:  executable(t),
+		Children: children,
+		Launcher: s.launcher,
+		Logger:   s.options.Logger,
 	})
 }
 

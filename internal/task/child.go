@@ -19,11 +19,10 @@ import (
 type child struct {
 	cmd       *exec.Cmd
 	killDelay time.Duration
-	stdin     *os.File
-	stdout    *os.File
-	stderr    *os.File
-	answers   *bufio.Reader
-	ended     chan struct{} // closed when the process has ended and its stderr was read
+	pipes
+	stdin, stdout, stderr *os.File
+	answers               *bufio.Reader
+	ended                 chan struct{} // closed when the process has ended and its stderr was read
 
 	log *slog.Logger // for stderr between jobs
 
@@ -35,40 +34,15 @@ type child struct {
 // startChild starts the program of cmd. Its standard streams are set here.
 func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log *slog.Logger) (*child, error) {
 	c := &child{cmd: cmd, killDelay: killDelay, log: log, ended: make(chan struct{})}
-	theirs, err := c.connect()
-	if err == nil {
-		err = launcher.start(cmd)
-	}
-	for _, end := range theirs {
-		_ = end.Close() // the child has its own
-	}
-	if err != nil {
-		c.close()
+	cmd.Stdin, c.stdin = c.open(true)
+	cmd.Stdout, c.stdout = c.open(false)
+	cmd.Stderr, c.stderr = c.open(false)
+	if err := launcher.start(cmd, &c.pipes); err != nil {
 		return nil, startError(cmd, err)
 	}
 	c.answers = bufio.NewReaderSize(c.stdout, maxReply)
 	go c.follow()
 	return c, nil
-}
-
-// connect makes pipes for the standard streams. It returns the child's ends, also if one could not be made.
-func (c *child) connect() (theirs []*os.File, err error) {
-	stdin, ours, err := os.Pipe()
-	if err != nil {
-		return theirs, err
-	}
-	theirs, c.stdin, c.cmd.Stdin = append(theirs, stdin), ours, stdin
-	ours, stdout, err := os.Pipe()
-	if err != nil {
-		return theirs, err
-	}
-	theirs, c.stdout, c.cmd.Stdout = append(theirs, stdout), ours, stdout
-	ours, stderr, err := os.Pipe()
-	if err != nil {
-		return theirs, err
-	}
-	theirs, c.stderr, c.cmd.Stderr = append(theirs, stderr), ours, stderr
-	return theirs, nil
 }
 
 // follow reads the child's stderr and waits for its end. Processes in its group are ended with it; processes that
@@ -225,11 +199,4 @@ func await(ended <-chan struct{}, d time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// close closes the worker's ends of the pipes.
-func (c *child) close() {
-	_ = c.stdin.Close() // closed twice at worst, or nil
-	_ = c.stdout.Close()
-	_ = c.stderr.Close()
 }

@@ -29,10 +29,21 @@ func NewLauncher() *Launcher {
 // Close ends the thread, and with it all programs that are still running. Nothing can be started afterwards.
 func (l *Launcher) Close() { l.close() }
 
-func (l *Launcher) start(cmd *exec.Cmd) error {
-	ownGroup(cmd)
-	dieWithWorker(cmd)
-	done := make(chan error)
-	l.starts <- func() { done <- cmd.Start() }
-	return <-done
+// start starts a program with its pipes.
+func (l *Launcher) start(cmd *exec.Cmd, with *pipes) error {
+	err := with.err
+	if err == nil {
+		ownGroup(cmd)
+		dieWithWorker(cmd)
+		done := make(chan error)
+		l.starts <- func() { done <- cmd.Start() }
+		err = <-done
+	}
+	for _, end := range with.theirs {
+		_ = end.Close() // the program has its own
+	}
+	if err != nil {
+		with.close()
+	}
+	return err
 }

@@ -52,9 +52,9 @@ type nodeCall struct {
 	abandoned bool
 }
 
-// nodePipes are the pipes of a process: its own ends and the worker's.
+// nodePipes are the pipes of a process, with the worker's ends.
 type nodePipes struct {
-	theirs                      []*os.File
+	pipes
 	input, output, prints, errs *os.File
 }
 
@@ -74,15 +74,8 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p.cmd = exec.Command(n.config.Program.Path, append(n.config.Program.Args, file)...)
 	p.cmd.Dir = n.config.Directory
 	p.cmd.Env = append(os.Environ(), n.config.Env...)
-	pipes, err := connectNode(p.cmd)
-	if err == nil {
-		err = n.config.Launcher.start(p.cmd)
-	}
-	for _, end := range pipes.theirs {
-		_ = end.Close() // the process has its own
-	}
-	if err != nil {
-		pipes.close()
+	pipes := connectNode(p.cmd)
+	if err := n.config.Launcher.start(p.cmd, &pipes.pipes); err != nil {
 		p.removeBridge()
 		return nil, fmt.Errorf("start Node.js: %w", err)
 	}
@@ -107,34 +100,15 @@ func (p *nodeProcess) writeBridge() (path string, err error) {
 func (p *nodeProcess) removeBridge() { _ = os.RemoveAll(p.bridge) } // a file that remains does no harm
 
 // connectNode makes pipes for stdout, stderr and the file descriptors 3 and 4.
-func connectNode(cmd *exec.Cmd) (pipes nodePipes, err error) {
-	pipe := func(ours, theirs **os.File, isInput bool) {
-		if err != nil {
-			return
-		}
-		var reader, writer *os.File
-		if reader, writer, err = os.Pipe(); err != nil {
-			return
-		}
-		*ours, *theirs = reader, writer
-		if isInput {
-			*ours, *theirs = writer, reader
-		}
-		pipes.theirs = append(pipes.theirs, *theirs)
-	}
-	var stdout, stderr, input, output *os.File
-	pipe(&pipes.prints, &stdout, false)
-	pipe(&pipes.errs, &stderr, false)
-	pipe(&pipes.input, &input, true)
-	pipe(&pipes.output, &output, false)
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdout, stderr, []*os.File{input, output}
-	return pipes, err
-}
-
-func (pipes nodePipes) close() {
-	for _, end := range []*os.File{pipes.input, pipes.output, pipes.prints, pipes.errs} {
-		_ = end.Close() // nil at worst
-	}
+func connectNode(cmd *exec.Cmd) *nodePipes {
+	var pipes nodePipes
+	var input, output *os.File
+	cmd.Stdout, pipes.prints = pipes.open(false)
+	cmd.Stderr, pipes.errs = pipes.open(false)
+	input, pipes.input = pipes.open(true)
+	output, pipes.output = pipes.open(false)
+	cmd.ExtraFiles = []*os.File{input, output}
+	return &pipes
 }
 
 // write writes lines until there are no more, and then ends the input.
@@ -167,7 +141,7 @@ func (p *nodeProcess) send(ctx context.Context, line []byte) bool {
 }
 
 // follow reads the output of the process and waits for its end. Then it kills the other processes of its group.
-func (p *nodeProcess) follow(pipes nodePipes) {
+func (p *nodeProcess) follow(pipes *nodePipes) {
 	var readers sync.WaitGroup
 	readers.Go(func() { p.listen(pipes.output) })
 	readers.Go(func() { p.pass(pipes.prints, "stdout") })

@@ -24,19 +24,11 @@ const (
 type PersistentConfig struct {
 	// Task is the name of the task, for the log.
 	Task string
-	// Path is the program's file, Args are its arguments.
-	Path string
-	Args []string
-	// Directory is its working directory. Default: the worker's.
-	Directory string
-	// Env are environment variables as NAME=value, in addition to those of the worker. Default: none.
-	Env []string
+	// Program is the program. After its Timeout the child is ended, and the job fails. KillDelay is also the time between the end of
+	// the input and SIGTERM.
+	Program Executable
 	// Children is the maximum number of processes. Default: 1. They are started on demand.
 	Children int
-	// Timeout is the maximum duration of one job. Default: 4 hours. After it the child is ended, and the job fails.
-	Timeout time.Duration
-	// KillDelay is the time between SIGTERM and SIGKILL, and between the end of the input and SIGTERM. Default: 5 seconds.
-	KillDelay time.Duration
 	// Launcher starts the children. It must outlive the Persistent.
 	Launcher *Launcher
 	// Logger receives the stderr of children between jobs.
@@ -63,11 +55,11 @@ type Persistent struct {
 // NewPersistent returns a Persistent that has not started any child yet. It must be closed.
 func NewPersistent(config PersistentConfig) *Persistent {
 	config.Children = max(config.Children, 1)
-	config.Timeout = cmp.Or(config.Timeout, defaultTimeout)
-	config.KillDelay = cmp.Or(config.KillDelay, defaultKillDelay)
+	config.Program.Timeout = cmp.Or(config.Program.Timeout, defaultTimeout)
+	config.Program.KillDelay = cmp.Or(config.Program.KillDelay, defaultKillDelay)
 	p := &Persistent{
 		config:   config,
-		timedOut: fmt.Errorf("%w after %s", errTimeout, config.Timeout),
+		timedOut: fmt.Errorf("%w after %s", errTimeout, config.Program.Timeout),
 		slots:    make(chan struct{}, config.Children),
 	}
 	p.none.L = &p.mu
@@ -77,7 +69,7 @@ func NewPersistent(config PersistentConfig) *Persistent {
 // Run runs the job in a child. When ctx ends or the timeout is over, the child gets SIGTERM and, KillDelay later,
 // SIGKILL; if it still answers, the answer counts.
 func (p *Persistent) Run(ctx context.Context, job *shim.Job) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.config.Timeout, p.timedOut)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.config.Program.Timeout, p.timedOut)
 	defer cancel()
 	select {
 	case p.slots <- struct{}{}:
@@ -122,10 +114,11 @@ func (p *Persistent) take(ctx context.Context) (*child, error) {
 }
 
 func (p *Persistent) start() (*child, error) {
-	cmd := exec.Command(p.config.Path, p.config.Args...)
-	cmd.Dir = p.config.Directory
-	cmd.Env = append(os.Environ(), p.config.Env...)
-	c, err := startChild(cmd, p.config.Launcher, p.config.KillDelay, p.logger())
+	program := p.config.Program
+	cmd := exec.Command(program.Path, program.Args...)
+	cmd.Dir = program.Directory
+	cmd.Env = append(os.Environ(), program.Env...)
+	c, err := startChild(cmd, p.config.Launcher, program.KillDelay, p.logger())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {

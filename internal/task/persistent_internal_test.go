@@ -14,7 +14,9 @@ func TestAProgramThatDiesAgainAndAgainIsStartedEverMoreSlowlyUntilOneAnswers(t *
 	launcher := NewLauncher()
 	defer launcher.Close()
 	p := NewPersistent(PersistentConfig{
-		Path: "/bin/sh", Args: []string{"-c", `read -r line; case $line in *true*) echo '{"id":1,"ok":true}'; read -r line;; esac; exit 1`},
+		Program: Executable{
+			Path: "/bin/sh", Args: []string{"-c", `read -r line; case $line in *true*) echo '{"id":1,"ok":true}'; read -r line;; esac; exit 1`},
+		},
 		Launcher: launcher, Logger: slog.New(slog.DiscardHandler),
 	})
 	defer p.Close()

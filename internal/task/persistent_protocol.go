@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,10 +127,7 @@ func (r reply) outcome() error {
 	if r.OK {
 		return nil
 	}
-	err := errors.New(*r.Error)
-	if *r.Error == "" {
-		err = errors.New("failed without an error message")
-	}
+	err := errors.New(cmp.Or(*r.Error, "failed without an error message"))
 	if r.Permanent {
 		return shim.Discard(err)
 	}

@@ -23,7 +23,7 @@ func newPersistent(t *testing.T, config task.PersistentConfig, body string) *tas
 	t.Helper()
 	launcher := task.NewLauncher()
 	t.Cleanup(launcher.Close)
-	config.Task, config.Path, config.Launcher, config.Logger = "a", script(t, body), launcher, slog.Default()
+	config.Task, config.Program.Path, config.Launcher, config.Logger = "a", script(t, body), launcher, slog.Default()
 	p := task.NewPersistent(config)
 	t.Cleanup(p.Close)
 	return p
@@ -210,7 +210,7 @@ func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
 	captureLog(t)
 	launcher := task.NewLauncher()
 	defer launcher.Close()
-	p := task.NewPersistent(task.PersistentConfig{Path: "/no/such/program", Launcher: launcher, Logger: slog.Default()})
+	p := task.NewPersistent(task.PersistentConfig{Program: task.Executable{Path: "/no/such/program"}, Launcher: launcher, Logger: slog.Default()})
 	defer p.Close()
 	if err := p.Run(t.Context(), newJob()); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("error is %v", err)
@@ -220,7 +220,7 @@ func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
 func TestAJobThatTakesTooLongEndsItsChildAndAnotherFollows(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{Timeout: 300 * time.Millisecond, KillDelay: 100 * time.Millisecond},
+	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{Timeout: 300 * time.Millisecond, KillDelay: 100 * time.Millisecond}},
 		loop(`[ "$id" = 1 ] || { trap '' TERM; while :; do sleep 0.05; done; }; `+isOK))
 	err := p.Run(t.Context(), jobOf(2, "{}"))
 	if err == nil || err.Error() != "timed out after 300ms, killed by signal SIGKILL (9)" {
@@ -283,7 +283,7 @@ func TestAnIdleChildIsToldToEndByTheEndOfItsInputThenBySignals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			logged := captureLog(t)
-			p := newPersistent(t, task.PersistentConfig{KillDelay: 200 * time.Millisecond},
+			p := newPersistent(t, task.PersistentConfig{Program: task.Executable{KillDelay: 200 * time.Millisecond}},
 				c.start+"\necho pid $$ >&2\n"+loop(isOK)+"\n"+c.end)
 			if err := p.Run(t.Context(), newJob()); err != nil {
 				t.Fatal(err)

@@ -42,7 +42,7 @@ func TestAProgramThatCannotBeStartedSaysWhy(t *testing.T) {
 				return // env is started, and finds nothing
 			}
 			wantReason(t, "Run", task.Executable{Path: path}.Run(t.Context(), newJob()), "start the task's program: "+path+": "+c.want)
-			p := task.NewPersistent(task.PersistentConfig{Task: "a", Path: path, Launcher: launcher, Logger: slog.Default()})
+			p := task.NewPersistent(task.PersistentConfig{Task: "a", Program: task.Executable{Path: path}, Launcher: launcher, Logger: slog.Default()})
 			defer p.Close()
 			wantReason(t, "Persistent.Run", p.Run(t.Context(), newJob()), "start the task's program: "+path+": "+c.want)
 		})

@@ -25,10 +25,7 @@ type resultFile struct{ directory string }
 
 // newResultFile returns the file of a job. Without a folder for temporary files there is none.
 func newResultFile() resultFile {
-	directory, err := os.MkdirTemp("", "gw-result-")
-	if err != nil {
-		return resultFile{}
-	}
+	directory, _ := os.MkdirTemp("", "gw-result-") // empty after an error
 	return resultFile{directory}
 }
 

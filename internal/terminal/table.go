@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -24,11 +25,7 @@ func Table[T any](out io.Writer, columns []Column[T], rows []T, now time.Time) e
 	}
 	for i, row := range rows {
 		for _, column := range columns {
-			cell := Printable(column.Cell(row, now))
-			if cell == "" {
-				cell = "-"
-			}
-			cells[i+1] = append(cells[i+1], cell)
+			cells[i+1] = append(cells[i+1], cmp.Or(Printable(column.Cell(row, now)), "-"))
 		}
 	}
 	widths := make([]int, len(columns))

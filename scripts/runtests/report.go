@@ -56,11 +56,8 @@ func (t tally) counts() string {
 
 // outcome returns how many tests failed, as text.
 func (t tally) outcome() string {
-	switch len(t.failed) {
-	case 0:
+	if len(t.failed) == 0 {
 		return "all passed"
-	case 1:
-		return "1 FAILED"
 	}
 	return fmt.Sprintf("%d FAILED", len(t.failed))
 }
