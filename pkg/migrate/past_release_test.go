@@ -82,7 +82,7 @@ func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 // statements that make their table.
 func removeSamples(t *testing.T, directory string) (made string) {
 	t.Helper()
-	table := regexp.MustCompile(`(?ms)^(?:create table|alter table|comment on table|comment on column) \{\{\.schema\}\}\._gw_samples\b.*?;\n`)
+	table := regexp.MustCompile(`(?ms)^(?:create table|comment on table|comment on column) \{\{\.schema\}\}\._gw_samples\b.*?;\n`)
 	uses := regexp.MustCompile(`(?m)^(?:\{\{ template "fleet/samples.sql" \. \}\}| +perform \{\{\.schema\}\}\._gw_take_sample\(\);|` +
 		` +delete from \{\{\.schema\}\}\._gw_samples .*;| +'_gw_samples',)\n`)
 	err := fs.WalkDir(os.DirFS(directory), ".", func(path string, entry fs.DirEntry, err error) error {
@@ -102,7 +102,7 @@ func removeSamples(t *testing.T, directory string) (made string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return made + "alter table {{.schema}}._gw_samples enable row level security;\n" // as 000002 does for all its tables
 }
 
 // recordCalls returns what a worker sends to a schema: it claims jobs one after the other, in and out of queues, and a job of it fails.
