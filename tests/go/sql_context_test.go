@@ -3,7 +3,11 @@ package gotest
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/migrate"
 )
 
 // putContext adds a job with a context and returns its id.
@@ -18,8 +22,7 @@ const putContext = `
 // dropSpent deletes contexts of deleted jobs, as some calls do that add others.
 const dropSpent = `select graphile_worker._gw_drop_spent_rows('graphile_worker._gw_job_context', 100000)`
 
-// A transaction that has deleted some keeps their rows locked
-// until it ends.
+// A transaction that has deleted some keeps their rows locked until it ends.
 func TestWhoAddsAJobWithAContextWaitsForNobody(t *testing.T) {
 	for _, isolation := range []string{readCommitted, repeatableRead, serializable} {
 		t.Run(isolation, func(t *testing.T) {
@@ -95,5 +98,26 @@ func TestNoJobLosesItsContextToThoseThatAreRemoved(t *testing.T) {
 	one[int64](db.watcher, dropSpent)
 	if kept := one[int64](db.watcher, "select count(*) from graphile_worker._gw_job_context"); kept != producers*jobs/10 {
 		t.Errorf("%d contexts are kept, want one for each job that waits", kept)
+	}
+}
+
+// Some rows are deleted by statements that the function makes, so the schema's name must not be read as part of a format.
+func TestRowsOfDeletedJobsGoWhateverTheNameOfTheSchemaIs(t *testing.T) {
+	for _, schema := range []string{"100%", `Odd "name" it's %s $sql$`} {
+		pool := pgtest.Pool(t, pgtest.EmptyDatabase(t))
+		migrator, err := migrate.New(pool.Config().ConnConfig, migrate.Config{Schema: schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := migrator.Up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		of := pgx.Identifier{schema}.Sanitize()
+		pgtest.Exec(t, pool, `insert into `+of+`._gw_progress (job_id, revision, attempt) values (1, 1, 1), (2, 1, 1)`)
+		var dropped int
+		call := `select ` + of + `._gw_drop_spent_rows(pg_catalog.to_regclass($1), 10)`
+		if err := pool.QueryRow(t.Context(), call, of+"._gw_progress").Scan(&dropped); err != nil || dropped != 2 {
+			t.Errorf("schema %s: %d rows were deleted, want 2 (%v)", schema, dropped, err)
+		}
 	}
 }

@@ -39,9 +39,9 @@ begin
              select l.ctid
                from %1$s as l
               where l.job_id = any ($1)
-                and not exists (select from {{.schema}}._private_jobs as j where j.id = l.job_id)
+                and not exists (select from %2$s as j where j.id = l.job_id)
                 for update skip locked))
-  $sql$, side) using seen;
+  $sql$, side, '{{ replace "'" "''" .schema }}._private_jobs'::regclass) using seen;
   get diagnostics dropped = row_count;
   return dropped;
 end;
