@@ -12,7 +12,8 @@ create index jobs_no_queue_index
 
 -- The same order for jobs in named queues, and the head job of each queue. Without the latter a claim of queued
 -- jobs takes four times as long, and their completion seven times. Each costs 20 to 24 % for a queued job, nothing for
--- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %. A negative job_queue_id is the group of a job with limits.
+-- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %. A negative job_queue_id is
+-- that of jobs with limits; see below.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
   where is_available = true and job_queue_id > 0;
@@ -26,11 +27,16 @@ create index _gw_queued_tasks
   on {{.schema}}._private_jobs (task_id, priority, run_at, id) include (job_queue_id)
   where is_available = true and job_queue_id > 0;
 
--- The running jobs with limits, by group, and the failed jobs, for operators, as those of group 0. Claims count the first, so the
--- lease of a job is its slot. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
+-- The running jobs with limits, by lane, and the failed jobs, for operators, as those of lane 0. Who counts a gate anew reads the
+-- first. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
 -- is what the index costs others; two indexes would cost them twice as much.
 create index _gw_unavailable_jobs on {{.schema}}._private_jobs ((case when locked_at is not null then job_queue_id else 0 end), id)
   where not is_available and (locked_at is null or job_queue_id < 0);
+
+-- The incoming jobs of one task. All of them in claim order are in _gw_queue_heads. Costs a limited job the same.
+create index _gw_incoming_jobs
+  on {{.schema}}._private_jobs (task_id, priority, run_at, id)
+  where is_available = true and job_queue_id = -1;
 
 -- Free space in each page for the row version that a claim creates: 401 bytes of WAL per claim instead of 432.
 -- Autovacuum keeps its defaults: it runs often enough on a table as small as a queue, and the claim cursor skips the
@@ -67,8 +73,9 @@ $$;
 comment on index {{.schema}}._gw_queued_jobs is 'The jobs in named queues, in claim order.';
 comment on index {{.schema}}._gw_queued_tasks is 'The jobs in named queues by task, in claim order.';
 comment on index {{.schema}}._gw_queue_heads is 'Finds the head job of each named queue.';
+comment on index {{.schema}}._gw_incoming_jobs is 'The jobs with limits at which no claim has looked yet, by task, in claim order.';
 comment on index {{.schema}}._gw_unavailable_jobs is
-  'The running jobs with limits by their group, and the permanently failed jobs with 0 in its place, by id.';
+  'The running jobs with limits by their lane, and the permanently failed jobs with 0 in its place, by id.';
 
 -- Settings, and work that is done for the whole fleet.
 
@@ -360,15 +367,14 @@ comment on column {{.schema}}._gw_schedules.active_since is 'When it was created
 comment on column {{.schema}}._gw_schedules.last_run is 'The last minute for which it added a job.';
 comment on column {{.schema}}._gw_schedules.last_job_id is 'The id of the job of its last run.';
 
--- Limits. A job that a limit applies to has a group in job_queue_id, a negative number without a row in
--- _private_job_queues: Node workers do not claim it.
+-- Limits; see sql/functions/README.md for the words. An available job of a task with a limit has -1 in job_queue_id until a claim looks
+-- at it (incoming), or the number of its lane. Neither has a row in _private_job_queues, so Node workers do not claim it.
 
--- Almost always empty or small. add_job checks the size of the file, which costs less than a query.
+-- Rows are locked by claims: who holds the row of a limit may start jobs under it, and change its gates and lanes.
 create table {{.schema}}._gw_limits (
   id            integer generated always as identity constraint _gw_limits_pkey primary key,
   name          text    not null constraint _gw_limits_name_key unique,
   tasks         text[],
-  queues        text,
   by            text,
   max_running   integer constraint _gw_limits_max_running_check check (max_running >= 1),
   total_running integer constraint _gw_limits_total_running_check check (total_running >= 1),
@@ -377,220 +383,196 @@ create table {{.schema}}._gw_limits (
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
   fair          boolean not null default false,
   strict        interval,
-  is_pause      boolean not null default false
+  generation    bigint  not null
 );
+create sequence {{.schema}}._gw_limit_generations owned by {{.schema}}._gw_limits.generation;
 
-create table {{.schema}}._gw_lanes (
-  id           integer generated always as identity constraint _gw_lanes_pkey primary key,
+create table {{.schema}}._gw_gates (
+  id           integer generated always as identity constraint _gw_gates_pkey primary key,
   limit_id     integer not null,
   key          text, -- null: of all jobs of the limit
   is_total     boolean not null default false,
+  running      integer not null default 0,
+  theoretic_at timestamptz not null default 'epoch',
+  closed_until timestamptz not null default 'epoch',
+  served_at    timestamptz not null default 'epoch',
   max_running  integer,
   rate         integer,
   per          interval,
-  burst        integer,
-  theoretic_at timestamptz not null default 'epoch',
-  closed_until timestamptz not null default 'epoch',
-  served_at    timestamptz,
-  turn         bigint
-) with (fillfactor = 50);
-create unique index _gw_lanes_key on {{.schema}}._gw_lanes (limit_id, is_total, coalesce(key, ''), (key is null));
-create index _gw_lanes_rate on {{.schema}}._gw_lanes (limit_id) where rate is not null;
+  burst        integer
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+create unique index _gw_gates_key on {{.schema}}._gw_gates (limit_id, is_total, coalesce(key, ''), (key is null));
 
-create table {{.schema}}._gw_groups (
-  id         integer generated always as identity (start with -1 increment by -1)
-             constraint _gw_groups_pkey primary key,
-  lanes      integer[] not null,
-  tasks      text[],
-  queue_name text,
-  fair_lane  integer,
-  is_retired boolean   not null default false
-);
-create unique index _gw_groups_lanes on {{.schema}}._gw_groups (lanes, coalesce(queue_name, ''), (queue_name is null))
-  where not is_retired;
-create index _gw_groups_not_lone on {{.schema}}._gw_groups (id) where is_retired or queue_name is not null or cardinality(lanes) <> 1;
-create index _gw_groups_fair on {{.schema}}._gw_groups (fair_lane) where fair_lane is not null;
+create sequence {{.schema}}._gw_lane_ids as integer increment by -1 minvalue -2147483648 maxvalue -16 start with -16 cycle;
 
--- Which groups a lane has. Only the first groups of a lane are read, so that a lane may have many.
-create table {{.schema}}._gw_group_lanes (
-  lane_id  integer not null,
-  group_id integer not null,
-  constraint _gw_group_lanes_pkey primary key (lane_id, group_id)
-);
+create table {{.schema}}._gw_lanes (
+  id         integer   not null constraint _gw_lanes_pkey primary key,
+  task_id    integer   not null,
+  generation bigint    not null,
+  gates      integer[] not null,
+  fair_gate  integer,
+  gate       integer, -- null: open; 0: no job waits in it
+  priority   smallint,
+  run_at     timestamptz,
+  job_id     bigint,
+  running    integer     not null default 0, -- of fair_gate, as served_at
+  served_at  timestamptz not null default 'epoch'
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+alter sequence {{.schema}}._gw_lane_ids owned by {{.schema}}._gw_lanes.id;
+create unique index _gw_lanes_gates on {{.schema}}._gw_lanes (task_id, generation, gates);
+create index _gw_lanes_open on {{.schema}}._gw_lanes (task_id, priority, running, served_at, run_at, job_id) where gate is null;
+create index _gw_lanes_waiting on {{.schema}}._gw_lanes (gate, task_id, priority, running, served_at, run_at, job_id) where gate > 0;
+create index _gw_lanes_fair on {{.schema}}._gw_lanes (fair_gate) where fair_gate is not null;
 
-create table {{.schema}}._gw_kept_slots (
-  lane_id    integer     not null,
-  job_id     bigint      not null,
-  kept_until timestamptz not null,
-  constraint _gw_kept_slots_pkey primary key (lane_id, job_id)
-);
-
-create table {{.schema}}._gw_starts (
-  lane_id integer     not null,
-  job_ids bigint[]    not null,
-  free_at timestamptz not null
+-- Only inserted into and deleted from. No primary key, because rows are equal.
+create table {{.schema}}._gw_gate_ends (
+  limit_id     integer     not null,
+  gate_id      integer     not null,
+  jobs         integer     not null default 0,
+  returned     integer     not null default 0,
+  closed_until timestamptz,
+  at           timestamptz not null default '-infinity'
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-create index _gw_starts_lane on {{.schema}}._gw_starts (lane_id, free_at);
+alter table {{.schema}}._gw_gate_ends replica identity full; -- a publication may have all tables
+create index _gw_gate_ends_limit on {{.schema}}._gw_gate_ends (limit_id, at);
+create index _gw_gate_ends_gate on {{.schema}}._gw_gate_ends (gate_id, at);
 
-create table {{.schema}}._gw_streaks (
-  group_id  integer     not null,
-  locked_at timestamptz not null,
-  locked_by text        not null,
-  width     integer     not null,
-  constraint _gw_streaks_pkey primary key (group_id, locked_at, locked_by)
+-- The running jobs of named queues to which limits apply: job_queue_id is that of their queue.
+create table {{.schema}}._gw_queued_lanes (
+  job_id  bigint  not null constraint _gw_queued_lanes_pkey primary key,
+  lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-
-create table {{.schema}}._gw_fronts (
-  group_id  integer,
-  lane_id   integer,
-  barred_by integer,
-  priority  smallint    not null,
-  run_at    timestamptz not null,
-  job_id    bigint      not null,
-  covers    timestamptz, -- null: a lane
-  turn      bigint,
-  ended     integer[] -- with lane 0
-) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-create index _gw_fronts_due on {{.schema}}._gw_fronts (run_at) include (group_id, lane_id)
-  where barred_by is null and run_at < 'infinity'; -- so that claims do not read it in place of those below
-create index _gw_fronts_order on {{.schema}}._gw_fronts (priority, run_at, job_id) include (group_id)
-  where barred_by is null and group_id is not null and lane_id is null and turn is null;
-create index _gw_fronts_turn on {{.schema}}._gw_fronts (priority, turn, run_at, job_id) include (group_id)
-  where barred_by is null and turn is not null;
-create index _gw_fronts_barred on {{.schema}}._gw_fronts (barred_by) where barred_by is not null;
-create index _gw_fronts_barred_order on {{.schema}}._gw_fronts (barred_by, priority, run_at, job_id)
-  where barred_by is not null and turn is null;
-create index _gw_fronts_barred_turn on {{.schema}}._gw_fronts (barred_by, priority, turn, run_at, job_id)
-  where barred_by is not null and turn is not null;
-create index _gw_fronts_group on {{.schema}}._gw_fronts (group_id) where group_id is not null;
-create index _gw_fronts_lane on {{.schema}}._gw_fronts (run_at, lane_id) where lane_id is not null;
-
-create table {{.schema}}._gw_moves (
-  id        integer generated always as identity constraint _gw_moves_pkey primary key,
-  tasks     text[],
-  queues    text,
-  bars      boolean not null,
-  producers text[],
-  rows_held boolean not null default true,
-  next_at   timestamptz not null default 'epoch',
-  place     bigint,
-  is_last   boolean not null default false,
-  left_over boolean not null default false
-);
 
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
   task       text,
   queue_name text,
   limit_name text,
-  lane       text,
+  key        text,
   reason     text,
   author     text        not null default session_user,
   paused_at  timestamptz not null default now(),
   until      timestamptz
 );
 
+-- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which costs less than a query.
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
 );
-insert into {{.schema}}._gw_limit_changes default values;
+
+-- What a claim is for, as its parts pass it on. task_ids: null is all tasks. flagged_tasks, task_flags: see _gw_task_flags.
+create type {{.schema}}._gw_claim as (
+  worker_id       text,
+  task_ids        integer[],
+  forbidden_flags text[],
+  flagged_tasks   integer[],
+  task_flags      text[],
+  due             timestamptz,
+  claimed_at      timestamptz,
+  batch_size      integer,
+  queue_batch     integer,
+  max_bytes       integer
+);
+
+-- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
+create type {{.schema}}._gw_limited_task as (
+  task_id    integer,
+  limit_ids  integer[],
+  generation bigint,
+  by_key     boolean,
+  is_fair    boolean
+);
+
+-- A job that a worker holds no longer: the queue or lane in which it ran, and by which lock.
+create type {{.schema}}._gw_ended_job as (
+  job_id   bigint,
+  queue_id integer,
+  held_at  timestamptz
+);
 
 comment on table {{.schema}}._gw_limits is 'Limits; see set_limit().';
-comment on column {{.schema}}._gw_limits.id is 'The id that lanes refer to.';
+comment on column {{.schema}}._gw_limits.id is 'The id; of the limits of a job, the first one that is fair determines its turn.';
 comment on column {{.schema}}._gw_limits.name is 'The name of the limit.';
-comment on column {{.schema}}._gw_limits.tasks is 'The tasks that it applies to; null: all.';
-comment on column {{.schema}}._gw_limits.queues is 'The pattern of the named queues that it applies to; null: jobs without a queue.';
-comment on column {{.schema}}._gw_limits.by is 'What gives a job its lane; null: one lane for all jobs.';
-comment on column {{.schema}}._gw_limits.max_running is 'How many jobs of a lane run at once.';
-comment on column {{.schema}}._gw_limits.total_running is 'How many jobs of all lanes together run at once.';
-comment on column {{.schema}}._gw_limits.rate is 'How many jobs of a lane start per interval.';
-comment on column {{.schema}}._gw_limits.per is 'That interval.';
-comment on column {{.schema}}._gw_limits.burst is 'How many of them may start at once.';
-comment on column {{.schema}}._gw_limits.fair is 'Whether its lanes take turns.';
-comment on column {{.schema}}._gw_limits.strict is 'For how long a job of a dead worker keeps its slots after its recovery; null: no time.';
-comment on column {{.schema}}._gw_limits.is_pause is 'Whether pause() made it, and resume() drops it.';
+comment on column {{.schema}}._gw_limits.tasks is 'The tasks to which it applies; null: all.';
+comment on column {{.schema}}._gw_limits.by is 'What gives a job its key: flag:name or payload:field; null: all jobs have one gate.';
+comment on column {{.schema}}._gw_limits.max_running is 'How many jobs of a key may run at once.';
+comment on column {{.schema}}._gw_limits.total_running is 'How many jobs of all keys may run at once.';
+comment on column {{.schema}}._gw_limits.rate is 'How many jobs of a key may start in each per.';
+comment on column {{.schema}}._gw_limits.per is 'The interval of the rate.';
+comment on column {{.schema}}._gw_limits.burst is 'How many jobs of a key may start at once; null: rate.';
+comment on column {{.schema}}._gw_limits.fair is 'Whether the keys take turns.';
+comment on column {{.schema}}._gw_limits.strict is 'For how long a recovered job keeps its place at the gates.';
+comment on column {{.schema}}._gw_limits.generation is 'Changes when the limit applies to other jobs or has other gates.';
+comment on sequence {{.schema}}._gw_limit_generations is 'The values of _gw_limits.generation.';
 
-comment on table {{.schema}}._gw_lanes is 'The lanes of limits. Who changes what a lane allows, or its slots, holds the lock of its row.';
-comment on column {{.schema}}._gw_lanes.id is 'The id that groups and slots refer to.';
-comment on column {{.schema}}._gw_lanes.limit_id is 'The limit; if it does not exist, the jobs of the lane wait until they are moved.';
-comment on column {{.schema}}._gw_lanes.key is 'The key of its jobs; null: one lane for all jobs.';
-comment on column {{.schema}}._gw_lanes.is_total is 'Whether it counts the jobs of all other lanes of the limit, too.';
-comment on column {{.schema}}._gw_lanes.max_running is 'In place of that of the limit.';
-comment on column {{.schema}}._gw_lanes.rate is 'In place of that of the limit.';
-comment on column {{.schema}}._gw_lanes.per is 'In place of that of the limit.';
-comment on column {{.schema}}._gw_lanes.burst is 'In place of that of the limit.';
-comment on column {{.schema}}._gw_lanes.theoretic_at is 'When the starts up to now would have ended at the rate of the lane (GCRA).';
-comment on column {{.schema}}._gw_lanes.closed_until is 'No job starts before this time; see rate_limited().';
-comment on column {{.schema}}._gw_lanes.served_at is 'When a job of the lane was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.';
-comment on column {{.schema}}._gw_lanes.turn is 'Its turn among the lanes of fair limits, see _gw_turn(); null: its limit is not fair, or it counts all lanes.';
+comment on table {{.schema}}._gw_gates is 'The counters of limits: one for each key, and one for all keys. Only who holds the row of the limit changes them.';
+comment on column {{.schema}}._gw_gates.id is 'The id.';
+comment on column {{.schema}}._gw_gates.limit_id is 'The limit.';
+comment on column {{.schema}}._gw_gates.key is 'The key; null: of all jobs of the limit.';
+comment on column {{.schema}}._gw_gates.is_total is 'Whether it counts the jobs of all keys, for total_running.';
+comment on column {{.schema}}._gw_gates.running is 'How many of its jobs run, at most: those that have ended are in _gw_gate_ends until a claim counts them.';
+comment on column {{.schema}}._gw_gates.theoretic_at is 'When the rate would be unused if no job started any more.';
+comment on column {{.schema}}._gw_gates.closed_until is 'Until when a worker has closed it; see rate_limited().';
+comment on column {{.schema}}._gw_gates.served_at is 'When a job was last started.';
+comment on column {{.schema}}._gw_gates.max_running is 'See override_lane(); null: the number of the limit.';
+comment on column {{.schema}}._gw_gates.rate is 'See override_lane(); null: the number of the limit.';
+comment on column {{.schema}}._gw_gates.per is 'See override_lane(); null: the interval of the limit.';
+comment on column {{.schema}}._gw_gates.burst is 'See override_lane(); null: the number of the limit.';
+comment on index {{.schema}}._gw_gates_key is 'Finds the gate of a key.';
 
-comment on table {{.schema}}._gw_groups is 'Jobs that the same limits apply to, with the same lanes.';
-comment on column {{.schema}}._gw_groups.id is 'The job_queue_id of its jobs, negative.';
-comment on column {{.schema}}._gw_groups.lanes is 'Their lanes, ascending.';
-comment on column {{.schema}}._gw_groups.tasks is 'The tasks of the limits; null: all.';
-comment on column {{.schema}}._gw_groups.queue_name is 'The name of their queue, if they are in one.';
-comment on column {{.schema}}._gw_groups.fair_lane is 'The one of these lanes by whose turn its jobs are claimed; null: no limit is fair.';
-comment on column {{.schema}}._gw_groups.is_retired is 'Whether a limit has changed since: its jobs are not claimed until they are moved.';
+comment on sequence {{.schema}}._gw_lane_ids is 'The ids of lanes. It starts again at its end; an id in use is skipped.';
+comment on table {{.schema}}._gw_lanes is
+  'Lanes: the jobs of one task that pass the same gates. Jobs wait in a lane, and running jobs name it, for their end. Only who holds the rows of all limits of the task changes it.';
+comment on column {{.schema}}._gw_lanes.id is 'The id, as in job_queue_id of its jobs: -16 or less.';
+comment on column {{.schema}}._gw_lanes.task_id is 'The task of its jobs.';
+comment on column {{.schema}}._gw_lanes.generation is 'That of the limits of the task when it was made; jobs of a lane of an old generation become incoming again.';
+comment on column {{.schema}}._gw_lanes.gates is 'The gates that its jobs pass, in the order of their ids.';
+comment on column {{.schema}}._gw_lanes.fair_gate is 'That of the fair limit that determines its turn; null: none.';
+comment on column {{.schema}}._gw_lanes.gate is 'The gate for which it waits; null: none, it is open; 0: no job waits in it.';
+comment on column {{.schema}}._gw_lanes.priority is 'The place of its first job, or an earlier place.';
+comment on column {{.schema}}._gw_lanes.run_at is 'See priority.';
+comment on column {{.schema}}._gw_lanes.job_id is 'See priority.';
+comment on column {{.schema}}._gw_lanes.running is 'How many jobs of fair_gate run; 0 without.';
+comment on column {{.schema}}._gw_lanes.served_at is 'When a job of fair_gate was last started.';
+comment on index {{.schema}}._gw_lanes_gates is 'Finds the lane of a job.';
+comment on index {{.schema}}._gw_lanes_open is 'The open lanes of a task, in the order in which they are served.';
+comment on index {{.schema}}._gw_lanes_waiting is 'The lanes that wait for a gate, in the order in which they are opened.';
+comment on index {{.schema}}._gw_lanes_fair is 'The lanes that take their turn from a gate.';
 
-comment on table {{.schema}}._gw_group_lanes is 'The lanes of groups; see _gw_groups.lanes.';
-comment on column {{.schema}}._gw_group_lanes.lane_id is 'The lane.';
-comment on column {{.schema}}._gw_group_lanes.group_id is 'The group.';
+comment on table {{.schema}}._gw_gate_ends is
+  'What has ended at gates, and when to look at a gate again. Ends insert; who holds the row of the limit deletes rows that are due and counts them.';
+comment on column {{.schema}}._gw_gate_ends.limit_id is 'The limit of the gate.';
+comment on column {{.schema}}._gw_gate_ends.gate_id is 'The gate.';
+comment on column {{.schema}}._gw_gate_ends.jobs is 'How many jobs run no longer.';
+comment on column {{.schema}}._gw_gate_ends.returned is 'How many of them had not started, so that a rate takes them back.';
+comment on column {{.schema}}._gw_gate_ends.closed_until is 'Closes the gate until then; null: does not.';
+comment on column {{.schema}}._gw_gate_ends.at is 'The row does not count before this time.';
+comment on index {{.schema}}._gw_gate_ends_limit is 'The rows of a limit by time.';
+comment on index {{.schema}}._gw_gate_ends_gate is 'The rows of a gate by time.';
 
-comment on table {{.schema}}._gw_kept_slots is 'Slots of strict limits that are kept after the recovery of their jobs.';
-comment on column {{.schema}}._gw_kept_slots.lane_id is 'The lane.';
-comment on column {{.schema}}._gw_kept_slots.job_id is 'The job.';
-comment on column {{.schema}}._gw_kept_slots.kept_until is 'Until when the slot counts.';
-
-comment on table {{.schema}}._gw_starts is 'The jobs that one claim has started in a lane with a rate, for the case that they are returned.';
-comment on column {{.schema}}._gw_starts.lane_id is 'The lane.';
-comment on column {{.schema}}._gw_starts.job_ids is 'The jobs.';
-comment on column {{.schema}}._gw_starts.free_at is 'When the lane would have used up its rate without these starts.';
-
-comment on table {{.schema}}._gw_streaks is 'The claims that hold more jobs of a group than their worker runs at once.';
-comment on column {{.schema}}._gw_streaks.group_id is 'The group.';
-comment on column {{.schema}}._gw_streaks.locked_at is 'That of the jobs.';
-comment on column {{.schema}}._gw_streaks.locked_by is 'That of the jobs.';
-comment on column {{.schema}}._gw_streaks.width is 'How many of the jobs run at once, so how many slots they use.';
-
-comment on table {{.schema}}._gw_fronts is 'Where claims look for jobs with limits. Only claims delete rows, and only of lanes that they have locked.';
-comment on column {{.schema}}._gw_fronts.group_id is 'A group that has a job at this place.';
-comment on column {{.schema}}._gw_fronts.lane_id is 'Or a lane that may start jobs again from run_at on. With a group: its fair lane, whose turn is to be looked up first.';
-comment on column {{.schema}}._gw_fronts.barred_by is 'The lane that bars the group; null: none does.';
-comment on column {{.schema}}._gw_fronts.priority is 'The priority of the job.';
-comment on column {{.schema}}._gw_fronts.run_at is 'When to look.';
-comment on column {{.schema}}._gw_fronts.job_id is 'The job.';
-comment on column {{.schema}}._gw_fronts.covers is
-  'It stands for the jobs of its group at this place and behind it that are due by then; infinity: for all that are due at run_at or later.';
-comment on column {{.schema}}._gw_fronts.turn is 'The turn of the fair lane of the group, or an earlier one.';
-comment on column {{.schema}}._gw_fronts.ended is 'Groups of which jobs have ended, so that their lanes may start jobs again.';
-
-comment on table {{.schema}}._gw_moves is 'Changes of limits whose jobs are not all in their groups yet.';
-comment on column {{.schema}}._gw_moves.id is 'The order of the changes.';
-comment on column {{.schema}}._gw_moves.tasks is 'The tasks of these jobs; null: all.';
-comment on column {{.schema}}._gw_moves.queues is 'The names of the queues of these jobs, with *; null: jobs without a queue.';
-comment on column {{.schema}}._gw_moves.bars is 'Whether claims take none of these jobs outside of groups: a limit is new.';
-comment on column {{.schema}}._gw_moves.producers is 'The transactions that may add such jobs without their groups: those that held name locks when the first pass began, and are open.';
-comment on column {{.schema}}._gw_moves.rows_held is 'Whether such transactions may hold rows of tasks instead.';
-comment on column {{.schema}}._gw_moves.next_at is 'When the next step may be made.';
-comment on column {{.schema}}._gw_moves.place is 'The id of the last job that this pass has read; null: a pass begins.';
-comment on column {{.schema}}._gw_moves.is_last is 'Whether no job that does not know of the change can come after the begin of this pass.';
-comment on column {{.schema}}._gw_moves.left_over is 'Whether this pass has skipped locked jobs.';
+comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that have a named queue and limits.';
+comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
+comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
 
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
-comment on column {{.schema}}._gw_pauses.id is 'The order of the pauses.';
-comment on column {{.schema}}._gw_pauses.task is 'The task that is paused.';
-comment on column {{.schema}}._gw_pauses.queue_name is 'The named queue that is paused.';
-comment on column {{.schema}}._gw_pauses.limit_name is 'The limit that is paused. Without any of these three: everything.';
-comment on column {{.schema}}._gw_pauses.lane is 'The lane of the limit; null: all.';
+comment on column {{.schema}}._gw_pauses.id is 'The id.';
+comment on column {{.schema}}._gw_pauses.task is 'The paused task.';
+comment on column {{.schema}}._gw_pauses.queue_name is 'The paused queue.';
+comment on column {{.schema}}._gw_pauses.limit_name is 'The paused limit.';
+comment on column {{.schema}}._gw_pauses.key is 'The paused key of the limit; null: all.';
 comment on column {{.schema}}._gw_pauses.reason is 'Why.';
 comment on column {{.schema}}._gw_pauses.author is 'The role that paused it.';
 comment on column {{.schema}}._gw_pauses.paused_at is 'Since when.';
-comment on column {{.schema}}._gw_pauses.until is 'When it ends by itself.';
+comment on column {{.schema}}._gw_pauses.until is 'When it ends by itself; null: never.';
 
-comment on table {{.schema}}._gw_limit_changes is 'One row. A producer with an old snapshot locks it and fails if limits have changed since.';
-comment on column {{.schema}}._gw_limit_changes.only_row is 'True.';
-comment on column {{.schema}}._gw_limit_changes.changed_at is 'When the limits last changed.';
+comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit or pause on. Who changes limits or pauses updates it, so that a transaction with an old snapshot fails.';
+comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
+comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
+
+comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
+comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
+comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
 
 -- For operators.
 
