@@ -31,8 +31,7 @@ as $$
   select j.id,
          (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id),
          j.payload,
-         case when j.job_queue_id < 0 then (select g.queue_name from {{.schema}}._gw_groups as g where g.id = j.job_queue_id)
-              else (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) end,
+         (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id),
          j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, by_lease, j.created_at, j.last_error,
          j.revision, null::integer, null::integer
     from {{.schema}}._private_jobs as j

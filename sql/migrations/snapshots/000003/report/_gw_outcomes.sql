@@ -93,7 +93,7 @@ comment on function {{.schema}}._gw_queue_locked_at(timestamptz, integer, intege
   'Internal: returns the new locked_at of a queue in which jobs of a claim have ended, null if it is free.';
 
 -- Returns those of these locked jobs that have not started: a claim runs the jobs of a named queue one after the other, so only
--- the first of those that have not ended can have. In the same way, only the first jobs of a streak (see _gw_streaks) can have.
+-- the first of those that have not ended can have.
 -- The function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_unstarted_jobs(
   job_ids bigint[]
@@ -109,11 +109,8 @@ as $$
     from (select j.id, j.job_queue_id, j.locked_by, j.locked_at,
                  row_number() over (partition by j.job_queue_id, j.locked_by, j.locked_at order by j.priority, j.run_at, j.id) as number
             from {{.schema}}._private_jobs as j
-           where j.id = any (job_ids) and j.job_queue_id is not null and j.locked_at is not null) as n
-   where n.number > case when n.job_queue_id > 0 then 1
-                         else (select s.width
-                                 from {{.schema}}._gw_streaks as s
-                                where s.group_id = n.job_queue_id and s.locked_at = n.locked_at and s.locked_by = n.locked_by) end
+           where j.id = any (job_ids) and j.job_queue_id > 0 and j.locked_at is not null) as n
+   where n.number > 1
 $$;
 
 comment on function {{.schema}}._gw_unstarted_jobs(bigint[]) is
