@@ -29,6 +29,7 @@ create or replace function {{.schema}}._gw_take_paused_queues(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   update {{.schema}}._private_job_queues as q
@@ -49,6 +50,7 @@ create or replace function {{.schema}}._gw_free_paused_queues(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   update {{.schema}}._private_job_queues as q

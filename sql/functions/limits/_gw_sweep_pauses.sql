@@ -49,7 +49,7 @@ comment on function {{.schema}}._gw_sweep_pauses() is
 -- Node workers know no pauses, but do not see incoming jobs. So waiting jobs of paused tasks without a queue become incoming, and incoming
 -- jobs become plain again if neither a pause nor a limit applies to their task. Our claims do not depend on it. Returns whether there is
 -- more to do at once.
--- Jobs to hide are read once by id from each pause on, ten thousand in a step, and then those in front, where a job is that has become
+-- Jobs to hide are read once by id from each pause on, five thousand in a step, and then those in front, where a job is that has become
 -- available since.
 -- Locks: jobs by id, then pauses; skips locked ones.
 create or replace function {{.schema}}._gw_hide_jobs()
@@ -60,7 +60,7 @@ create or replace function {{.schema}}._gw_hide_jobs()
   set jit = off
 as $$
 declare
-  step    constant integer     := 10000;
+  step    constant integer     := 5000;
   at      constant timestamptz := clock_timestamp();
   paused  integer[];
   from_id bigint;

@@ -24,9 +24,7 @@ begin
   delete from {{.schema}}._gw_gates as g where g.limit_id = old.id;
   delete from {{.schema}}._gw_gate_ends as e where e.limit_id = old.id;
   delete from {{.schema}}._gw_pauses as p where p.limit_name = name;
-  held := array_remove(held, old.id);
-  perform {{.schema}}._gw_renew_limits(held);
-  perform {{.schema}}._gw_settle(held, old.tasks);
+  perform {{.schema}}._gw_settle(array_remove(held, old.id), old.tasks);
   perform {{.schema}}._gw_record_act('drop limit', 0, name);
 end;
 $$;

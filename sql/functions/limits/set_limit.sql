@@ -35,6 +35,7 @@ as $$
 #variable_conflict use_variable
 declare
   is_fair  boolean := coalesce(fair, false);
+  next_generation  bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
   wrong    text := coalesce(
     case
       when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
@@ -63,22 +64,23 @@ begin
   held := {{.schema}}._gw_lock_limits(affected);
   if old.id is null then
     insert into {{.schema}}._gw_limits as i (name, tasks, by, max_running, total_running, rate, per, burst, fair, strict, generation)
-    values (name, tasks, by, max_running, total_running, rate, per, burst, is_fair, strict, 0)
+    values (name, tasks, by, max_running, total_running, rate, per, burst, is_fair, strict, next_generation)
     returning i.* into new;
+    held := held || new.id;
   else
+    -- A new generation if the limit applies to other jobs or has other gates.
     update {{.schema}}._gw_limits as i
        set tasks = tasks, by = by, max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst,
-           fair = is_fair, strict = strict
+           fair = is_fair, strict = strict,
+           generation = case when (i.tasks, i.by, i.fair, i.total_running is null, i.max_running is null and i.rate is null)
+                                  is distinct from (tasks, by, is_fair, total_running is null, max_running is null and rate is null)
+                             then next_generation else i.generation end
      where i.id = old.id
     returning i.* into new;
     perform {{.schema}}._gw_change_gates(old, new);
   end if;
-
-  if old.id is null
-     or (old.tasks, old.by, old.fair, old.total_running is null, old.max_running is null and old.rate is null)
-        is distinct from (tasks, by, is_fair, total_running is null, max_running is null and rate is null) then
-    perform {{.schema}}._gw_renew_limits(new.id || case when old.id is not null and old.tasks is distinct from tasks then held end);
-    perform {{.schema}}._gw_settle(array(select distinct u.id from unnest(held || new.id) as u (id)), affected);
+  if old.generation is distinct from new.generation then
+    perform {{.schema}}._gw_settle(held, affected);
   else
     perform {{.schema}}._gw_look_at_gates(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = new.id));
   end if;
@@ -90,26 +92,6 @@ $$;
 
 comment on function {{.schema}}.set_limit(text, text[], text, integer, integer, integer, interval, integer, boolean, interval) is
   'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. by: assigns jobs to lanes: null (one lane), flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time. strict: for how long a job of a worker that seems dead keeps its slots after its recovery.';
-
--- Gives limits a new generation: the lanes of their tasks that exist are old ones. A task whose limits lose one needs it for the others,
--- too, because the generation of its lanes must not be one that it had before.
--- The caller holds the limits.
-create or replace function {{.schema}}._gw_renew_limits(
-  limit_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-declare
-  next bigint := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
-begin
-  update {{.schema}}._gw_limits as i set generation = next where i.id = any (limit_ids);
-end;
-$$;
-
-comment on function {{.schema}}._gw_renew_limits(integer[]) is
-  'Internal: gives limits a new generation.';
 
 -- Changes the gates of a limit as its numbers change. If by changes, the keys are others: the gates lose their overrides and closings, and
 -- what is owed to the rate by one of them is owed by all, also by those that are made later: these begin like the gate without a key.
@@ -124,7 +106,7 @@ create or replace function {{.schema}}._gw_change_gates(
 as $$
 declare
   at       constant timestamptz := clock_timestamp();
-  re_keyed constant boolean     := old.by is distinct from new.by;
+  re_keyed constant boolean     := old."by" is distinct from new."by";
   old_span constant interval    := {{.schema}}._gw_charge(coalesce(old.burst, old.rate), old.rate, old.per);
   new_span constant interval    := {{.schema}}._gw_charge(coalesce(new.burst, new.rate), new.rate, new.per);
   latest   timestamptz;
