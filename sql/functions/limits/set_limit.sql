@@ -34,9 +34,9 @@ create or replace function {{.schema}}.set_limit(
 as $$
 #variable_conflict use_variable
 declare
-  is_fair  boolean := coalesce(fair, false);
-  next_generation  bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
-  wrong    text := coalesce(
+  is_fair         boolean := coalesce(fair, false);
+  next_generation bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
+  wrong           text    := coalesce(
     case
       when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
       when tasks = '{}' or array_position(tasks, null) is not null then 'tasks must be null or a list of names'
@@ -50,10 +50,10 @@ declare
       when by !~ '^(flag|payload):.' then 'by must be flag:... or payload:...'
       when by is null and max_running is not null and total_running is not null then 'without by, total_running is max_running'
     end);
-  old      {{.schema}}._gw_limits;
-  new      {{.schema}}._gw_limits;
-  affected text[]; -- tasks; null: all
-  held     integer[];
+  old             {{.schema}}._gw_limits;
+  new             {{.schema}}._gw_limits;
+  affected        text[]; -- tasks; null: all
+  held            integer[];
 begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';

@@ -10,7 +10,7 @@ select is((select payload::text from get_job('worker')), '1', 'a job runs');
 select get_job('worker');
 select complete_job('worker', id) from jobs where locked_by = 'worker';
 select get_job('worker', '{a}');
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 select is((select payload::text from get_job('worker', '{a}')), '3', 'a worker without the task of the next one takes its own');
 select is((select count(*) from get_job('worker', '{b}')), 0::bigint, 'and the limit holds');
 
