@@ -40,6 +40,21 @@
 {{ template "history/expect_result.sql" . }}
 {{ template "history/wait_for_job.sql" . }}
 
+-- The engine of limits.
+{{ template "lanes/_gw_job_gates.sql" . }}
+{{ template "lanes/_gw_gate_rooms.sql" . }}
+{{ template "lanes/_gw_limited_tasks.sql" . }}
+{{ template "lanes/_gw_make_lanes.sql" . }}
+{{ template "lanes/_gw_open_lanes.sql" . }}
+{{ template "lanes/_gw_candidates.sql" . }}
+{{ template "lanes/_gw_choose_jobs.sql" . }}
+{{ template "lanes/_gw_start_jobs.sql" . }}
+{{ template "lanes/_gw_claim_limited.sql" . }}
+{{ template "lanes/_gw_next_limited_at.sql" . }}
+{{ template "lanes/_gw_change_limits.sql" . }}
+{{ template "lanes/_gw_settle.sql" . }}
+{{ template "lanes/_gw_sweep_limits.sql" . }}
+
 -- For limits.
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}

@@ -419,9 +419,12 @@ create table {{.schema}}._gw_lanes (
   served_at  timestamptz not null default 'epoch'
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 alter sequence {{.schema}}._gw_lane_ids owned by {{.schema}}._gw_lanes.id;
+-- Where the last sweep over the lanes ended: less the id. A sequence, because it is not locked until the commit.
+create sequence {{.schema}}._gw_lane_cursor as bigint minvalue 16 maxvalue 2147483649 start 2147483649 owned by {{.schema}}._gw_lanes.id;
 create unique index _gw_lanes_gates on {{.schema}}._gw_lanes (task_id, generation, gates);
 create index _gw_lanes_open on {{.schema}}._gw_lanes (task_id, priority, running, served_at, run_at, job_id) where gate is null;
 create index _gw_lanes_waiting on {{.schema}}._gw_lanes (gate, task_id, priority, running, served_at, run_at, job_id) where gate > 0;
+create index _gw_lanes_in_use on {{.schema}}._gw_lanes (task_id, generation) where gate is distinct from 0;
 create index _gw_lanes_fair on {{.schema}}._gw_lanes (fair_gate) where fair_gate is not null;
 
 -- Only inserted into and deleted from. No primary key, because rows are equal.
@@ -484,6 +487,23 @@ create type {{.schema}}._gw_limited_task as (
   is_fair    boolean
 );
 
+-- A job that a claim looks at while limits apply. place, version: its row; without, the lane is empty. queue_id: its named queue.
+-- lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane
+-- yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start;
+-- otherwise it goes into its lane.
+create type {{.schema}}._gw_candidate as (
+  place       tid,
+  version     xid,
+  job_id      bigint,
+  queue_id    integer,
+  lane_id     integer,
+  gates       integer[],
+  is_incoming boolean,
+  waits       boolean,
+  parks       boolean,
+  starts      boolean
+);
+
 -- A job that a worker holds no longer: the queue or lane in which it ran, and by which lock.
 create type {{.schema}}._gw_ended_job as (
   job_id   bigint,
@@ -522,6 +542,7 @@ comment on column {{.schema}}._gw_gates.burst is 'See override_lane(); null: the
 comment on index {{.schema}}._gw_gates_key is 'Finds the gate of a key.';
 
 comment on sequence {{.schema}}._gw_lane_ids is 'The ids of lanes. It starts again at its end; an id in use is skipped.';
+comment on sequence {{.schema}}._gw_lane_cursor is 'Where the last sweep over the lanes ended.';
 comment on table {{.schema}}._gw_lanes is
   'Lanes: the jobs of one task that pass the same gates. Jobs wait in a lane, and running jobs name it, for their end. Only who holds the rows of all limits of the task changes it.';
 comment on column {{.schema}}._gw_lanes.id is 'The id, as in job_queue_id of its jobs: -16 or less.';
@@ -538,6 +559,7 @@ comment on column {{.schema}}._gw_lanes.served_at is 'When a job of fair_gate wa
 comment on index {{.schema}}._gw_lanes_gates is 'Finds the lane of a job.';
 comment on index {{.schema}}._gw_lanes_open is 'The open lanes of a task, in the order in which they are served.';
 comment on index {{.schema}}._gw_lanes_waiting is 'The lanes that wait for a gate, in the order in which they are opened.';
+comment on index {{.schema}}._gw_lanes_in_use is 'The lanes in which jobs wait, by task: to find those of an old generation.';
 comment on index {{.schema}}._gw_lanes_fair is 'The lanes that take their turn from a gate.';
 
 comment on table {{.schema}}._gw_gate_ends is
@@ -572,6 +594,7 @@ comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pa
 
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
+comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
 
 -- For operators.
