@@ -90,6 +90,7 @@
 {{ template "claim/_gw_is_free.sql" . }}
 {{ template "claim/_gw_task_flags.sql" . }}
 {{ template "claim/_gw_claim_cursor.sql" . }}
+{{ template "claim/_gw_new_claim.sql" . }}
 {{ template "claim/_gw_take_turn.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
 {{ template "claim/_gw_lock_first_queue.sql" . }}

@@ -478,6 +478,13 @@ create type {{.schema}}._gw_claim as (
   max_bytes       integer
 );
 
+-- A place in the order of jobs.
+create type {{.schema}}._gw_place as (
+  priority smallint,
+  run_at   timestamptz,
+  id       bigint
+);
+
 -- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
 create type {{.schema}}._gw_limited_task as (
   task_id    integer,
@@ -593,6 +600,7 @@ comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
+comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
 comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
