@@ -10,6 +10,7 @@
 {{ template "shared/_gw_times.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
+{{ template "shared/_gw_check_worker_id.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
 {{ template "shared/_gw_check_state.sql" . }}
 {{ template "shared/_gw_drop_spent_rows.sql" . }}
@@ -84,6 +85,10 @@
 {{ template "claim/fall_asleep.sql" . }}
 {{ template "claim/still_in_flight.sql" . }}
 {{ template "claim/wake_up.sql" . }}
+{{ template "lease/_gw_is_stale.sql" . }}
+{{ template "lease/_gw_reset_jobs.sql" . }}
+{{ template "lease/_gw_reset_queues.sql" . }}
+{{ template "lease/_gw_reset_retired.sql" . }}
 {{ template "lease/reset_stale_locks.sql" . }}
 {{ template "lease/stale_sweep.sql" . }}
 {{ template "claim/_gw_suits.sql" . }}
@@ -102,11 +107,12 @@
 {{ template "claim/make_room.sql" . }}
 {{ template "claim/get_job.sql" . }}
 {{ template "report/_gw_outcomes.sql" . }}
+{{ template "report/_gw_release.sql" . }}
 {{ template "history/_gw_keep_result.sql" . }}
 {{ template "history/_gw_take_results.sql" . }}
 {{ template "report/complete_job.sql" . }}
-{{ template "report/_gw_complete_queued.sql" . }}
 {{ template "report/complete_job_batch.sql" . }}
+{{ template "report/_gw_complete_queued.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
 {{ template "claim/_gw_held_job.sql" . }}

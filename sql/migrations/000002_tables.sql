@@ -518,6 +518,16 @@ create type {{.schema}}._gw_ended_job as (
   held_at  timestamptz
 );
 
+-- A failure of a job, as a worker reports it; see fail_job_batch. lease: null is any.
+create type {{.schema}}._gw_failure as (
+  job_id    bigint,
+  lease     bigint,
+  message   text,
+  retry_at  timestamptz,
+  payload   json,
+  permanent boolean
+);
+
 comment on table {{.schema}}._gw_limits is 'Limits; see set_limit().';
 comment on column {{.schema}}._gw_limits.id is 'The id; of the limits of a job, the first one that is fair determines its turn.';
 comment on column {{.schema}}._gw_limits.name is 'The name of the limit.';
@@ -604,6 +614,7 @@ comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
 comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
+comment on type {{.schema}}._gw_failure is 'Internal: a failure of a job, as a worker reports it.';
 
 -- For operators.
 
