@@ -1,4 +1,66 @@
--- A suspect is a job that a worker held when that worker died. Ordinary claims skip suspects; see get_job_alone.
+-- A suspect is a job that a worker held when that worker died. While it waits, its job_queue_id is -2: that of no queue, so
+-- that no ordinary claim and no Node worker finds it. Its row in _gw_suspects has the name of its queue. See get_job_alone.
+
+-- Returns the named queue of a job by its job_queue_id, of a held job, too; null: it has none. Cleaning up may have deleted the
+-- row of a held job's queue, so a name is kept. security definer, because the tables' readers may not see those of suspects.
+create or replace function {{.schema}}._gw_queue_name(
+  job_queue_id integer,
+  job_id       bigint
+)
+  returns text
+  language plpgsql
+  stable
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+begin
+  return case when job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = job_queue_id)
+              when job_queue_id = -2 then (select s.queue_name from {{.schema}}._gw_suspects as s where s.job_id = _gw_queue_name.job_id) end;
+end;
+$$;
+
+comment on function {{.schema}}._gw_queue_name(integer, bigint) is
+  'Internal: returns the named queue of a job, of a suspect that waits, too.';
+
+-- Returns the job_queue_id of a job for somebody who makes it available to all workers again, or ends its being held: of a suspect
+-- that waits, its named queue, -1 if limits apply to its task, or null; of other jobs -1 in place of a lane, or what it is. Its
+-- row in _gw_suspects no longer counts after that. The function may be called more than once for a row, as updates do.
+-- Locks: the name of the queue; if it has no row, its new row.
+create or replace function {{.schema}}._gw_unheld(
+  job_queue_id integer,
+  job_id       bigint
+)
+  returns integer
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+as $$
+declare
+  queue text;
+  task  text;
+begin
+  if job_queue_id <> -2 or job_queue_id is null then
+    return case when job_queue_id < 0 then -1 else job_queue_id end;
+  end if;
+  queue := {{.schema}}._gw_queue_name(job_queue_id, job_id);
+  if queue is null then
+    select t.identifier into task
+      from {{.schema}}._private_jobs as j
+      join {{.schema}}._private_tasks as t on t.id = j.task_id
+     where j.id = _gw_unheld.job_id;
+    return case when pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
+                 and task = any ({{.schema}}._gw_incoming(array[task])) then -1 end;
+  end if;
+  perform {{.schema}}._gw_hold_names(null, array[queue]);
+  perform {{.schema}}._gw_make_names(null, array[queue]);
+  return (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue);
+end;
+$$;
+
+comment on function {{.schema}}._gw_unheld(integer, bigint) is
+  'Internal: returns the job_queue_id for a job that becomes available to all workers: of a suspect its queue.';
 
 -- Deletes suspects whose job has ended, has failed permanently or was replaced. While there are any suspects, claims
 -- are slower.
