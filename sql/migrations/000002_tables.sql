@@ -125,13 +125,13 @@ create table {{.schema}}._gw_workers (
 
 -- Empty except for some time after a worker died: every claim checks whether it is empty. No foreign key, as for contexts.
 create table {{.schema}}._gw_suspects (
-  job_id    bigint  not null constraint _gw_suspects_pkey primary key,
-  revision  integer not null,
-  crashes   integer not null default 0,
-  worker_id text,
-  is_alone  boolean not null default true,
-  strict    boolean not null default false,
-  room_at   timestamptz
+  job_id     bigint  not null constraint _gw_suspects_pkey primary key,
+  queue_name text,
+  crashes    integer not null default 0,
+  worker_id  text,
+  is_alone   boolean not null default true,
+  strict     boolean not null default false,
+  room_at    timestamptz
 );
 
 -- Empty except while canceled jobs are running: each heartbeat checks whether it is empty. No foreign key, as for contexts.
@@ -177,9 +177,10 @@ comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the rec
 comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has sent heartbeats without a gap; see heartbeat().';
 comment on column {{.schema}}._gw_workers.recovered_at is 'When the recovery of its jobs was complete after its death; null: it is alive or not recovered yet.';
 
-comment on table {{.schema}}._gw_suspects is 'Suspects: jobs that a worker held when it died; see get_job_alone().';
+comment on table {{.schema}}._gw_suspects is
+  'Suspects: jobs that a worker held when it died; see get_job_alone(). While they wait, their job_queue_id is -2; otherwise a row counts only while its worker runs the job.';
 comment on column {{.schema}}._gw_suspects.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job with another revision is not a suspect.';
+comment on column {{.schema}}._gw_suspects.queue_name is 'Its named queue, to which it goes back.';
 comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran the job alone.';
 comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it as a suspect.';
 comment on column {{.schema}}._gw_suspects.is_alone is 'Whether that worker runs, or ran, no other job beside it.';
