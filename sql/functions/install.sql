@@ -68,7 +68,9 @@
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
 {{ template "produce/_gw_merged_payload.sql" . }}
+{{ template "produce/_gw_incoming.sql" . }}
 {{ template "produce/_gw_add_keyed_job.sql" . }}
+{{ template "produce/_gw_keyed_specs.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}

@@ -465,6 +465,16 @@ create table {{.schema}}._gw_limit_changes (
   changed_at timestamptz not null default now()
 );
 
+-- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
+create type {{.schema}}._gw_keyed_spec as (
+  number   integer,
+  task_id  integer,
+  queue_id integer,
+  spec     {{.schema}}.job_spec,
+  new_id   bigint,
+  job_id   bigint
+);
+
 -- What a claim is for, as its parts pass it on. task_ids: null is all tasks. flagged_tasks, task_flags: see _gw_task_flags.
 create type {{.schema}}._gw_claim as (
   worker_id       text,
@@ -610,6 +620,7 @@ comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
