@@ -57,11 +57,14 @@
 {{ template "lanes/_gw_sweep_limits.sql" . }}
 
 -- For limits.
+{{ template "limits/_gw_rates.sql" . }}
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
 {{ template "limits/open_lane.sql" . }}
 {{ template "limits/list_limits.sql" . }}
+{{ template "limits/_gw_paused_queues.sql" . }}
+{{ template "limits/_gw_sweep_pauses.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "fleet/_gw_has_rate.sql" . }}
 

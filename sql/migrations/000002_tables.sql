@@ -456,7 +456,8 @@ create table {{.schema}}._gw_pauses (
   reason     text,
   author     text        not null default session_user,
   paused_at  timestamptz not null default now(),
-  until      timestamptz
+  until      timestamptz,
+  hidden_to  bigint      not null default 0
 );
 
 -- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which costs less than a query.
@@ -615,6 +616,7 @@ comment on column {{.schema}}._gw_pauses.reason is 'Why.';
 comment on column {{.schema}}._gw_pauses.author is 'The role that paused it.';
 comment on column {{.schema}}._gw_pauses.paused_at is 'Since when.';
 comment on column {{.schema}}._gw_pauses.until is 'When it ends by itself; null: never.';
+comment on column {{.schema}}._gw_pauses.hidden_to is 'Of a task: the id up to which its jobs are hidden from Node workers.';
 
 comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit or pause on. Who changes limits or pauses updates it, so that a transaction with an old snapshot fails.';
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
