@@ -176,6 +176,9 @@
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
+{{ template "inspect/_gw_seen_gates.sql" . }}
+{{ template "inspect/_gw_limit_holders.sql" . }}
+{{ template "inspect/_gw_jobs_before.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
@@ -211,7 +214,9 @@
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_queues.sql" . }}
 {{ template "doctor/_gw_find_held_limits.sql" . }}
-{{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
+{{ template "doctor/_gw_find_limit_holders.sql" . }}
+{{ template "doctor/_gw_find_node_limits.sql" . }}
+{{ template "doctor/_gw_find_mended_jobs.sql" . }}
 {{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
