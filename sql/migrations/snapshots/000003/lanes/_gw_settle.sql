@@ -106,12 +106,12 @@ create or replace function {{.schema}}._gw_count_gates(
   set jit = off
 as $$
 declare
-  at       timestamptz := clock_timestamp();
-  gate_ids integer[];
+  counted_at timestamptz := clock_timestamp();
+  gate_ids   integer[];
 begin
   with gone as (
     delete from {{.schema}}._gw_gate_ends as e
-     where e.limit_id = any (limit_ids) and e.at <= _gw_count_gates.at
+     where e.limit_id = any (limit_ids) and e.at <= counted_at
     returning e.gate_id, e.returned, e.closed_until
   ), ended as (
     select o.gate_id, sum(o.returned) as returned, max(o.closed_until) as closed_until from gone as o group by o.gate_id
@@ -131,7 +131,7 @@ begin
   ), kept as (
     select e.gate_id, sum(e.jobs) as jobs
       from {{.schema}}._gw_gate_ends as e
-     where e.limit_id = any (limit_ids) and e.at > _gw_count_gates.at
+     where e.limit_id = any (limit_ids) and e.at > counted_at
      group by e.gate_id
   ), counted as (
     update {{.schema}}._gw_gates as g
