@@ -8,6 +8,7 @@ create function pg_temp.claimed(worker text default 'worker') returns text as $b
   select coalesce(string_agg(b.payload ->> 'k', ' ' order by b.payload ->> 'k'), '') from get_job_batch(worker, batch_size => 100, now => clock_timestamp()) as b
 $body$ language sql;
 
+select register_worker('worker');
 select set_limit('tenants', '{a}', by => 'payload:k', max_running => 1);
 select override_lane('tenants', 'paid', max_running => 2);
 select add_job(t, json_build_object('k', k, 'l', 'x')) from unnest('{a,b}'::text[]) as t, unnest('{closed,free,paid}'::text[]) as k, generate_series(1, 4);
