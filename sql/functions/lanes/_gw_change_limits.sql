@@ -96,6 +96,7 @@ create or replace function {{.schema}}._gw_look_at_gates(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   perform {{.schema}}._gw_name_gates(gate_ids, clock_timestamp());

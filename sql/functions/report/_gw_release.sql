@@ -92,6 +92,7 @@ create or replace function {{.schema}}._gw_take_paused(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   if queue_ids is null or pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
