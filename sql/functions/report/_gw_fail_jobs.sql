@@ -73,6 +73,7 @@ begin
     into changed
     from failed as f;
   perform {{.schema}}._gw_release(worker_id, held, 'ended');
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);
   end if;

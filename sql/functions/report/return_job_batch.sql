@@ -69,6 +69,7 @@ begin
     into back
     from returned as r;
   perform {{.schema}}._gw_release(worker_id, held, 'returned');
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   perform {{.schema}}._gw_wake(back.ready);
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts
