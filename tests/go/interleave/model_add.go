@@ -42,7 +42,6 @@ func (s *state) put(spec jobSpec, e env) *job {
 		j.Revision++
 		j.Steps = ""
 		j.Held = false
-		delete(s.Suspects, j.ID)
 	default:
 		if j != nil { // it is running or has failed: it keeps its row and loses its key
 			j.retire(e.now)

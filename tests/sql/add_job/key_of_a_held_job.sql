@@ -8,7 +8,8 @@ create function pg_temp.hold()
   language sql
 as $$
   update _private_jobs set job_queue_id = -2 where key = 'key';
-  insert into _gw_suspects (job_id) select id from _private_jobs where key = 'key' on conflict (job_id) do nothing;
+  insert into _gw_suspects (job_id, revision)
+  select id, revision from _private_jobs where key = 'key' on conflict (job_id) do nothing;
 $$;
 create function pg_temp.places()
   returns table (place text, is_suspect boolean)
