@@ -71,6 +71,7 @@ begin
   if back.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'returned');
   end if;
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   perform {{.schema}}._gw_wake(back.ready);
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts

@@ -51,18 +51,16 @@ begin
   lane_ids := array(
     select o.id
       from unnest(tasks) as t
+     cross join (values (true), (false)) as w (before) -- each by the index
      cross join lateral (
-            (select l.id
-               from {{.schema}}._gw_lanes as l
-              where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation
-              limit 100
-                for update skip locked)
-            union all
-            (select l.id
-               from {{.schema}}._gw_lanes as l
-              where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation
-              limit 100
-                for update skip locked)) as o);
+            select l.id
+              from {{.schema}}._gw_lanes as l
+             where l.task_id = t.task_id and l.gate is distinct from 0
+               and l.generation >= case when w.before then -9223372036854775808 else t.generation end
+               and l.generation <= case when w.before then t.generation else 9223372036854775807 end
+               and l.generation <> t.generation
+             limit 100
+               for update skip locked) as o);
   if lane_ids = '{}' then
     return;
   end if;
