@@ -2,14 +2,8 @@
 -- next job has no queue. Returns null if this short search does not suffice.
 -- Locks: that queue, without waiting.
 create or replace function {{.schema}}._gw_lock_first_queue(
-  task_ids        integer[],
-  forbidden_flags text[],
-  flagged_tasks   integer[],
-  task_flags      text[],
-  due             timestamptz,
-  from_priority   integer,
-  from_run_at     timestamptz,
-  from_id         bigint
+  claim      {{.schema}}._gw_claim,
+  from_place {{.schema}}._gw_place
 )
   returns integer
   language plpgsql
@@ -20,11 +14,11 @@ declare
   queue_id integer;
 begin
   select j.priority, j.run_at, j.id,
-         {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+         {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags) as suits
     into plain
     from {{.schema}}._private_jobs as j
    where j.is_available and j.job_queue_id is null
-     and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+     and (j.priority, j.run_at, j.id) >= (from_place.priority, from_place.run_at, from_place.id)
    order by j.priority, j.run_at, j.id
    limit 1;
   if plain.suits is false then -- the next job may suit
@@ -33,7 +27,7 @@ begin
 
   with walked as materialized (
     select j.job_queue_id,
-           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags) as suits
+           {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags) as suits
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id > 0
        and (j.priority, j.run_at, j.id)
@@ -56,5 +50,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_first_queue(integer[], text[], integer[], text[], timestamptz, integer, timestamptz, bigint) is
+comment on function {{.schema}}._gw_lock_first_queue({{.schema}}._gw_claim, {{.schema}}._gw_place) is
   'Internal: for a batch of one, locks and returns the named queue of the next job; 0 if that job has no queue, null if this short search does not suffice.';

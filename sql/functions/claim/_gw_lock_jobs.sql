@@ -7,17 +7,8 @@
 -- cursor skips the other entries that every claim would have to read.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_lock_jobs(
-  worker_id            text,
-  task_identifiers     text[],
-  batch_size           integer,
-  forbidden_flags      text[],
-  task_forbidden_flags json,
-  due                  timestamptz,
-  claimed_at           timestamptz,
-  max_bytes            integer,
-  queue_batch          integer,
-  moving_queues        text[] default null,
-  limited              tid[]  default null
+  claim  {{.schema}}._gw_claim,
+  queued boolean
 )
   returns tid[]
   language plpgsql
@@ -25,23 +16,13 @@ create or replace function {{.schema}}._gw_lock_jobs(
 as $$
 #variable_conflict use_column
 declare
-  task_ids      integer[];
-  flagged_tasks integer[];
-  task_flags    text[];
-  queued        boolean;
-  suspects      boolean;
   hint          text        := coalesce(current_setting('gw.claim_cursor', true), '');
   look          text        := hint;
   cursor        bigint[];
   from_cursor   boolean     := false;
   looked        boolean     := false; -- the cursor was set by a search from the beginning, in this call
   look_at       text; -- of the setting gw.claim_look_at
-  from_priority integer     := -32768;
-  from_run_at   timestamptz := timestamptz '-infinity';
-  from_id       bigint      := 0;
-  to_priority   smallint    := 32767; -- where the limited jobs end, if they fill the batch: no later job is part of it
-  to_run_at     timestamptz := timestamptz 'infinity';
-  to_id         bigint      := 9223372036854775807;
+  from_place    {{.schema}}._gw_place := row(-32768, '-infinity', 0);
   queues_only   boolean     := false;
   plain_only    boolean     := false;
   skips_held    boolean; -- see _gw_is_free
@@ -56,76 +37,46 @@ declare
   most_steps    constant integer := 500; -- from priority to priority; after these the search reads each job
   room          integer;
   beyond        smallint; -- the last of these priorities
-  looked_at     timestamptz := claimed_at;
+  looked_at     timestamptz := claim.claimed_at;
   reads         bigint;
   front_reads   bigint;
 begin
   if hint like '{%' then
     look := '';
-    if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
-      batch_size := least(batch_size, 500);
+    if claim.batch_size > 20 and not {{.schema}}._gw_take_turn() then
+      claim.batch_size := least(claim.batch_size, 500);
     end if;
-    if batch_size > 20 then
+    if claim.batch_size > 20 then
       perform txid_current(); -- for _gw_lockers
     end if;
-    cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
-    if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
+    cursor := {{.schema}}._gw_claim_cursor(claim);
+    if {{.schema}}._gw_lease(claim.claimed_at) < cursor[2] and claim.due <= {{.schema}}._gw_locked_at(cursor[2]) then
       from_cursor := true;
-      from_priority := cursor[4]::integer;
-      from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
-      from_id := cursor[6];
+      from_place := {{.schema}}._gw_cursor_place(cursor);
     end if;
   end if;
-  select case when task_identifiers is not null then
-           array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-         end,
-         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0),
-         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
-    into task_ids, queued, suspects;
-  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
-    return null;
-  end if;
-  if cardinality(limited) >= batch_size then
-    select j.priority, j.run_at, j.id
-      into to_priority, to_run_at, to_id
-      from {{.schema}}._private_jobs as j
-     where j.ctid = any (limited)
-     order by j.priority desc, j.run_at desc, j.id desc
-     limit 1;
-  end if;
   -- In all other cases get_job_batch has searched before.
-  skips_held := queued or suspects or hint <> '' or task_forbidden_flags is not null;
-  if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into task_ids, flagged_tasks, task_flags
-      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
-  end if;
-
-  -- Without suspects, the statements that lock jobs check again that there are none: the jobs of a dead worker become
-  -- available and suspects in one transaction, which may commit during the search.
+  skips_held := queued or hint <> '' or claim.flagged_tasks is not null;
   loop
     if cursor is not null and not from_cursor and not looked then
       -- The search from the beginning. Setting the cursor first skips the entries once, for the claim and for the cursor.
       looked := true;
       looked_at := clock_timestamp();
-      perform {{.schema}}._gw_put_claim_cursor(
-        task_identifiers, forbidden_flags, task_forbidden_flags, null, null, null, looked_at, null);
+      perform {{.schema}}._gw_put_claim_cursor(claim, null, looked_at, null);
       from_cursor := current_setting('gw.claim_cursor', true) <> ''; -- otherwise a job is in front of these entries
       if from_cursor then
         cursor := current_setting('gw.claim_cursor')::bigint[];
         perform set_config('gw.claim_looked', array[
-          {{.schema}}._gw_cursor_scope(task_identifiers, null, null), {{.schema}}._gw_lease(statement_timestamp()),
+          {{.schema}}._gw_cursor_scope(row(null, claim.task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim), {{.schema}}._gw_lease(statement_timestamp()),
           cursor[4], cursor[5], cursor[6]]::text, true);
       end if;
-      from_priority := case when from_cursor then cursor[4] else -32768 end;
-      from_run_at := case when from_cursor then {{.schema}}._gw_locked_at(cursor[5]) else '-infinity' end;
-      from_id := case when from_cursor then cursor[6] else 0 end;
+      from_place := case when from_cursor then {{.schema}}._gw_cursor_place(cursor) else row(-32768, '-infinity', 0)::{{.schema}}._gw_place end;
     end if;
     plain_first := false;
     beyond := null;
     bytes := 0;
     snapshot := txid_current_snapshot();
-    if batch_size > 20 then
+    if claim.batch_size > 20 then
       lockers := {{.schema}}._gw_lockers(snapshot);
     end if;
     reads := {{.schema}}._gw_index_reads();
@@ -133,9 +84,8 @@ begin
     front_reads := null;
     if queued and not plain_only then
       first_queue := null;
-      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) and moving_queues is null then
-        first_queue := {{.schema}}._gw_lock_first_queue(
-          task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
+      if claim.batch_size = 1 and look in ('', 'first queues') and not queues_only then
+        first_queue := {{.schema}}._gw_lock_first_queue(claim, from_place);
         look := case when first_queue is not null then 'first queues' else 'few queues' end;
         plain_first := first_queue = 0;
         if first_queue > 0 then
@@ -143,9 +93,7 @@ begin
         end if;
       end if;
       if first_queue is null then
-        front := {{.schema}}._gw_front_queues(
-          task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
-          queues_only, suspects, look, queue_batch);
+        front := {{.schema}}._gw_front_queues(claim, from_place, queues_only, look);
         look := front.look;
         plain_first := front.plain_first;
         if front.wanted > 0 then
@@ -159,17 +107,16 @@ begin
                                     select q.id
                                       from {{.schema}}._private_job_queues as q
                                      where q.id = f.id and q.locked_at is null
-                                       and (moving_queues is null or not {{.schema}}._gw_queue_moves(q.id, moving_queues))
                                        for no key update skip locked) as l
                              limit front.wanted) as h
                      cross join lateral (
-                            select where queue_batch = 1 or not front.fills
+                            select where claim.queue_batch = 1 or not front.fills
                             union all
                             (select from {{.schema}}._private_jobs as j
-                              where queue_batch > 1 and front.fills and j.is_available and j.job_queue_id = h.id
-                                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                              limit queue_batch)) as j
-                     limit batch_size) as e
+                              where claim.queue_batch > 1 and front.fills and j.is_available and j.job_queue_id = h.id
+                                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+                              limit claim.queue_batch)) as j
+                     limit claim.batch_size) as e
              group by e.id, e.place
              order by e.place);
         end if;
@@ -183,21 +130,19 @@ begin
         select j.ctid
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is null
-           and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
-           and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
+           and (j.priority, j.run_at, j.id) >= (from_place.priority, from_place.run_at, from_place.id)
            and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-           and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
+           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
          order by j.priority, j.run_at, j.id
          limit 1
            for update skip locked);
-    elsif (cardinality(queue_ids) = batch_size) is not true then
-      room := batch_size - coalesce(cardinality(queue_ids), 0);
+    elsif (cardinality(queue_ids) = claim.batch_size) is not true then
+      room := claim.batch_size - coalesce(cardinality(queue_ids), 0);
       with recursive priorities (priority, run_at, id, number) as (
         (select j.priority, j.run_at, j.id, 1
            from {{.schema}}._private_jobs as j
           where j.is_available and j.job_queue_id is null
-            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
+            and (j.priority, j.run_at, j.id) >= (from_place.priority, from_place.run_at, from_place.id)
           order by j.priority, j.run_at, j.id
           limit 1)
         union all
@@ -221,18 +166,12 @@ begin
                          from priorities as p
                         cross join lateral (
                               select j.ctid,
-                                     case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
+                                     case when claim.batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                                 from {{.schema}}._private_jobs as j
                                where j.is_available and j.job_queue_id is null
                                  and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-                                 and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
-                                 and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-                                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                                 and case when suspects then
-                                       not exists (select from {{.schema}}._gw_suspects as s
-                                                    where s.job_id = j.id and s.revision = j.revision offset 0) -- 0: no hash of all suspects
-                                     else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                                     end
+                                                       and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
+                                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
                                order by j.run_at, j.id
                                limit room
                                  for update skip locked) as l
@@ -244,14 +183,8 @@ begin
           select j.ctid
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null and j.priority > beyond
-             and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
-             and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-             and case when suspects then
-                    not exists (select from {{.schema}}._gw_suspects as s
-                                 where s.job_id = j.id and s.revision = j.revision offset 0)
-                  else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                  end
+               and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
            order by j.priority, j.run_at, j.id
            limit room - cardinality(places)
              for update skip locked);
@@ -260,8 +193,8 @@ begin
 
     -- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If
     -- a transaction changes or has just changed a job (xmin; not all versions check the ctid again), the claim takes neither
-    -- this job nor the ones after it in the queue: the next job must not overtake it, and the job may now be due later or be in
-    -- another queue. A suspect ends the jobs of its queue in the same way, and so does a job that is only taken as the first one.
+    -- this job nor the ones after it in the queue: the next job must not overtake it, and the job may now be claim.due later or be in
+    -- another queue. A job that is only taken as the first one ends them in the same way.
     -- The first jobs of the queues come before the others.
     if queue_ids is not null then
       with chosen as materialized (
@@ -272,59 +205,51 @@ begin
                         select j.job_queue_id, j.ctid, j.xmin, j.priority, j.run_at, j.id, j.key is null and j.last_error is null as follows
                           from {{.schema}}._private_jobs as j
                          where j.is_available and j.job_queue_id = q.id
-                           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
+                           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
                          order by j.priority, j.run_at, j.id
-                         limit case when cardinality(queue_ids) + coalesce(cardinality(places), 0) < batch_size then queue_batch else 1 end) as n) as c
+                         limit case when cardinality(queue_ids) + coalesce(cardinality(places), 0) < claim.batch_size then claim.queue_batch else 1 end) as n) as c
          order by c.number > 1, c.place, c.number
-         limit batch_size - coalesce(cardinality(places), 0)
+         limit claim.batch_size - coalesce(cardinality(places), 0)
       ), locked as (
         select c.job_queue_id, c.number,
                (select j.ctid
                   from {{.schema}}._private_jobs as j
                  where j.ctid = c.ctid and j.xmin = c.xmin
                    and (c.number = 1 or c.follows)
-                   and case when suspects then
-                          not exists (select from {{.schema}}._gw_suspects as s
-                                       where s.job_id = j.id and s.revision = j.revision offset 0)
-                        else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                        end
                    for update skip locked) as place
           from chosen as c
       ), streaks as materialized (
         select l.job_queue_id, l.place, bool_and(l.place is not null) over (partition by l.job_queue_id order by l.number) as is_whole
           from locked as l
       ), fitting as materialized (
-        select case when limited is not null then {{.schema}}._gw_within_bytes({{.schema}}._gw_first_jobs(p.places, limited, batch_size), max_bytes)
-                    when batch_size = 1 then p.places
-                    else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
+        select case when claim.batch_size = 1 then p.places
+                    else {{.schema}}._gw_within_bytes(p.places, claim.max_bytes) end as places
           from (select places || array(select s.place from streaks as s where s.is_whole) as places) as p
       ), held as materialized (
         select array_agg(s.job_queue_id order by s.job_queue_id) as queue_ids
           from streaks as s
          where s.is_whole
            and (cardinality((select f.places from fitting as f))
-                = (select count(*) from streaks as w where w.is_whole) + coalesce(cardinality(places), 0) + coalesce(cardinality(limited), 0)
+                = (select count(*) from streaks as w where w.is_whole) + coalesce(cardinality(places), 0)
                 or s.place = any ((select f.places from fitting as f)::tid[]))
       ), taken as (
         update {{.schema}}._private_job_queues as q
-           set locked_by = worker_id,
-               locked_at = claimed_at -- see _gw_queue_locked_at
+           set locked_by = claim.worker_id,
+               locked_at = claim.claimed_at -- see _gw_queue_locked_at
                            - (width_bucket(q.id, h.queue_ids) - width_bucket(q.id - 1, h.queue_ids) - 1) * interval '1 microsecond'
           from held as h
          where q.id = any (h.queue_ids)
       )
       select f.places into places from fitting as f;
-    elsif limited is not null or (bytes <= max_bytes) is not true then
-      places := {{.schema}}._gw_within_bytes(
-        case when limited is null then places else {{.schema}}._gw_first_jobs(places, limited, batch_size) end, max_bytes);
+    elsif (bytes <= claim.max_bytes) is not true then
+      places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);
     end if;
 
     -- Both statements skip the same entries, the second one only if the batch has places left.
     reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
-    if cursor is not null and not from_cursor or looked and beyond is not null or (reads - (case when from_cursor then 100 else 1000 end)) / 4 > batch_size then
+    if cursor is not null and not from_cursor or looked and beyond is not null or (reads - (case when from_cursor then 100 else 1000 end)) / 4 > claim.batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
-        task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
-        case when not from_cursor or looked and beyond is not null then looked_at end, places, beyond is not null);
+        claim, from_place, case when not from_cursor or looked and beyond is not null then looked_at end, places, beyond is not null);
     end if;
 
     exit when cardinality(places) > 0;
@@ -335,9 +260,6 @@ begin
       -- Other workers may be claiming the jobs without a queue that had their places in this batch. The heads of queues
       -- must not wait for the next call.
       queues_only := true;
-    elsif not suspects and exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
-      suspects := true; -- a worker's jobs were recovered during the search
-      skips_held := true;
     elsif skips_held then
       -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken.
       skips_held := false;
@@ -370,5 +292,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, integer, text[], tid[]) is
+comment on function {{.schema}}._gw_lock_jobs({{.schema}}._gw_claim, boolean) is
   'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';

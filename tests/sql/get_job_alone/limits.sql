@@ -3,10 +3,12 @@ begin;
 select plan(4);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 select set_limit('exports', tasks => '{export}', max_running => 1);
 select get_job_batch('worker') from generate_series(1, 3);
 select add_job('export', job_key => n::text) from generate_series(1, 3) as n;
-insert into _gw_suspects (job_id, revision) select id, 0 from jobs where key = '1';
+select pg_temp.suspect(id) from jobs where key = '1';
 select is((select array_agg(key) from get_job_batch('first')), '{2}', 'another job runs');
 select is_empty($$ select id from get_job_alone('second') $$, 'the suspect waits for its slot');
 select complete_job('first', id) from jobs where key = '2';
