@@ -55,14 +55,14 @@ func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
 const soonRetry = time.Second
 
 // goesOn reports whether the next job of the streak is also the next one of its queue. It is not if the job of this outcome may run
-// again soon: it may come first. The default back-off is longer. A rate limited job may have closed a limit for the next ones.
+// again soon: it may come first. The default back-off is longer.
 func (o *outcome) goesOn() bool {
 	switch o.verdict {
 	case completed, committed:
 		return true
 	case failed:
 		return o.permanent || o.delay == nil || *o.delay >= soonRetry
-	case returned:
+	case returned, rateLimited:
 		return o.delay != nil && *o.delay >= soonRetry
 	default:
 		return false

@@ -103,7 +103,8 @@ func TestAStreakEndsWithAJobThatMayComeFirstAgain(t *testing.T) {
 		{outcome{verdict: returned}, false},
 		{outcome{verdict: returned, snoozed: true, delay: soon}, false},
 		{outcome{verdict: returned, snoozed: true, delay: later}, true},
-		{outcome{verdict: rateLimited, delay: later}, false}, // the limit that it closed may be that of the next job
+		{outcome{verdict: rateLimited, delay: soon}, false},
+		{outcome{verdict: rateLimited, delay: later}, true},
 		{outcome{verdict: lost}, false},
 	} {
 		if got := c.outcome.goesOn(); got != c.want {
