@@ -47,7 +47,6 @@
 {{ template "lanes/_gw_limited_tasks.sql" . }}
 {{ template "lanes/_gw_make_lanes.sql" . }}
 {{ template "lanes/_gw_open_lanes.sql" . }}
-{{ template "lanes/_gw_first_queues.sql" . }}
 {{ template "lanes/_gw_candidates.sql" . }}
 {{ template "lanes/_gw_choose_jobs.sql" . }}
 {{ template "lanes/_gw_start_jobs.sql" . }}

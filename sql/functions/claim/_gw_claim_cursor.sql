@@ -99,6 +99,7 @@ create or replace function {{.schema}}._gw_newest_cursor(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   return (select c.cursor
@@ -142,6 +143,7 @@ create or replace function {{.schema}}._gw_first_plain_job(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   first    {{.schema}}._gw_place;
@@ -298,6 +300,7 @@ create or replace function {{.schema}}._gw_last_place(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   last {{.schema}}._gw_place;

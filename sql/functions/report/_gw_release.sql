@@ -153,6 +153,7 @@ create or replace function {{.schema}}._gw_wake_for_gates(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   if exists (select from {{.schema}}._gw_lanes as l where l.gate is null)
