@@ -47,7 +47,6 @@
 {{ template "lanes/_gw_limited_tasks.sql" . }}
 {{ template "lanes/_gw_make_lanes.sql" . }}
 {{ template "lanes/_gw_open_lanes.sql" . }}
-{{ template "lanes/_gw_first_queues.sql" . }}
 {{ template "lanes/_gw_candidates.sql" . }}
 {{ template "lanes/_gw_choose_jobs.sql" . }}
 {{ template "lanes/_gw_start_jobs.sql" . }}
@@ -103,9 +102,13 @@
 {{ template "claim/_gw_claim_cursor.sql" . }}
 {{ template "claim/_gw_new_claim.sql" . }}
 {{ template "claim/_gw_take_turn.sql" . }}
+{{ template "claim/_gw_plain_places.sql" . }}
+{{ template "claim/_gw_walk_queues.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
-{{ template "claim/_gw_lock_first_queue.sql" . }}
+{{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
+{{ template "claim/_gw_lock_queued_jobs.sql" . }}
+{{ template "claim/_gw_lock_plain_jobs.sql" . }}
 {{ template "claim/_gw_lock_jobs.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
