@@ -491,11 +491,12 @@ create type {{.schema}}._gw_claim as (
   max_bytes       integer
 );
 
--- A place in the order of jobs.
+-- A place in the order of jobs. queue_id: the named queue of the job there; null: none.
 create type {{.schema}}._gw_place as (
   priority smallint,
   run_at   timestamptz,
-  id       bigint
+  id       bigint,
+  queue_id integer
 );
 
 -- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.

@@ -70,6 +70,7 @@ create or replace function {{.schema}}._gw_gate(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   gate_id integer;

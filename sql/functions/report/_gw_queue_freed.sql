@@ -11,6 +11,7 @@ create or replace function {{.schema}}._gw_queue_freed()
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
