@@ -144,6 +144,8 @@ begin
               and greatest(g.theoretic_at, g.closed_until, g.served_at + interval '10 minutes') < clock_timestamp()
               and not exists (select from {{.schema}}._gw_lanes as l where g.id = any (l.gates))
             limit 1000));
+  -- Of limits that were dropped while jobs ended.
+  delete from {{.schema}}._gw_gate_ends as e where not exists (select from {{.schema}}._gw_limits as l where l.id = e.limit_id);
 end;
 $$;
 
