@@ -72,8 +72,8 @@ begin
          count(*) filter (where f.is_available and f.run_at <= now()) as ready
     into changed
     from failed as f;
-  perform {{.schema}}._gw_release(worker_id, held, 'ended');
   perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  perform {{.schema}}._gw_release(worker_id, held, 'ended');
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);
   end if;
