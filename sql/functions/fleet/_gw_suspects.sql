@@ -13,6 +13,7 @@ create or replace function {{.schema}}._gw_queue_name(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   return case when job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = job_queue_id)
@@ -36,6 +37,7 @@ create or replace function {{.schema}}._gw_unheld(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   queue text;
@@ -140,6 +142,7 @@ create or replace function {{.schema}}._gw_runs_alone(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   found_one record;
