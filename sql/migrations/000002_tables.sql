@@ -384,7 +384,8 @@ create table {{.schema}}._gw_limits (
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
   fair          boolean not null default false,
   strict        interval,
-  generation    bigint  not null
+  generation    bigint  not null,
+  theoretic_at  timestamptz not null default 'epoch'
 );
 create sequence {{.schema}}._gw_limit_generations owned by {{.schema}}._gw_limits.generation;
 
@@ -498,11 +499,12 @@ create type {{.schema}}._gw_claim as (
   max_bytes       integer
 );
 
--- A place in the order of jobs.
+-- A place in the order of jobs. queue_id: the named queue of the job there; null: none.
 create type {{.schema}}._gw_place as (
   priority smallint,
   run_at   timestamptz,
-  id       bigint
+  id       bigint,
+  queue_id integer
 );
 
 -- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
@@ -561,6 +563,7 @@ comment on column {{.schema}}._gw_limits.burst is 'How many jobs of a key may st
 comment on column {{.schema}}._gw_limits.fair is 'Whether the keys take turns.';
 comment on column {{.schema}}._gw_limits.strict is 'For how long a recovered job keeps its place at the gates.';
 comment on column {{.schema}}._gw_limits.generation is 'Changes when the limit applies to other jobs or has other gates.';
+comment on column {{.schema}}._gw_limits.theoretic_at is 'That of gates that are made from now on: what its rate had started when by last changed.';
 comment on sequence {{.schema}}._gw_limit_generations is 'The values of _gw_limits.generation.';
 
 comment on table {{.schema}}._gw_gates is 'The counters of limits: one for each key, and one for all keys. Only who holds the row of the limit changes them.';

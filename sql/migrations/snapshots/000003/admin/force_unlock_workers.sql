@@ -47,6 +47,7 @@ begin
     perform {{.schema}}._gw_take_paused(queue_ids);
   end if;
   perform {{.schema}}._gw_release_gates(ended, 'ended');
+  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
   if freed > 0 or queue_ids <> '{}' then
     perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
   end if;

@@ -48,7 +48,6 @@ create or replace function {{.schema}}._gw_give_lanes(
 as $$
 declare
   tasks {{.schema}}._gw_limited_task[];
-  moved integer;
 begin
   job_ids := array(select j.id
                      from {{.schema}}._private_jobs as j
