@@ -474,6 +474,14 @@ create table {{.schema}}._gw_limit_changes (
   changed_at timestamptz not null default now()
 );
 
+-- A run of a recurring job, and the job added for it; null: none, because a job of another task has the key.
+create type {{.schema}}._gw_cron_run as (
+  identifier text,
+  task       text,
+  run        timestamptz,
+  job_id     bigint
+);
+
 -- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
 create type {{.schema}}._gw_keyed_spec as (
   number   integer,
@@ -637,6 +645,7 @@ comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_cron_run is 'Internal: a run of a recurring job, and the job added for it.';
 comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';
