@@ -136,8 +136,9 @@ declare
 begin
   return array(
            select j.id
-             from (select l.id, l.generation is distinct from max(l.generation) over (partition by l.task_id) as is_old
+             from (select l.id, l.generation is distinct from t.generation as is_old
                      from {{.schema}}._gw_lanes as l
+                     left join unnest({{.schema}}._gw_limited_tasks(served, '{}')) as t on t.task_id = l.task_id
                     where l.gate is distinct from 0) as l
             cross join lateral (
                    select j.id

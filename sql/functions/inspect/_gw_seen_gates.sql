@@ -38,7 +38,6 @@ begin
   select g.id, g.limit_id, g.name, g.key, g.is_total, g.width, g.rate, g.per, g.burst, c.running, g.served_at, g.kept_until, b.reason,
          case b.reason when 'paused' then nullif(p.until, 'infinity')
                        when 'closed' then c.closed_until
-                       when 'full' then g.kept_until
                        when 'rate' then c.free_at end
     from (select g.id, g.limit_id, l.name, g.key, g.is_total, g.running, g.theoretic_at, g.closed_until, g.served_at, e.*,
                  coalesce(g.max_running, case when g.is_total then l.total_running else l.max_running end) as width,

@@ -174,7 +174,7 @@ begin
                where p.limit_name = g.limit_name and (p.key is null or p.key = g.key) and coalesce(p.until, 'infinity') > at)
            when 'full' then
              format('The limit %s%s has no free slot.', g.limit_name, ', lane ' || g.key)
-             || coalesce(format(' Slots of recovered jobs are kept until %s, because the limit is strict.', g.kept_until), '')
+             || coalesce(' Slots of recovered jobs are kept until ' || g.kept_until || ', because the limit is strict.', '')
            when 'rate' then format('The limit %s%s has started its maximum of jobs per time.', g.limit_name, ', lane ' || g.key)
            else format('A worker has closed the limit %s%s.', g.limit_name, ', lane ' || g.key) end,
          g.opens_at,
