@@ -1,5 +1,6 @@
 -- Identity columns whose sequence is nearly exhausted. After that, new queues, tasks or jobs cannot be added. The type
--- of the column may have a lower maximum than its sequence. A sequence that begins again by itself is left out.
+-- of the column may have a lower maximum than its sequence. A sequence that gives a column no default values
+-- is none of these: it is a cursor, or begins again by itself.
 create or replace function {{.schema}}._gw_find_ending_identities()
   returns table (severity text, finding text, subject text, detail text, remedy text)
   language plpgsql
@@ -19,7 +20,7 @@ begin
         on d.classid = 'pg_class'::regclass and d.objid = q.oid and d.refobjsubid > 0 and d.deptype in ('a', 'i')
       join pg_class as c on c.oid = d.refobjid
       join pg_attribute as a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
-     where not s.cycle
+     where (d.deptype = 'i' or a.atthasdef)
        and s.schemaname = (select n.nspname from pg_namespace as n where n.oid = {{.schema}}._gw_namespace())
   )
   select case when i.last_id::numeric / i.greatest_id > 0.95 then 'critical' else 'warning' end,

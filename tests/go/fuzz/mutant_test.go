@@ -37,8 +37,8 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
-		rule: "no more jobs of a lane run than its limit", function: "_gw_lane_rooms", limits: someLimits,
-		sound: "l.width - coalesce", broken: "l.width + 1 - coalesce",
+		rule: "no more jobs of a lane run than its limit", function: "_gw_gate_rooms", limits: someLimits,
+		sound: "else l.max_running end", broken: "else l.max_running + 1 end",
 	},
 	{
 		rule: "run_at is kept only before the first attempt", function: "_gw_add_keyed_job",
