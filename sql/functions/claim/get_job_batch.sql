@@ -85,6 +85,7 @@ begin
         perform {{.schema}}._gw_take_claim_cursor(claim);
       end if;
       has_limits := {{.schema}}._gw_has_limits();
+      perform {{.schema}}._gw_end_queue_pauses() where has_limits;
       exit ordinary when has_limits or task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
     end if;
 
