@@ -448,6 +448,13 @@ create table {{.schema}}._gw_queued_lanes (
   lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- What sweeps had to mend; see _gw_sweep_limits.
+create table {{.schema}}._gw_mends (
+  id     bigint generated always as identity constraint _gw_mends_pkey primary key,
+  at     timestamptz not null default now(),
+  mended bigint      not null
+);
+
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
   task       text,
@@ -465,6 +472,14 @@ create table {{.schema}}._gw_pauses (
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
+);
+
+-- A run of a recurring job, and the job added for it; null: none, because a job of another task has the key.
+create type {{.schema}}._gw_cron_run as (
+  identifier text,
+  task       text,
+  run        timestamptz,
+  job_id     bigint
 );
 
 -- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
@@ -609,6 +624,11 @@ comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
 comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
 
+comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
+comment on column {{.schema}}._gw_mends.id is 'The id.';
+comment on column {{.schema}}._gw_mends.at is 'When.';
+comment on column {{.schema}}._gw_mends.mended is 'How many rows.';
+
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
 comment on column {{.schema}}._gw_pauses.id is 'The id.';
 comment on column {{.schema}}._gw_pauses.task is 'The paused task.';
@@ -625,6 +645,7 @@ comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_cron_run is 'Internal: a run of a recurring job, and the job added for it.';
 comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';

@@ -8,7 +8,7 @@ create function pg_temp.places()
   returns table (place text, is_suspect boolean)
   language sql
 as $$
-  select coalesce(q.queue_name, j.job_queue_id::text, 'none'), not _gw_is_spent(s)
+  select coalesce(q.queue_name, j.job_queue_id::text, 'none'), (j.job_queue_id = -2) is true
     from _private_jobs as j
     join _gw_suspects as s on s.job_id = j.id
     left join _private_job_queues as q on q.id = j.job_queue_id
