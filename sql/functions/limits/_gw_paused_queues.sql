@@ -21,12 +21,14 @@ $$;
 comment on function {{.schema}}._gw_hold_queue(text) is
   'Internal: locks the row of a queue, and makes it if there is none.';
 
--- Takes those of these queues that a pause wants and that are free. The caller has locked their rows in an earlier statement.
+-- Takes those of these queues that a pause wants and that are free. The caller has locked their rows in an earlier statement. The
+-- function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_take_paused_queues(
   queue_ids integer[]
 )
   returns void
   language plpgsql
+  security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
