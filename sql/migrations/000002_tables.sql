@@ -384,7 +384,8 @@ create table {{.schema}}._gw_limits (
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
   fair          boolean not null default false,
   strict        interval,
-  generation    bigint  not null
+  generation    bigint  not null,
+  theoretic_at  timestamptz not null default 'epoch'
 );
 create sequence {{.schema}}._gw_limit_generations owned by {{.schema}}._gw_limits.generation;
 
@@ -447,6 +448,13 @@ create table {{.schema}}._gw_queued_lanes (
   lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- What sweeps had to mend; see _gw_sweep_limits.
+create table {{.schema}}._gw_mends (
+  id     bigint generated always as identity constraint _gw_mends_pkey primary key,
+  at     timestamptz not null default now(),
+  mended bigint      not null
+);
+
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
   task       text,
@@ -464,6 +472,14 @@ create table {{.schema}}._gw_pauses (
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
+);
+
+-- A run of a recurring job, and the job added for it; null: none, because a job of another task has the key.
+create type {{.schema}}._gw_cron_run as (
+  identifier text,
+  task       text,
+  run        timestamptz,
+  job_id     bigint
 );
 
 -- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
@@ -490,11 +506,12 @@ create type {{.schema}}._gw_claim as (
   max_bytes       integer
 );
 
--- A place in the order of jobs.
+-- A place in the order of jobs. queue_id: the named queue of the job there; null: none.
 create type {{.schema}}._gw_place as (
   priority smallint,
   run_at   timestamptz,
-  id       bigint
+  id       bigint,
+  queue_id integer
 );
 
 -- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
@@ -553,6 +570,7 @@ comment on column {{.schema}}._gw_limits.burst is 'How many jobs of a key may st
 comment on column {{.schema}}._gw_limits.fair is 'Whether the keys take turns.';
 comment on column {{.schema}}._gw_limits.strict is 'For how long a recovered job keeps its place at the gates.';
 comment on column {{.schema}}._gw_limits.generation is 'Changes when the limit applies to other jobs or has other gates.';
+comment on column {{.schema}}._gw_limits.theoretic_at is 'That of gates that are made from now on: what its rate had started when by last changed.';
 comment on sequence {{.schema}}._gw_limit_generations is 'The values of _gw_limits.generation.';
 
 comment on table {{.schema}}._gw_gates is 'The counters of limits: one for each key, and one for all keys. Only who holds the row of the limit changes them.';
@@ -606,6 +624,11 @@ comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
 comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
 
+comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
+comment on column {{.schema}}._gw_mends.id is 'The id.';
+comment on column {{.schema}}._gw_mends.at is 'When.';
+comment on column {{.schema}}._gw_mends.mended is 'How many rows.';
+
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
 comment on column {{.schema}}._gw_pauses.id is 'The id.';
 comment on column {{.schema}}._gw_pauses.task is 'The paused task.';
@@ -622,6 +645,7 @@ comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_cron_run is 'Internal: a run of a recurring job, and the job added for it.';
 comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';

@@ -46,7 +46,7 @@ begin
     select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update);
   if queue_ids <> '{}' then
     update {{.schema}}._private_job_queues as q set locked_at = null, locked_by = null where q.id = any (queue_ids);
-    perform {{.schema}}._gw_take_paused_queues(queue_ids);
+    perform {{.schema}}._gw_take_paused(queue_ids);
   end if;
   perform {{.schema}}._gw_release_gates(ended, 'ended');
   perform {{.schema}}._gw_suspect_again(worker_ids, held_ids);

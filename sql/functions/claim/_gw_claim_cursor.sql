@@ -47,21 +47,44 @@ $$;
 comment on function {{.schema}}._gw_claim_cursor({{.schema}}._gw_claim) is
   'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
 
--- Returns the place of a cursor.
+-- Returns the place of a cursor of the session; null if the claim has to begin at the start of the index.
 create or replace function {{.schema}}._gw_cursor_place(
+  claim  {{.schema}}._gw_claim,
   cursor bigint[]
 )
   returns {{.schema}}._gw_place
   language plpgsql
   stable
+  set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return row(cursor[4]::pg_catalog.int2, {{.schema}}._gw_locked_at(cursor[5]), cursor[6])::{{.schema}}._gw_place;
+  if {{.schema}}._gw_lease(claim.claimed_at) < cursor[2] and claim.due <= {{.schema}}._gw_locked_at(cursor[2]) then
+    return row(cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6], null)::{{.schema}}._gw_place;
+  end if;
+  return null;
 end;
 $$;
 
-comment on function {{.schema}}._gw_cursor_place(bigint[]) is
-  'Internal: returns the place of a claim cursor.';
+comment on function {{.schema}}._gw_cursor_place({{.schema}}._gw_claim, bigint[]) is
+  'Internal: returns the place of a claim cursor if it is valid for the claim.';
+
+-- Returns the place from which a claim has to read the jobs without a queue.
+create or replace function {{.schema}}._gw_claim_place(
+  claim {{.schema}}._gw_claim
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce({{.schema}}._gw_cursor_place(claim, {{.schema}}._gw_claim_cursor(claim)),
+                  row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place);
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_place({{.schema}}._gw_claim) is
+  'Internal: returns the place from which a claim has to read the jobs without a queue.';
 
 -- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
 -- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
@@ -76,6 +99,7 @@ create or replace function {{.schema}}._gw_newest_cursor(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   return (select c.cursor
@@ -119,24 +143,24 @@ create or replace function {{.schema}}._gw_first_plain_job(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
-  at_time  timestamptz;
   first    {{.schema}}._gw_place;
   snapshot txid_snapshot := txid_current_snapshot();
   -- With many places, this transaction is one of the lockers: so no row has to be compared with all places.
   lockers  xid[]         := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
-  foreach at_time in array at_times loop
-    select j.priority, j.run_at, j.id
+  foreach claim.due in array at_times loop
+    select j.priority, j.run_at, j.id, null
       into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)
            >= (coalesce(from_place.priority, -32768), coalesce(from_place.run_at, '-infinity'), coalesce(from_place.id, 0))
        and (places is null or lockers is not null or j.ctid <> all (places))
-       and (j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, at_time, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+       and {{.schema}}._gw_may_lock(j.xmax, snapshot, lockers)
+       and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
      order by j.priority, j.run_at, j.id
      limit 1;
     exit when found;
@@ -188,7 +212,7 @@ begin
     first := {{.schema}}._gw_last_place(cursor, places);
     if first.id is null and reads >= 1000 then
       -- No such job is known. The skipped entries are of jobs that were due, and most jobs have this priority.
-      first := row(0, now() - interval '1 second', 0);
+      first := row(0, now() - interval '1 second', 0, null);
     end if;
   end if;
 
@@ -213,6 +237,58 @@ $$;
 comment on function {{.schema}}._gw_put_claim_cursor({{.schema}}._gw_claim, {{.schema}}._gw_place, timestamptz, tid[], boolean) is
   'Internal: sets this session''s claim cursor to the first job, at or after a place, that such claims may take.';
 
+-- For a claim that searches from the beginning of the index: sets the cursor first, which skips the entries once, for the claim and for
+-- the cursor. Returns its place; null if no cursor is needed.
+create or replace function {{.schema}}._gw_look_at_start(
+  claim     {{.schema}}._gw_claim,
+  looked_at timestamptz
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cursor bigint[];
+begin
+  perform {{.schema}}._gw_put_claim_cursor(claim, null, looked_at, null);
+  cursor := nullif(current_setting('gw.claim_cursor', true), '')::bigint[];
+  if cursor is null then
+    return null;
+  end if;
+  perform set_config('gw.claim_looked', array[
+    {{.schema}}._gw_cursor_scope(row(null, claim.task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim),
+    {{.schema}}._gw_lease(statement_timestamp()), cursor[4], cursor[5], cursor[6]]::text, true);
+  return row(cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6], null)::{{.schema}}._gw_place;
+end;
+$$;
+
+comment on function {{.schema}}._gw_look_at_start({{.schema}}._gw_claim, timestamptz) is
+  'Internal: sets the claim cursor by a search from the beginning, and returns its place.';
+
+-- Stores what the next claims of this session start with: the kind of search of named queues that sufficed, in the place of a
+-- cursor if there was none; and after an empty claim (look_at) when one will search in front of the cursor.
+create or replace function {{.schema}}._gw_keep_hints(
+  hint    text,
+  look    text,
+  look_at text
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if look_at <> coalesce(current_setting('gw.claim_look_at', true), '') then
+    perform set_config('gw.claim_look_at', look_at, false);
+  end if;
+  if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
+    perform set_config('gw.claim_cursor', look, false);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_keep_hints(text, text, text) is
+  'Internal: stores what the next claims of this session start with.';
+
 -- Returns the last one of the places of a cursor and of these jobs; null if there is none.
 create or replace function {{.schema}}._gw_last_place(
   cursor bigint[],
@@ -224,11 +300,12 @@ create or replace function {{.schema}}._gw_last_place(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   last {{.schema}}._gw_place;
 begin
-  select j.priority, j.run_at, j.id
+  select j.priority, j.run_at, j.id, null
     into last
     from (select c.priority, c.run_at, c.id
             from {{.schema}}._private_jobs as c

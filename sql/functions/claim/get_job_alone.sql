@@ -11,7 +11,7 @@
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits. Locks limits before the queue row, and that before its head job; skips rows that other transactions have locked.
+-- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -41,17 +41,17 @@ create or replace function {{.schema}}.get_job_alone(
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set enable_bitmapscan = off
   set jit = off
 as $$
 #variable_conflict use_column
 declare
-  claim    {{.schema}}._gw_claim :=
+  claim      {{.schema}}._gw_claim :=
     {{.schema}}._gw_new_claim(worker_id, task_identifiers, 1, forbidden_flags, get_job_alone.now, task_forbidden_flags, null, 1);
-  suspect  record;
-  queue_id integer;
+  suspect_id bigint;
 begin
-  claim.claimed_at := clock_timestamp();
   if {{.schema}}._gw_runs_alone(worker_id)
      or exists (select
                   from {{.schema}}._gw_suspects as s
@@ -64,40 +64,24 @@ begin
     return;
   end if;
 
-  for suspect in
-    select w.id, w.queue_name, w.priority, w.run_at
+  if {{.schema}}._gw_has_limits() then
+    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
+  end if;
+
+  for suspect_id in
+    select w.id
       from {{.schema}}._gw_waiting_suspects(claim) as w
      where beside is not true or not w.strict and w.room_at <= claim.claimed_at - {{.schema}}._gw_beat_every()
      order by w.priority, w.run_at, w.id
   loop
-    queue_id := {{.schema}}._gw_unheld(-2, suspect.id);
-    if queue_id > 0 then
-      perform from {{.schema}}._private_job_queues as q
-        where q.id = queue_id and q.locked_at is null
-          for no key update skip locked;
-      continue when not found;
-      -- This is a separate statement, so that it sees what the last holder of the queue committed.
-      continue when exists (
-        select from {{.schema}}._private_jobs as j
-         where j.is_available and j.job_queue_id = queue_id
-           and (j.priority, j.run_at, j.id) < (suspect.priority, suspect.run_at, suspect.id)
-           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags,
-                                     claim.flagged_tasks, claim.task_flags));
-    end if;
-    perform from {{.schema}}._private_jobs as j
-      where j.id = suspect.id and j.is_available and j.job_queue_id = -2 and (j.priority, j.run_at) = (suspect.priority, suspect.run_at)
-        for update skip locked;
-    continue when not found;
-
-    update {{.schema}}._private_jobs as j
-       set job_queue_id = queue_id, attempts = j.attempts + 1, locked_by = worker_id, locked_at = claim.claimed_at
-     where j.id = suspect.id;
-    update {{.schema}}._private_job_queues as q set locked_by = worker_id, locked_at = claim.claimed_at where q.id = queue_id;
-    insert into {{.schema}}._gw_suspects as s (job_id, queue_name, worker_id, is_alone)
-    values (suspect.id, suspect.queue_name, get_job_alone.worker_id, beside is not true)
-        on conflict on constraint _gw_suspects_pkey do update set worker_id = excluded.worker_id, is_alone = excluded.is_alone;
+    insert into {{.schema}}._gw_suspects (job_id) values (suspect_id) on conflict do nothing; -- if its row was deleted by hand
+    perform from {{.schema}}._gw_suspects as s where s.job_id = suspect_id for update skip locked;
+    continue when not found or not {{.schema}}._gw_start_suspect(claim, suspect_id);
+    update {{.schema}}._gw_suspects as s
+       set worker_id = get_job_alone.worker_id, is_alone = beside is not true
+     where s.job_id = suspect_id;
     return query
-    select h.* from {{.schema}}._gw_held_job(worker_id, suspect.id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
+    select h.* from {{.schema}}._gw_held_job(worker_id, suspect_id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
     return;
   end loop;
 end;
@@ -105,3 +89,72 @@ $$;
 
 comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json, boolean) is
   'Claims one due job that another worker held when it died (a suspect), for a worker that holds no other job. get_job_batch returns nothing to this worker until it has reported the outcome, or for one heartbeat interval. heartbeat returns whether a suspect is waiting. beside: for a worker that holds other jobs; claims a suspect for which make_room was called without success. The other arguments and the columns are those of get_job_batch.';
+
+-- Starts a suspect that waits, as the only job of a claim, and returns whether it has: if its queue is free and no job of it comes
+-- before, and if the gates of its limits have room. The job is in its queue or lane then, as any other.
+-- Above READ COMMITTED no job with limits starts; see _gw_claim_limited.
+-- Locks: limits, the queue, the job, all without waiting.
+create or replace function {{.schema}}._gw_start_suspect(
+  claim      {{.schema}}._gw_claim,
+  suspect_id bigint
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_alone sets the planner options
+as $$
+declare
+  task     {{.schema}}._gw_limited_task :=
+    {{.schema}}._gw_limits_of((select j.task_id from {{.schema}}._private_jobs as j where j.id = suspect_id));
+  queue_id integer := nullif({{.schema}}._gw_unheld(-2, suspect_id), -1);
+  held     integer[];
+  gate_ids integer[];
+  choice   record;
+  started  record;
+begin
+  if task.limit_ids <> '{}' then
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+      return false;
+    end if;
+    held := {{.schema}}._gw_take_limits(array[task]);
+    task := {{.schema}}._gw_limits_of(task.task_id); -- as they are now
+    if not task.limit_ids <@ held then
+      return false;
+    end if;
+    gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
+  end if;
+  if queue_id is not null then
+    perform from {{.schema}}._private_job_queues as q
+      where q.id = queue_id and q.locked_at is null
+        for no key update skip locked;
+    if not found then
+      queue_id := 0;
+    end if;
+  end if;
+
+  for round in 1..2 loop
+    -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
+    choice := {{.schema}}._gw_choose_jobs(array(
+      select row(s.ctid, s.xmin, s.id, queue_id, case when task.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, false,
+                 false, null)::{{.schema}}._gw_candidate
+        from {{.schema}}._private_jobs as s
+       cross join lateral (
+              select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
+                from {{.schema}}._gw_gates_of(task.limit_ids, s.payload, s.flags) as g) as g
+        left join {{.schema}}._gw_lanes as l on l.task_id = task.task_id and l.generation = task.generation and l.gates = g.gates
+       where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
+         and not exists (
+               select from {{.schema}}._private_jobs as j
+                where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
+                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags,
+                                            claim.flagged_tasks, claim.task_flags))), 1, claim.claimed_at);
+    exit when choice.without_lane = '{}';
+    perform {{.schema}}._gw_make_lanes(array[task], choice.without_lane);
+  end loop;
+  started := {{.schema}}._gw_start_jobs(claim, choice.chosen, '{}');
+  perform {{.schema}}._gw_name_gates(gate_ids || started.gate_ids, claim.claimed_at); -- what has ended is for the next claim, too
+  return started.ids is not null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_start_suspect({{.schema}}._gw_claim, bigint) is
+  'Internal, for get_job_alone: starts a suspect if its queue is free and its limits let it.';

@@ -9,8 +9,8 @@ create or replace function {{.schema}}._gw_make_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  insert into {{.schema}}._gw_gates (limit_id, key, is_total)
-  select distinct g.limit_id, g.key, g.is_total
+  insert into {{.schema}}._gw_gates (limit_id, key, is_total, theoretic_at)
+  select distinct g.limit_id, g.key, g.is_total, (select l.theoretic_at from {{.schema}}._gw_limits as l where l.id = g.limit_id)
     from {{.schema}}._private_jobs as j
     join unnest(tasks) as t on t.task_id = j.task_id
    cross join lateral {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g

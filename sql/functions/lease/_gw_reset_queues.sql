@@ -43,7 +43,7 @@ begin
     update {{.schema}}._private_job_queues as q
        set locked_at = null, locked_by = null
      where q.id = any (stale || orphaned);
-    perform {{.schema}}._gw_take_paused_queues(stale || orphaned);
+    perform {{.schema}}._gw_take_paused(stale || orphaned);
   end if;
 end;
 $$;

@@ -34,9 +34,9 @@ create or replace function {{.schema}}.set_limit(
 as $$
 #variable_conflict use_variable
 declare
-  is_fair  boolean := coalesce(fair, false);
-  next_generation  bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
-  wrong    text := coalesce(
+  is_fair         boolean := coalesce(fair, false);
+  next_generation bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
+  wrong           text    := coalesce(
     case
       when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
       when tasks = '{}' or array_position(tasks, null) is not null then 'tasks must be null or a list of names'
@@ -50,10 +50,10 @@ declare
       when by !~ '^(flag|payload):.' then 'by must be flag:... or payload:...'
       when by is null and max_running is not null and total_running is not null then 'without by, total_running is max_running'
     end);
-  old      {{.schema}}._gw_limits;
-  new      {{.schema}}._gw_limits;
-  affected text[]; -- tasks; null: all
-  held     integer[];
+  old             {{.schema}}._gw_limits;
+  new             {{.schema}}._gw_limits;
+  affected        text[]; -- tasks; null: all
+  held            integer[];
 begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
@@ -94,7 +94,7 @@ comment on function {{.schema}}.set_limit(text, text[], text, integer, integer, 
   'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. by: assigns jobs to lanes: null (one lane), flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time. strict: for how long a job of a worker that seems dead keeps its slots after its recovery.';
 
 -- Changes the gates of a limit as its numbers change. If by changes, the keys are others: the gates lose their overrides and closings, and
--- what is owed to the rate by one of them is owed by all, also by those that are made later: these begin like the gate without a key.
+-- what one of them owes to the rate all owe, also those that are made later.
 -- The caller holds the limit.
 create or replace function {{.schema}}._gw_change_gates(
   old {{.schema}}._gw_limits,
@@ -109,7 +109,7 @@ declare
   re_keyed constant boolean     := old."by" is distinct from new."by";
   old_span constant interval    := {{.schema}}._gw_charge(coalesce(old.burst, old.rate), old.rate, old.per);
   new_span constant interval    := {{.schema}}._gw_charge(coalesce(new.burst, new.rate), new.rate, new.per);
-  latest   timestamptz;
+  owed_to  timestamptz          := {{.schema}}._gw_rescaled(old.theoretic_at, at, old_span, new_span);
 begin
   if re_keyed or old_span is distinct from new_span then
     update {{.schema}}._gw_gates as g
@@ -118,15 +118,13 @@ begin
      where g.limit_id = new.id and g.theoretic_at > at and (g.rate is null or re_keyed);
   end if;
   if re_keyed then
-    select max(g.theoretic_at) into latest from {{.schema}}._gw_gates as g where g.limit_id = new.id;
-    if latest > at then
-      perform {{.schema}}._gw_gate(new.id, null);
-    end if;
+    owed_to := greatest(owed_to, (select max(g.theoretic_at) from {{.schema}}._gw_gates as g where g.limit_id = new.id));
     update {{.schema}}._gw_gates as g
-       set theoretic_at = latest, closed_until = 'epoch', max_running = null, rate = null, per = null, burst = null
+       set theoretic_at = owed_to, closed_until = 'epoch', max_running = null, rate = null, per = null, burst = null
      where g.limit_id = new.id and not g.is_total;
     update {{.schema}}._gw_gate_ends as e set closed_until = null where e.limit_id = new.id and e.closed_until is not null;
   end if;
+  update {{.schema}}._gw_limits as i set theoretic_at = owed_to where i.id = new.id and i.theoretic_at <> owed_to;
 end;
 $$;
 

@@ -20,12 +20,10 @@ as $$
 declare
   found_id bigint;
   waits    boolean;
-  is_held  boolean;
   added    {{.schema}}._private_jobs;
 begin
   for round in 1..100 loop
-    select j.id, j.is_available, j.job_queue_id between -15 and -2
-      into found_id, waits, is_held
+    select j.id, j.is_available into found_id, waits
       from {{.schema}}._private_jobs as j
      where j.key = spec.job_key
        for update skip locked;
@@ -46,7 +44,7 @@ begin
       perform {{.schema}}._gw_keep_steps(found_id, added.revision);
     elsif waits then
       update {{.schema}}._private_jobs as j
-         set job_queue_id = queue_id,
+         set job_queue_id = queue_id, -- a suspect that was held becomes an ordinary job
              task_id      = _gw_add_keyed_job.task_id,
              payload      = {{.schema}}._gw_merged_payload(j.payload, spec.payload, j.key),
              run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
@@ -60,9 +58,6 @@ begin
              updated_at   = now()
        where j.id = found_id
       returning j.* into added;
-      if is_held then
-        delete from {{.schema}}._gw_suspects as s where s.job_id = found_id;
-      end if;
     end if;
     if added.id is not null then
       return added;

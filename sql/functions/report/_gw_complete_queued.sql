@@ -15,6 +15,7 @@ create or replace function {{.schema}}._gw_complete_queued(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   completed bigint[];

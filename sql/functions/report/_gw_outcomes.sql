@@ -111,6 +111,7 @@ create or replace function {{.schema}}._gw_unstarted_jobs(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   select coalesce(array_agg(n.id), '{}')
     from (select j.id, j.job_queue_id, j.locked_by, j.locked_at,
@@ -135,6 +136,7 @@ create or replace function {{.schema}}._gw_wake_for(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   if exists (select

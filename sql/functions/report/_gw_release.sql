@@ -37,7 +37,7 @@ begin
     into queue_ids, held, freed
     from ended as e;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
-    perform {{.schema}}._gw_take_paused_queues(freed);
+    perform {{.schema}}._gw_take_paused(freed);
     perform {{.schema}}._gw_release_gates(jobs, kind);
   end if;
 
@@ -58,6 +58,35 @@ $$;
 
 comment on function {{.schema}}._gw_release(text, {{.schema}}._gw_ended_job[], text) is
   'Internal: frees the queues of jobs that a worker holds no longer, and tells the gates of their limits.';
+
+-- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in the same
+-- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the queue to its
+-- worker. The function is security definer, because force_unlock_workers runs with the rights of its caller.
+create or replace function {{.schema}}._gw_take_paused(
+  queue_ids integer[]
+)
+  returns void
+  language plpgsql
+  security definer
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+begin
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
+    return;
+  end if;
+  update {{.schema}}._private_job_queues as q
+     set locked_at = now(), locked_by = 'pause'
+   where q.id = any (queue_ids) and q.locked_at is null
+     and exists (select
+                   from {{.schema}}._gw_pauses as p
+                  where p.queue_name = q.queue_name and (p.until > clock_timestamp() or p.until is null));
+end;
+$$;
+
+comment on function {{.schema}}._gw_take_paused(integer[]) is
+  'Internal: gives those of these queues that are paused and free to their pauses.';
 
 -- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and notifies the
 -- workers if jobs may wait for it. Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane
@@ -124,6 +153,7 @@ create or replace function {{.schema}}._gw_wake_for_gates(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   if exists (select from {{.schema}}._gw_lanes as l where l.gate is null)

@@ -15,6 +15,7 @@ create or replace function {{.schema}}.complete_job(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   ended {{.schema}}._gw_ended_job;

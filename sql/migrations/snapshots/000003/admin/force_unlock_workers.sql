@@ -39,6 +39,7 @@ begin
          locked_by    = null
    where j.id = any (array(select e.job_id from unnest(ended) as e));
   get diagnostics freed = row_count;
+  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
 
   queue_ids := array(
     select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update);

@@ -10,21 +10,23 @@ create or replace function {{.schema}}._gw_find_held_limits(
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  waited_for integer[]; -- the gates that due jobs wait for
 begin
-  waited_for := array(
-    select distinct u.id
+  return query
+  with waited_for as materialized (
+    select g.limit_id, g.key, g.id as gate_id
       from (select l.gates from {{.schema}}._gw_lanes as l where l.gate is distinct from 0 and l.run_at <= now() limit 10000) as l
      cross join unnest(l.gates) as u (id)
+      join {{.schema}}._gw_gates as g on g.id = u.id
     union
-    select g.gate_id
+    select g.limit_id, g.key, g.gate_id
       from {{.schema}}._gw_gates_of_jobs(
              array(select j.id
                      from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id = -1 and j.run_at <= now() limit 1000), now()) as g
-     where g.gate_id is not null);
-  return query
+                    where j.is_available and j.job_queue_id = -1 and j.run_at <= now()
+                    limit 1000), now()) as g
+  ), seen as materialized (
+    select s.* from {{.schema}}._gw_seen_gates(array(select w.gate_id from waited_for as w where w.gate_id is not null), now()) as s
+  )
   (select 'warning',
           'closed lane',
           'limit ' || s.limit_name || coalesce(', lane ' || s.key, ''),
@@ -32,7 +34,7 @@ begin
                  s.opens_at),
           format('If the service accepts requests again, open the lane, with: select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
                  concat_ws(', ', quote_literal(s.limit_name), quote_literal(s.key)))
-     from {{.schema}}._gw_seen_gates(waited_for, now()) as s
+     from seen as s
     where s.reason = 'closed' and s.opens_at > now() + closed_for
     order by s.opens_at desc
     limit 10)
@@ -43,9 +45,9 @@ begin
           format('The lane has started no job for %s, because its slots are in use. Its jobs wait. The slots are held by the jobs %s.',
                  {{.schema}}._gw_age(r.since), array_to_string(r.job_ids[1 : 10], ', ')),
           'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane can raise the maximum of the lane.'
-     from {{.schema}}._gw_seen_gates(waited_for, now()) as s
+     from seen as s
      join (select r.gate_id, max({{.schema}}._gw_started_at(j.id, j.locked_at)) as since, array_agg(j.id order by j.id) as job_ids
-             from {{.schema}}._gw_running_at(waited_for) as r
+             from {{.schema}}._gw_running_at(array(select f.gate_id from seen as f where f.reason = 'full')) as r
              join {{.schema}}._private_jobs as j on j.id = r.job_id
             group by r.gate_id) as r on r.gate_id = s.gate_id
     where s.reason = 'full' and r.since < now() - full_for
@@ -63,9 +65,9 @@ begin
      from {{.schema}}._gw_pauses as p
     where p.until is null and p.paused_at < now() - paused_for
       and case when p.limit_name is not null then
-                 exists (select from {{.schema}}._gw_gates as g
-                           join {{.schema}}._gw_limits as i on i.id = g.limit_id
-                          where g.id = any (waited_for) and i.name = p.limit_name and (p.key is null or p.key = g.key))
+                 exists (select from waited_for as w
+                           join {{.schema}}._gw_limits as i on i.id = w.limit_id
+                          where i.name = p.limit_name and (p.key is null or p.key = w.key))
                else {{.schema}}._gw_waits_for(p.task, p.queue_name) end
     order by p.id
     limit 10);
@@ -75,7 +77,7 @@ $$;
 comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is
   'Internal, for doctor(): lanes that stay closed for so long, pauses without an end that are this old, and lanes that have been full for so long.';
 
--- Returns whether a due job of this task, in queues of this name, or at all if both are null, waits. It reads at most 10 000 jobs.
+-- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000 jobs.
 create or replace function {{.schema}}._gw_waits_for(
   task       text,
   queue_name text
@@ -97,10 +99,9 @@ begin
      where (_gw_waits_for.task is null
             or j.task_id = (select t.id from {{.schema}}._private_tasks as t where t.identifier = _gw_waits_for.task))
        and (_gw_waits_for.queue_name is null
-            or (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id)
-               like {{.schema}}._gw_pattern(_gw_waits_for.queue_name) escape '!'));
+            or j.job_queue_id = (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = _gw_waits_for.queue_name)));
 end;
 $$;
 
 comment on function {{.schema}}._gw_waits_for(text, text) is
-  'Internal, for doctor(): returns whether a due job of this task, in queues of this name, or at all if both are null, waits.';
+  'Internal, for doctor(): returns whether a due job of this task, in this queue, or at all if both are null, waits.';

@@ -13,6 +13,7 @@ create or replace function {{.schema}}._gw_queue_name(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   return case when job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = job_queue_id)
@@ -36,6 +37,7 @@ create or replace function {{.schema}}._gw_unheld(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   queue text;
@@ -62,8 +64,8 @@ $$;
 comment on function {{.schema}}._gw_unheld(integer, bigint) is
   'Internal: returns the job_queue_id for a job that becomes available to all workers: of a suspect its queue.';
 
--- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them: a suspect stays one
--- until it has ended. The function is security definer, because force_unlock_workers runs with the rights of its caller.
+-- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and not their queues
+-- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_suspect_again(
   worker_ids text[],
   job_ids    bigint[]
@@ -91,29 +93,9 @@ $$;
 comment on function {{.schema}}._gw_suspect_again(text[], bigint[]) is
   'Internal: holds the suspects among these jobs of these workers, which the caller has freed.';
 
--- Returns whether a row of _gw_suspects no longer counts: its job has ended or failed for good, or somebody has made it available to
--- all workers.
-create or replace function {{.schema}}._gw_is_spent(
-  suspect {{.schema}}._gw_suspects
-)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-as $$
-begin
-  return not exists (select
-                       from {{.schema}}._private_jobs as j
-                      where j.id = suspect.job_id and (j.job_queue_id = -2 and j.is_available or j.locked_by = suspect.worker_id));
-end;
-$$;
-
-comment on function {{.schema}}._gw_is_spent({{.schema}}._gw_suspects) is
-  'Internal: returns whether a row of _gw_suspects no longer counts.';
-
--- Deletes the rows that no longer count; first, jobs that have failed for good get their queues back.
--- Locks: those jobs and rows; skips locked ones.
+-- Deletes the rows of suspects that have ended or failed for good, or that somebody has made available to all workers; those that have
+-- failed get their queues back.
+-- Locks: these rows, then the jobs that have failed, by id; skips locked ones.
 create or replace function {{.schema}}._gw_drop_spent_suspects()
   returns void
   language plpgsql
@@ -122,29 +104,33 @@ create or replace function {{.schema}}._gw_drop_spent_suspects()
   set jit = off
 as $$
 declare
-  spent bigint[] := array(select s.job_id from {{.schema}}._gw_suspects as s where {{.schema}}._gw_is_spent(s) for update of s skip locked);
-  held  bigint[];
+  spent bigint[] := array(
+    select s.job_id
+      from {{.schema}}._gw_suspects as s
+     where not exists (select
+                         from {{.schema}}._private_jobs as j
+                        where j.id = s.job_id and (j.job_queue_id = -2 and j.is_available or j.locked_by = s.worker_id))
+       for update of s skip locked);
 begin
   if spent = '{}' then
     return;
   end if;
-  held := array(
-    select j.id
-      from {{.schema}}._private_jobs as j
-     where j.id = any (spent) and j.job_queue_id = -2
-     order by j.id
-       for update skip locked);
   update {{.schema}}._private_jobs as j
      set job_queue_id = {{.schema}}._gw_unheld(j.job_queue_id, j.id)
-   where j.id = any (held) and not j.is_available and j.locked_at is null;
+   where j.id = any (array(
+           select l.id
+             from {{.schema}}._private_jobs as l
+            where l.id = any (spent) and l.job_queue_id = -2 and not l.is_available and l.locked_at is null
+            order by l.id
+              for update skip locked));
+  -- A job that has become a suspect again since the first statement is held.
   delete from {{.schema}}._gw_suspects as s
-   where s.job_id = any (spent) and {{.schema}}._gw_is_spent(s)
-     and not exists (select from {{.schema}}._private_jobs as j where j.id = s.job_id and j.job_queue_id = -2);
+   where s.job_id = any (spent) and not exists (select from {{.schema}}._private_jobs as j where j.id = s.job_id and j.job_queue_id = -2);
 end;
 $$;
 
 comment on function {{.schema}}._gw_drop_spent_suspects() is
-  'Internal: deletes rows of suspects that have ended, have failed permanently or are available to all workers.';
+  'Internal: deletes the rows of suspects that have ended, have failed permanently or are available to all workers.';
 
 -- Returns whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless the
 -- suspect is strict; the suspect then counts as running beside others.
@@ -156,6 +142,7 @@ create or replace function {{.schema}}._gw_runs_alone(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   found_one record;

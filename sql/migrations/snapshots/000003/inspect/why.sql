@@ -12,7 +12,7 @@
 --   suspect           its worker died; see get_job_alone
 --   no worker         no registered worker runs its task
 -- until: when the reason ends, if that is known. blocking_job_ids: the jobs that hold it back, ten at most.
--- The conditions are those of claims: _gw_suits, _gw_job_gates, _gw_seen_gates (see there).
+-- The conditions are those of claims: _gw_suits, _gw_gates_of, _gw_seen_gates (see there).
 create or replace function {{.schema}}.why(
   job_id bigint
 )
@@ -142,7 +142,7 @@ begin
     from {{.schema}}._gw_pauses as p
    where coalesce(p.until, 'infinity') > at and p.limit_name is null
      and (num_nulls(p.task, p.queue_name) = 2 or p.task = _gw_why_paused.task
-          or _gw_why_paused.queue_name like {{.schema}}._gw_pattern(p.queue_name) escape '!')
+          or p.queue_name = _gw_why_paused.queue_name)
    order by p.id;
 end;
 $$;
@@ -174,7 +174,7 @@ begin
                where p.limit_name = g.limit_name and (p.key is null or p.key = g.key) and coalesce(p.until, 'infinity') > at)
            when 'full' then
              format('The limit %s%s has no free slot.', g.limit_name, ', lane ' || g.key)
-             || coalesce(format(' Slots of recovered jobs are kept until %s, because the limit is strict.', g.kept_until), '')
+             || coalesce(' Slots of recovered jobs are kept until ' || g.kept_until || ', because the limit is strict.', '')
            when 'rate' then format('The limit %s%s has started its maximum of jobs per time.', g.limit_name, ', lane ' || g.key)
            else format('A worker has closed the limit %s%s.', g.limit_name, ', lane ' || g.key) end,
          g.opens_at,

@@ -70,11 +70,14 @@ create or replace function {{.schema}}._gw_gate(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 declare
   gate_id integer;
 begin
-  insert into {{.schema}}._gw_gates (limit_id, key) values (_gw_gate.limit_id, _gw_gate.key) on conflict do nothing;
+  insert into {{.schema}}._gw_gates (limit_id, key, theoretic_at)
+  select l.id, _gw_gate.key, l.theoretic_at from {{.schema}}._gw_limits as l where l.id = _gw_gate.limit_id
+      on conflict do nothing;
   select g.id into gate_id
     from {{.schema}}._gw_gates as g
    where g.limit_id = _gw_gate.limit_id and not g.is_total and coalesce(g.key, '') = coalesce(_gw_gate.key, '')
@@ -94,6 +97,7 @@ create or replace function {{.schema}}._gw_look_at_gates(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   perform {{.schema}}._gw_name_gates(gate_ids, clock_timestamp());

@@ -108,7 +108,8 @@ declare
   ids    bigint[];
 begin
   claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
-  places := {{.schema}}._gw_lock_jobs(claim);
+  places := {{.schema}}._gw_lock_jobs(
+    claim, exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0));
   with started as (
     update {{.schema}}._private_jobs as j
        set attempts = j.attempts + 1, locked_by = claim.worker_id, locked_at = claim.claimed_at

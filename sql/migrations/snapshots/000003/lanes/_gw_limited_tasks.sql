@@ -169,7 +169,7 @@ begin
       from {{.schema}}._gw_limits as l
      where l.id = any (array(
              select u.id
-               from unnest(tasks) as t
+               from unnest(_gw_take_limits.tasks) as t
               cross join unnest(t.limit_ids) as u (id)
               where cardinality(t.limit_ids) = 1
                  or not exists (select from {{.schema}}._gw_limits as h

@@ -9,8 +9,8 @@ create or replace function {{.schema}}._gw_make_lanes(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  insert into {{.schema}}._gw_gates (limit_id, key, is_total)
-  select distinct g.limit_id, g.key, g.is_total
+  insert into {{.schema}}._gw_gates (limit_id, key, is_total, theoretic_at)
+  select distinct g.limit_id, g.key, g.is_total, (select l.theoretic_at from {{.schema}}._gw_limits as l where l.id = g.limit_id)
     from {{.schema}}._private_jobs as j
     join unnest(tasks) as t on t.task_id = j.task_id
    cross join lateral {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g
@@ -51,18 +51,16 @@ begin
   lane_ids := array(
     select o.id
       from unnest(tasks) as t
+     cross join (values (true), (false)) as w (before) -- each by the index
      cross join lateral (
-            (select l.id
-               from {{.schema}}._gw_lanes as l
-              where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation
-              limit 100
-                for update skip locked)
-            union all
-            (select l.id
-               from {{.schema}}._gw_lanes as l
-              where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation
-              limit 100
-                for update skip locked)) as o);
+            select l.id
+              from {{.schema}}._gw_lanes as l
+             where l.task_id = t.task_id and l.gate is distinct from 0
+               and l.generation >= case when w.before then -9223372036854775808 else t.generation end
+               and l.generation <= case when w.before then t.generation else 9223372036854775807 end
+               and l.generation <> t.generation
+             limit 100
+               for update skip locked) as o);
   if lane_ids = '{}' then
     return;
   end if;

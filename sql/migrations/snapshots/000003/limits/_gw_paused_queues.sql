@@ -1,7 +1,7 @@
 -- A paused queue is locked like that of a running job, by 'pause' instead of a worker: so neither our workers nor Node's take it, and it
 -- is as serial afterwards as before. Who pauses or resumes a queue first writes its row, then the pause, and takes or frees the queue in a
--- later statement. Who frees a queue looks for a pause in a statement that begins after it has locked the row. So one of both sees what the
--- other has done.
+-- later statement (_gw_take_paused). Who frees a queue looks for a pause in a statement that begins after it has locked the row. So one of
+-- both sees what the other has done.
 
 -- Writes the row of a queue, and makes it if there is none. So the caller has waited for the end or claim that held it, and a transaction
 -- with an older snapshot fails with 40001.
@@ -20,27 +20,6 @@ $$;
 
 comment on function {{.schema}}._gw_hold_queue(text) is
   'Internal: locks the row of a queue, and makes it if there is none.';
-
--- Takes those of these queues that a pause wants and that are free. The caller has locked their rows in an earlier statement.
-create or replace function {{.schema}}._gw_take_paused_queues(
-  queue_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
-as $$
-begin
-  update {{.schema}}._private_job_queues as q
-     set locked_by = 'pause', locked_at = now()
-   where q.id = any (queue_ids) and (q.locked_at is null or q.locked_by = 'pause')
-     and exists (select from {{.schema}}._gw_pauses as p where p.queue_name = q.queue_name and coalesce(p.until, 'infinity') > clock_timestamp());
-end;
-$$;
-
-comment on function {{.schema}}._gw_take_paused_queues(integer[]) is
-  'Internal: locks, for pauses, those of these queues that are paused and free.';
 
 -- Frees those of these queues that a pause has. Their trigger notifies the workers.
 create or replace function {{.schema}}._gw_free_paused_queues(

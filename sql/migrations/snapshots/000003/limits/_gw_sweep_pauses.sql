@@ -38,7 +38,10 @@ begin
      order by q.id
      limit 1000
        for no key update of q skip locked);
-  perform {{.schema}}._gw_take_paused_queues(queue_ids) where queue_ids <> '{}';
+  if queue_ids <> '{}' then
+    update {{.schema}}._private_job_queues as q set locked_at = now() where q.id = any (queue_ids) and q.locked_by = 'pause';
+    perform {{.schema}}._gw_take_paused(queue_ids);
+  end if;
   return {{.schema}}._gw_hide_jobs();
 end;
 $$;
@@ -116,7 +119,7 @@ begin
     shown := {{.schema}}._gw_change_queues(job_ids, -1, null);
     perform {{.schema}}._gw_wake(shown) where shown > 0;
   end if;
-  return last_id is not null or cardinality(job_ids) = step;
+  return last_id is not null or coalesce(cardinality(job_ids), 0) = step;
 end;
 $$;
 

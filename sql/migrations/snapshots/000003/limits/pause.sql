@@ -40,7 +40,7 @@ begin
   insert into {{.schema}}._gw_pauses (task, queue_name, limit_name, key, reason, until)
   values (task, queue, limit_name, lane, reason, until);
   if queue is not null then
-    perform {{.schema}}._gw_take_paused_queues(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
+    perform {{.schema}}._gw_take_paused(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
   elsif replaced then -- it may end earlier
     perform {{.schema}}._gw_look_after_pause(task, limit_name, lane);
   end if;

@@ -90,7 +90,7 @@ comment on function {{.schema}}._gw_insert_keyed_jobs({{.schema}}._gw_keyed_spec
   'Internal: inserts the jobs of add_jobs that have an id, if there is no row under their key.';
 
 -- Locks the rows under the keys, and returns a key whose row is busy or gone, or the jobs with the ids of those that are done: they
--- were inserted, or are added here one by one, because the job under the key is not waiting, is held, or several specs share it.
+-- were inserted, or are added here one by one, because the job under the key is not waiting or several specs share it.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_lock_keyed_jobs(
   inout jobs   {{.schema}}._gw_keyed_spec[],
@@ -106,12 +106,12 @@ declare
   job   {{.schema}}._gw_keyed_spec;
 begin
   with locked as materialized (
-    select j.id, j.key, j.is_available and (j.job_queue_id between -15 and -2) is not true as is_waiting
+    select j.id, j.key, j.is_available
       from {{.schema}}._private_jobs as j
      where j.key = any (job_keys)
        for update skip locked
   ), looked as (
-    select u.*, (u.spec).job_key is null or l.id is not distinct from u.new_id as is_inserted, l.is_waiting,
+    select u.*, (u.spec).job_key is null or l.id is not distinct from u.new_id as is_inserted, l.is_available,
            count(*) over (partition by (u.spec).job_key) > 1 as is_repeated
       from unnest(jobs) as u
       left join locked as l on l.key = (u.spec).job_key
@@ -119,7 +119,7 @@ begin
   select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
          array_agg(row(s.number, s.task_id, s.queue_id, s.spec, s.new_id, case when s.is_inserted then s.new_id end)::{{.schema}}._gw_keyed_spec
                    order by s.number),
-         array_agg(s.number order by s.number) filter (where not s.is_inserted and (not s.is_waiting or s.is_repeated))
+         array_agg(s.number order by s.number) filter (where not s.is_inserted and (not s.is_available or s.is_repeated))
     into busy_key, jobs, alone
     from looked as s;
   if busy_key is not null or alone is null then
@@ -137,7 +137,7 @@ comment on function {{.schema}}._gw_lock_keyed_jobs({{.schema}}._gw_keyed_spec[]
   'Internal: locks the rows under the keys of add_jobs, and adds the jobs that cannot be replaced together.';
 
 -- Replaces the waiting jobs of all specs that are not done, and returns all jobs, in the order of the specs. It returns no row
--- if one job is busy or held, or was changed so recently that the locked row differs from the one in the statement's snapshot.
+-- if one job is busy, or was changed so recently that the locked row differs from the one in the statement's snapshot.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_replace_keyed_jobs(
   jobs         {{.schema}}._gw_keyed_spec[],
@@ -151,7 +151,7 @@ as $$
 begin
   return query
   with locked as materialized (
-    select j.ctid as place, j.key, j.is_available and (j.job_queue_id between -15 and -2) is not true as is_waiting
+    select j.ctid as place, j.key, j.is_available
       from {{.schema}}._private_jobs as j
      where j.key = any (job_keys)
        for update skip locked
@@ -172,7 +172,7 @@ begin
       from (select l.place, u.number, u.task_id, u.queue_id, (u.spec).*
               from unnest(jobs) as u
               join locked as l on l.key = (u.spec).job_key
-             where (select count(*) from locked as w where w.is_waiting) = cardinality(job_keys)
+             where (select count(*) from locked as w where w.is_available) = cardinality(job_keys)
                and u.job_id is null) as s
      where j.ctid = s.place
     returning j.*, s.number

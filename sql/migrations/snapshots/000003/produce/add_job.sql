@@ -63,7 +63,7 @@ begin
         select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
       end if;
     elsif pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
-          and cardinality({{.schema}}._gw_incoming(array[identifier])) > 0 then
+          and {{.schema}}._gw_incoming(array[identifier]) is not null then
       queue_id := -1; -- a claim looks for the limits of the job
     end if;
   end if;

@@ -42,7 +42,11 @@ begin
   perform {{.schema}}._gw_check_outcomes(job_ids, null);
   completed := completed || {{.schema}}._gw_complete_queued(
     worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
-  return case when cardinality(completed) < cardinality(job_ids) then completed end;
+  if cardinality(completed) < cardinality(job_ids) then
+    perform {{.schema}}._gw_wake_for(job_ids);
+    return completed;
+  end if;
+  return null;
 end;
 $$;
 

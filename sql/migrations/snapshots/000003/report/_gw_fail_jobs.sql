@@ -65,14 +65,17 @@ begin
            locked_by = null
      where j.id = any (array(select h.job_id from unnest(held) as h))
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
-              j.run_at, j.attempts, j.max_attempts, j.is_available
+              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available
   )
   select array_agg(f.id) as ids, array_agg(f.state) as states, array_agg(f.run_at) as run_ats, array_agg(f.attempts) as tried,
-         array_agg(f.max_attempts) as maxima, count(*) as count, count(*) filter (where f.is_available) as retries,
+         array_agg(f.max_attempts) as maxima, count(*) as count, count(f.job_queue_id) as queued, count(*) filter (where f.is_available) as retries,
          count(*) filter (where f.is_available and f.run_at <= now()) as ready
     into changed
     from failed as f;
-  perform {{.schema}}._gw_release(worker_id, held, 'ended');
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  if changed.queued > 0 then
+    perform {{.schema}}._gw_release(worker_id, held, 'ended');
+  end if;
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);
   end if;

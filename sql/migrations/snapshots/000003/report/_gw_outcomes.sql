@@ -26,7 +26,7 @@ comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is
 
 -- Locks those of these jobs that the worker holds, by the lease beside them or by any where that is null, for a call that changes
 -- them. Returns them in the order of their ids, null if there are none.
--- Locks: job rows by id.
+-- Locks: job rows by id. Its callers force plans by indexes.
 create or replace function {{.schema}}._gw_hold(
   worker_id text,
   job_ids   bigint[],
@@ -35,18 +35,16 @@ create or replace function {{.schema}}._gw_hold(
   returns {{.schema}}._gw_ended_job[]
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
 as $$
 declare
   held {{.schema}}._gw_ended_job[];
 begin
-  -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
-  select array_agg(u.id order by u.id), array_agg(u.lease order by u.id)
-    into job_ids, leases
-    from unnest(job_ids, leases) as u (id, lease);
+  if cardinality(job_ids) > 1 then
+    -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
+    select array_agg(u.id order by u.id), array_agg(u.lease order by u.id)
+      into job_ids, leases
+      from unnest(job_ids, leases) as u (id, lease);
+  end if;
   select array_agg(row(h.id, h.job_queue_id, h.locked_at)::{{.schema}}._gw_ended_job)
     into held
     from (select j.id, j.job_queue_id, j.locked_at
@@ -113,6 +111,7 @@ create or replace function {{.schema}}._gw_unstarted_jobs(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
   select coalesce(array_agg(n.id), '{}')
     from (select j.id, j.job_queue_id, j.locked_by, j.locked_at,
@@ -137,6 +136,7 @@ create or replace function {{.schema}}._gw_wake_for(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   if exists (select

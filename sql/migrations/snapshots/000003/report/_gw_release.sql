@@ -1,6 +1,9 @@
--- What every end of jobs calls, after it has changed or deleted their rows: a worker holds these jobs no longer.
+-- What every end of jobs calls, after it has changed or deleted their rows: a worker holds these jobs no longer. The functions here that
+-- set no more than search_path are called by functions that force plans by indexes.
 
--- Frees the queues of these jobs and tells the gates of their limits. Returns the queues that it has freed.
+-- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and tells the gates of
+-- their limits. A trigger notifies sleeping workers if a job is waiting in a queue, or this function where _gw_complete_queued has
+-- switched the trigger off.
 -- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
 -- that they keep their places at strict limits for some time.
 -- Locks: queue rows by id.
@@ -9,77 +12,52 @@ create or replace function {{.schema}}._gw_release(
   jobs      {{.schema}}._gw_ended_job[],
   kind      text
 )
-  returns integer[]
+  returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  freed integer[];
+  queue_ids integer[]; -- of each job
+  held      bigint; -- how many of them the worker held
+  freed     integer[];
 begin
-  if exists (select from unnest(jobs) as j where j.queue_id > 0) then
-    freed := {{.schema}}._gw_release_queues(worker_id, jobs);
+  with ended as materialized (
+    select array_agg(j.queue_id order by j.queue_id) as queue_ids, array_agg(j.held_at order by j.queue_id) as held_ats
+      from unnest(jobs) as j
+     where j.queue_id > 0
+  ), released as (
+    update {{.schema}}._private_job_queues as q
+       set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.held_ats),
+           locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.held_ats) is not null then q.locked_by end
+      from ended as e
+     where q.id = any (e.queue_ids) and q.locked_by = worker_id
+    returning q.id, q.locked_at
+  )
+  select e.queue_ids, (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
+    into queue_ids, held, freed
+    from ended as e;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
+    perform {{.schema}}._gw_take_paused(freed);
+    perform {{.schema}}._gw_release_gates(jobs, kind);
   end if;
-  perform {{.schema}}._gw_release_gates(jobs, kind);
-  return freed;
+
+  -- These are separate statements, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
+  -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
+  if held < cardinality(queue_ids) and held < (select count(distinct u.id) from unnest(queue_ids) as u (id)) then
+    perform {{.schema}}._gw_wake(1);
+  elsif freed <> '{}' and current_setting('gw.told', true) = 't' then
+    perform {{.schema}}._gw_wake(1)
+      where exists (select from unnest(freed) as f (queue_id)
+                     where (select true
+                              from {{.schema}}._private_jobs as j
+                             where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
+                             limit 1)); -- a lateral subquery; a join could read all jobs
+  end if;
 end;
 $$;
 
 comment on function {{.schema}}._gw_release(text, {{.schema}}._gw_ended_job[], text) is
-  'Internal: frees the queues of jobs that a worker holds no longer, and tells the gates of their limits. Returns the queues that it has freed.';
-
--- Records in those of the queues of these jobs that this worker holds that jobs have ended, and frees those in which its claim holds
--- no other job (see _gw_queue_locked_at). Returns the queues that it has freed. A trigger notifies sleeping workers if a job is
--- waiting there, or this function where _gw_complete_queued has switched the trigger off.
--- Locks: queue rows by id.
-create or replace function {{.schema}}._gw_release_queues(
-  worker_id text,
-  jobs      {{.schema}}._gw_ended_job[]
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
-as $$
-declare
-  queue_ids integer[]; -- of each job
-  held_ats  timestamptz[];
-  held      bigint; -- how many of the queues the worker held
-  freed     integer[];
-begin
-  select array_agg(j.queue_id order by j.queue_id), array_agg(j.held_at order by j.queue_id)
-    into queue_ids, held_ats
-    from unnest(jobs) as j
-   where j.queue_id > 0;
-  with released as (
-    update {{.schema}}._private_job_queues as q
-       set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, queue_ids, held_ats),
-           locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, queue_ids, held_ats) is not null then q.locked_by end
-     where q.id = any (queue_ids) and q.locked_by = worker_id
-    returning q.id, q.locked_at
-  )
-  select count(*), array_agg(r.id) filter (where r.locked_at is null) into held, freed from released as r;
-  perform {{.schema}}._gw_take_paused(freed);
-
-  -- These are separate statements, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
-  -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
-  if held < cardinality(queue_ids) and held < (select count(distinct u.id) from unnest(queue_ids) as u (id))
-     or current_setting('gw.told', true) = 't'
-        and exists (select from unnest(freed) as f (queue_id)
-                     where (select true
-                              from {{.schema}}._private_jobs as j
-                             where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
-                             limit 1)) then -- a lateral subquery; a join could read all jobs
-    perform {{.schema}}._gw_wake(1);
-  end if;
-  return freed;
-end;
-$$;
-
-comment on function {{.schema}}._gw_release_queues(text, {{.schema}}._gw_ended_job[]) is
-  'Internal: frees those of the queues of these jobs that this worker holds and in which its claim holds no other job. Returns them.';
+  'Internal: frees the queues of jobs that a worker holds no longer, and tells the gates of their limits.';
 
 -- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in the same
 -- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the queue to its
@@ -92,9 +70,10 @@ create or replace function {{.schema}}._gw_take_paused(
   security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
-  if queue_ids is null or pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
     return;
   end if;
   update {{.schema}}._private_job_queues as q
@@ -174,6 +153,7 @@ create or replace function {{.schema}}._gw_wake_for_gates(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   if exists (select from {{.schema}}._gw_lanes as l where l.gate is null)

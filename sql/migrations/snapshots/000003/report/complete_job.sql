@@ -12,7 +12,10 @@ create or replace function {{.schema}}.complete_job(
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   ended {{.schema}}._gw_ended_job;

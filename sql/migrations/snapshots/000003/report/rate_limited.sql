@@ -13,6 +13,7 @@ create or replace function {{.schema}}.rate_limited_batch(
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
@@ -62,7 +63,7 @@ comment on function {{.schema}}.rate_limited(text, bigint, bigint, interval) is
   'Returns a job that a service has refused for now, such as by the status 429: the attempt does not count, and no job of its lanes starts for retry_in. Returns whether the worker held the job by this lease.';
 
 -- Closes the gates of these running jobs for some time, but not those of all keys of a limit. Returns the jobs that have such gates.
--- The rows of the gates are changed by the next claim that holds their limits.
+-- The rows of the gates are changed by the next claim that holds their limits. Its caller forces plans by indexes.
 create or replace function {{.schema}}._gw_close_gates(
   jobs     {{.schema}}._gw_ended_job[],
   retry_in interval
@@ -70,10 +71,6 @@ create or replace function {{.schema}}._gw_close_gates(
   returns bigint[]
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
 as $$
 declare
   closed bigint[];

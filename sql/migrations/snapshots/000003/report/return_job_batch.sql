@@ -11,6 +11,10 @@ create or replace function {{.schema}}.return_job_batch(
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
   held {{.schema}}._gw_ended_job[];
@@ -31,7 +35,7 @@ comment on function {{.schema}}.return_job_batch(text, bigint[], bigint[], inter
   'Returns jobs to the queue as if they had not been claimed. run_in: the jobs do not start before this long from now. Returns the new state of each job that the worker still held, by the lease at the same position if leases are given: id, state (ready, scheduled, or failed for a job that will not run again), run_at, attempts and max_attempts.';
 
 -- Returns these jobs, which the caller has locked by _gw_hold, to the queue. Returns their new state. A job in a lane becomes incoming.
--- Locks: queue rows by id.
+-- Locks: queue rows by id. Its callers force plans by indexes.
 create or replace function {{.schema}}._gw_return_jobs(
   worker_id text,
   held      {{.schema}}._gw_ended_job[],
@@ -40,10 +44,6 @@ create or replace function {{.schema}}._gw_return_jobs(
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
 as $$
 declare
   job_ids bigint[] := array(select h.job_id from unnest(held) as h);
@@ -62,13 +62,16 @@ begin
            locked_by    = null
      where j.id = any (job_ids)
     returning j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
-              j.run_at, j.attempts, j.max_attempts, j.is_available
+              j.run_at, j.attempts, j.max_attempts, j.job_queue_id, j.is_available
   )
   select array_agg(r.id) as ids, array_agg(r.state) as states, array_agg(r.run_at) as run_ats, array_agg(r.attempts) as tried,
-         array_agg(r.max_attempts) as maxima, count(*) filter (where r.is_available and r.run_at <= now()) as ready
+         array_agg(r.max_attempts) as maxima, count(r.job_queue_id) as queued, count(*) filter (where r.is_available and r.run_at <= now()) as ready
     into back
     from returned as r;
-  perform {{.schema}}._gw_release(worker_id, held, 'returned');
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  if back.queued > 0 then
+    perform {{.schema}}._gw_release(worker_id, held, 'returned');
+  end if;
   perform {{.schema}}._gw_wake(back.ready);
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts
