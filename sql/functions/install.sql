@@ -105,6 +105,7 @@
 {{ template "claim/_gw_plain_places.sql" . }}
 {{ template "claim/_gw_walk_queues.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
+{{ template "claim/_gw_lock_first_queue.sql" . }}
 {{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
