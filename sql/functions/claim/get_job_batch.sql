@@ -84,7 +84,7 @@ begin
       if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
         perform {{.schema}}._gw_take_claim_cursor(claim);
       end if;
-      has_limits := {{.schema}}._gw_has_limits();
+      has_limits := pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_has_limits();
       exit ordinary when has_limits or task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
     end if;
 
@@ -148,6 +148,7 @@ begin
   if kinds.runs_alone then
     return;
   elsif has_limits or kinds.limited then
+    perform {{.schema}}._gw_end_queue_pauses();
     claim.task_ids := {{.schema}}._gw_served_tasks(claim);
     job_ids := {{.schema}}._gw_claim_limited(claim);
   else
