@@ -111,6 +111,7 @@
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
 {{ template "claim/_gw_lock_plain_jobs.sql" . }}
 {{ template "claim/_gw_lock_jobs.sql" . }}
+{{ template "claim/_gw_claim_others.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
 {{ template "claim/get_job_alone.sql" . }}
