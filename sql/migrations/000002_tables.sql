@@ -448,6 +448,13 @@ create table {{.schema}}._gw_queued_lanes (
   lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- What sweeps had to mend; see _gw_sweep_limits.
+create table {{.schema}}._gw_mends (
+  id     bigint generated always as identity constraint _gw_mends_pkey primary key,
+  at     timestamptz not null default now(),
+  mended bigint      not null
+);
+
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
   task       text,
@@ -616,6 +623,11 @@ comment on index {{.schema}}._gw_gate_ends_gate is 'The rows of a gate by time.'
 comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that have a named queue and limits.';
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
 comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
+
+comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
+comment on column {{.schema}}._gw_mends.id is 'The id.';
+comment on column {{.schema}}._gw_mends.at is 'When.';
+comment on column {{.schema}}._gw_mends.mended is 'How many rows.';
 
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
 comment on column {{.schema}}._gw_pauses.id is 'The id.';

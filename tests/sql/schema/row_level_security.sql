@@ -17,7 +17,7 @@ select results_eq(
             ('_gw_history', true, false), ('_gw_installed', true, false), ('_gw_job_context', true, false),
             ('_gw_kept_tasks', true, false), ('_gw_keyed_calls', true, false), ('_gw_lanes', true, false),
             ('_gw_limit_changes', true, false), ('_gw_limits', true, false), ('_gw_long_attempts', true, false),
-            ('_gw_pauses', true, false), ('_gw_progress', true, false), ('_gw_queued_lanes', true, false),
+            ('_gw_mends', true, false), ('_gw_pauses', true, false), ('_gw_progress', true, false), ('_gw_queued_lanes', true, false),
             ('_gw_recovery', true, false), ('_gw_samples', true, false), ('_gw_schedules', true, false),
             ('_gw_second_claim_turn', true, false), ('_gw_settings', true, false), ('_gw_shared_rights', true, false),
             ('_gw_sleepers', true, false), ('_gw_steps', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false),

@@ -164,6 +164,7 @@
 {{ template "cron/_gw_due_crons.sql" . }}
 {{ template "cron/_gw_lock_crons.sql" . }}
 {{ template "cron/_gw_cron_payload.sql" . }}
+{{ template "cron/_gw_add_cron_job.sql" . }}
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "cron/cron_schedules.sql" . }}

@@ -39,6 +39,7 @@ begin
          locked_by    = null
    where j.id = any (array(select e.job_id from unnest(ended) as e));
   get diagnostics freed = row_count;
+  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
 
   queue_ids := array(
     select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update);
@@ -47,7 +48,6 @@ begin
     perform {{.schema}}._gw_take_paused(queue_ids);
   end if;
   perform {{.schema}}._gw_release_gates(ended, 'ended');
-  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
   if freed > 0 or queue_ids <> '{}' then
     perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
   end if;

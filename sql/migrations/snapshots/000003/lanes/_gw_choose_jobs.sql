@@ -23,7 +23,7 @@ declare
   is_full  boolean;
   starts   integer := 0;
 begin
-  chosen := '{}';
+  chosen := array[]::{{.schema}}._gw_candidate[];
   without_lane := '{}';
   lane_ids := '{}';
   more := false;

@@ -72,10 +72,10 @@ begin
          count(*) filter (where f.is_available and f.run_at <= now()) as ready
     into changed
     from failed as f;
+  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   if changed.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'ended');
   end if;
-  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);
   end if;
