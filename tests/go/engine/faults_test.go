@@ -379,29 +379,18 @@ func TestOverridesAndClosedKeysOutliveAChangeOfTasks(t *testing.T) {
 
 // A failure may replace the payload, and so the key of a job.
 func TestAFailureWithAnotherPayloadDoesNotLetTwoJobsRun(t *testing.T) {
-	for _, replacement := range []string{`{"c":"y"}`, `{}`, `{"c":"x"}`, `{"c":null}`} {
+	for replacement, starts := range map[string]int{`{"c":"y"}`: 0, `{}`: 1, `{"c":"x"}`: 1, `{"c":null}`: 1} {
 		t.Run(replacement, func(t *testing.T) {
 			p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)",
 				`select gw.add_job('a', '{"c":"x"}')`, `select gw.add_job('a', '{"c":"y"}')`, `select gw.add_job('a', '{"c":"y"}')`)
 			now := p.all("w")
 			p.count("one of each key", now, 2)
-			if now[0].payload != `{"c":"x"}` {
-				now[0], now[1] = now[1], now[0]
-			}
 			p.end(`select gw.fail_job_batch($1, json_build_array(json_build_object('id', $2::bigint, 'lease', $3::bigint, 'message', 'm', 'payload', '`+
-				replacement+`'::json, 'retry_in', '0 s')))`, now[0])
+				replacement+`'::json, 'retry_in', 0)))`, now[0])
 			more := p.all("w")
-			running := 1 // y
-			for _, j := range more {
-				if j.payload == `{"c":"y"}` {
-					running++
-				}
-			}
-			if running > 1 {
-				t.Errorf("%d jobs of y run", running)
-			}
+			p.count("beside the job of y", more, starts)
 			p.complete(append(more, now[1])...)
-			p.count("all", append(more, p.drain("w")...), 3-1+0)
+			p.count("the rest", p.drain("w"), 2-starts)
 		})
 	}
 }
